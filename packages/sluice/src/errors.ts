@@ -1,0 +1,55 @@
+/**
+ * Every error that Sluice throws. A denial is a value and never appears here; what does is a mistake in a call, or a
+ * store that cannot do what it was told.
+ */
+
+/** The literal `code` of each error, for programs that want to tell them apart. */
+export type SluiceErrorCode = 'SLUICE_INVALID_TYPE' | 'SLUICE_INVALID_VALUE' | 'SLUICE_STORE_FULL'
+
+/** An option, key or cost of the wrong type. Nothing was changed. */
+export class InvalidTypeError extends TypeError {
+  override readonly name = 'InvalidTypeError'
+  readonly code: SluiceErrorCode = 'SLUICE_INVALID_TYPE'
+}
+
+/** An option, key or cost of the right type that cannot be used. Nothing was changed. */
+export class InvalidValueError extends RangeError {
+  override readonly name = 'InvalidValueError'
+  readonly code: SluiceErrorCode = 'SLUICE_INVALID_VALUE'
+}
+
+/** A store at `maxKeys` was told to remember one more thing that it must not forget, such as a block. */
+export class StoreFullError extends Error {
+  override readonly name = 'StoreFullError'
+  readonly code: SluiceErrorCode = 'SLUICE_STORE_FULL'
+}
+
+const LONGEST_SHOWN = 60
+
+/** A value as it appears in a message: quoted if it is a string, cut short if it is long. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') {
+    const cut = value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value
+    return `'${cut.toWellFormed()}'`
+  }
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'symbol') return 'a symbol'
+  if (typeof value === 'bigint') return `${shownShort(String(value))}n`
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return String(value)
+}
+
+function shownShort(text: string): string {
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
+}
+
+/** The error for a value of the wrong type: "`option` must be `wanted`, got 'x'". */
+export function invalidType(option: string, wanted: string, value: unknown): InvalidTypeError {
+  return new InvalidTypeError(`${option} must be ${wanted}, got ${shown(value)}`)
+}
+
+/** The error for a value out of range: "`option` must be `wanted`, got 0". */
+export function invalidValue(option: string, wanted: string, value: unknown): InvalidValueError {
+  return new InvalidValueError(`${option} must be ${wanted}, got ${shown(value)}`)
+}

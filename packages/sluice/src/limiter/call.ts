@@ -1,0 +1,28 @@
+/** The arguments of a limiter's methods, checked before anything happens. */
+import { invalidType } from '../errors.js'
+import { checkCost, durationUs } from '../limits/index.js'
+import { checkNames } from '../limits/options.js'
+import { checkKey } from '../stores/index.js'
+import type { BlockOptions, CostOptions } from './limiter.js'
+
+/** The cost of a call for `key`: what the options say, or 1. */
+export function checkCall(key: string, options: CostOptions | undefined): number {
+  checkKey(key)
+  if (options === undefined) return 1
+  // The usual mistake is tryAcquire(key, 3).
+  if (typeof options !== 'object' || options === null)
+    throw invalidType('options', 'an object such as { cost: 3 }', options)
+  const { cost } = options
+  if (cost === undefined) {
+    checkNames('options', options, ['cost'])
+    return 1
+  }
+  checkCost(cost)
+  return cost
+}
+
+/** How long a block for `key` is to last, in microseconds. */
+export function checkBlock(key: string, options: BlockOptions): number {
+  checkKey(key)
+  return durationUs('duration', checkNames('options', options, ['duration']).duration)
+}

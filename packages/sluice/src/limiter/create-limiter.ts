@@ -1,0 +1,72 @@
+import type { Clock } from '../clock.js'
+import { invalidType } from '../errors.js'
+import { type Limit, parseLimit } from '../limits/index.js'
+import { checkNames } from '../limits/options.js'
+import { type AsyncStore, checkClock, checkKey, memoryStore, type Store, type SyncStore } from '../stores/index.js'
+import { StoreLimiter } from './async-limiter.js'
+import type { AsyncLimiter, Limiter } from './limiter.js'
+import { SyncLimiter } from './sync-limiter.js'
+
+/** A limiter with a memory store of its own. */
+export interface OwnStoreOptions {
+  readonly limit: Limit
+  /** Appears in logs and metrics. Default `'default'`. */
+  readonly name?: string
+  /** Tells the time. Default: the process's clock, which never steps back. */
+  readonly clock?: Clock
+  readonly store?: undefined
+}
+
+/** A limiter on a store of yours. */
+export interface SharedStoreOptions<S extends Store> {
+  /** What keeps this limit's states apart from those of others in the same store. */
+  readonly name: string
+  readonly limit: Limit
+  readonly store: S
+  /** The clock goes with the store that keeps time: give it to the store. */
+  readonly clock?: undefined
+}
+
+/**
+ * Limits what each key may do. Without a `store` it keeps its states in this process and answers at once; on a store
+ * of yours it needs a `name`.
+ *
+ * @example
+ * ```ts
+ * import { createLimiter, tokenBucket } from 'sluice'
+ *
+ * const limiter = createLimiter({ limit: tokenBucket({ capacity: 20, refill: '5/s' }) })
+ * const decision = limiter.tryAcquire('user:42')
+ * if (!decision.allowed) console.log(`come back in ${decision.retryAfterMs} ms`)
+ * ```
+ */
+export function createLimiter(options: OwnStoreOptions): Limiter
+export function createLimiter(options: SharedStoreOptions<SyncStore>): Limiter
+export function createLimiter(options: SharedStoreOptions<AsyncStore>): AsyncLimiter
+export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Store>): Limiter | AsyncLimiter {
+  const given = checkNames('createLimiter', options, ['limit', 'name', 'store', 'clock'])
+  const limit = parseLimit(given.limit)
+  const clock = checkClock(given.clock)
+  if (given.store === undefined) {
+    const name = given.name === undefined ? 'default' : given.name
+    checkKey(name, 'name')
+    return new SyncLimiter(name, limit, memoryStore(clock && { clock }))
+  }
+  const store = checkStore(given.store)
+  if (clock !== undefined) {
+    throw invalidType('clock', 'given to the store that keeps time, as in memoryStore({ clock })', clock)
+  }
+  checkKey(given.name, 'name (which keeps limits on one store apart)')
+  return isSynchronous(store) ? new SyncLimiter(given.name, limit, store) : new StoreLimiter(given.name, limit, store)
+}
+
+function isSynchronous(store: SyncStore | AsyncStore): store is SyncStore {
+  return store.synchronous === true
+}
+
+function checkStore(value: unknown): SyncStore | AsyncStore {
+  if (typeof value === 'object' && value !== null && typeof (value as Store).decide === 'function') {
+    return value as SyncStore | AsyncStore
+  }
+  throw invalidType('store', 'a store such as memoryStore()', value)
+}

@@ -1,0 +1,4 @@
+/** What a programmer holds. */
+export { createLimiter, type OwnStoreOptions, type SharedStoreOptions } from './create-limiter.js'
+export { createLimiters, type LimitersOptions } from './create-limiters.js'
+export type { AsyncLimiter, AsyncReservation, BlockOptions, CostOptions, Limiter, Reservation } from './limiter.js'

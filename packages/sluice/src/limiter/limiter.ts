@@ -1,0 +1,72 @@
+import type { Decision, Duration, Limit } from '../limits/index.js'
+
+/** What a call may say besides its key. */
+export interface CostOptions {
+  /** Units the request takes: a safe integer from 0. Default 1. */
+  readonly cost?: number
+}
+
+/** What a block must say. */
+export interface BlockOptions {
+  /** How long: `'10m'`, or milliseconds. */
+  readonly duration: Duration
+}
+
+/** A limit over keys, on a store that answers at once: every method returns its value. */
+export interface Limiter {
+  readonly name: string
+  readonly limit: Limit
+  /** Takes `cost` units if all of them are there, and says so. A denial is a value, and takes nothing. */
+  tryAcquire(key: string, options?: CostOptions): Decision
+  /** What `tryAcquire` would say to a cost of 0. Takes nothing. */
+  peek(key: string): Decision
+  /** Takes `cost` units whether they are there or not, and may leave a debt: a penalty, or a cost known too late. */
+  charge(key: string, options?: CostOptions): Decision
+  /** Gives `cost` units back, never beyond the whole quota. A window takes back only what it gave. */
+  refund(key: string, options?: CostOptions): Decision
+  /** Forgets the key: its whole quota is there, and it is not blocked. */
+  reset(key: string): void
+  /** Denies the key everything for a while, whatever its quota. A later block replaces an earlier one. */
+  block(key: string, options: BlockOptions): void
+  /** Takes an estimated cost now; the reservation settles the real one later. */
+  reserve(key: string, options?: CostOptions): Reservation
+}
+
+/** A limit over keys, on a store that answers later: every method returns a promise. */
+export interface AsyncLimiter {
+  readonly name: string
+  readonly limit: Limit
+  /** See {@link Limiter.tryAcquire}. */
+  tryAcquire(key: string, options?: CostOptions): Promise<Decision>
+  /** See {@link Limiter.peek}. */
+  peek(key: string): Promise<Decision>
+  /** See {@link Limiter.charge}. */
+  charge(key: string, options?: CostOptions): Promise<Decision>
+  /** See {@link Limiter.refund}. */
+  refund(key: string, options?: CostOptions): Promise<Decision>
+  /** See {@link Limiter.reset}. */
+  reset(key: string): Promise<void>
+  /** See {@link Limiter.block}. */
+  block(key: string, options: BlockOptions): Promise<void>
+  /** See {@link Limiter.reserve}. */
+  reserve(key: string, options?: CostOptions): Promise<AsyncReservation>
+}
+
+/**
+ * Units taken before their real number is known. Only the first call of `settle` or `cancel` counts; without any, the
+ * units stay taken; after a denial both do nothing.
+ */
+export interface Reservation {
+  readonly decision: Decision
+  /** The real cost: gives back what was too much, charges what was too little. */
+  settle(actual: number): void
+  /** Gives everything back: the same as a real cost of 0. */
+  cancel(): void
+}
+
+/** See {@link Reservation}. */
+export interface AsyncReservation {
+  readonly decision: Decision
+  settle(actual: number): Promise<void>
+  cancel(): Promise<void>
+}

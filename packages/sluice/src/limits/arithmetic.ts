@@ -1,0 +1,58 @@
+import type { Decision } from './decision.js'
+import type { Limit } from './limit.js'
+
+/** Where a state lives: a few float64 words in some array. The store owns the array; the arithmetic only counts in it. */
+export type Words = Float64Array
+
+/** What is remembered of units that were taken, so that exactly those can be given back. */
+export interface Taken {
+  /** The store's time when they were taken, in epoch microseconds. */
+  readonly atUs: number
+  /** How many were taken. */
+  readonly cost: number
+  /** The decision's `delayMs`: a leaky bucket's slot is known by when it departs. */
+  readonly delayMs: number
+}
+
+/**
+ * How one limit counts: pure functions of a key's state, the time and a cost. Times are whole epoch microseconds and
+ * may step back; no method ever lets that refund anything.
+ *
+ * A state is `words` float64 numbers from `at` in an array. It describes itself: units and times, never a number that
+ * means something else under another quota or refill, so that a limit's numbers may change under a live key.
+ */
+export interface Arithmetic {
+  readonly limit: Limit
+  /** A bucket's capacity or a window's quota. */
+  readonly quota: number
+  /** How many words a key's state takes; for an elastic state, what an empty one takes. */
+  readonly words: number
+  /** A state that needs more words the more it holds: see `wordsFor`. */
+  readonly elastic: boolean
+  /** States of equal shape may be read by each other's limits, and are whole again after about the same time. */
+  readonly shape: string
+  /** Writes the state of a key that has taken nothing. */
+  start(words: Words, at: number, nowUs: number): void
+  /** Would `cost` be allowed now? Changes nothing. */
+  fits(words: Words, at: number, nowUs: number, cost: number): boolean
+  /** Takes `cost`, whether it fits or not. What does not fit leaves a debt. */
+  take(words: Words, at: number, nowUs: number, cost: number): void
+  /**
+   * The answer for a state as it stands, after `cost` was taken from it or, if not `allowed`, was refused. A cost of 0
+   * describes what an allowed request would meet.
+   */
+  decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision
+  /** Gives units back, never beyond the whole quota: those of `taken`, if it is said, else the newest. */
+  giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void
+  /** Is the state now the same as no state? Then a store may forget it without loss. */
+  isWhole(words: Words, at: number, nowUs: number): boolean
+  /** Is it so under every limit of this shape? Later than `isWhole`, but true whichever of them wrote the state. */
+  isWholeForAll(words: Words, at: number, nowUs: number): boolean
+  /** Writes what the state of another limit of the same algorithm means under this one. */
+  adopt(words: Words, at: number, nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void
+  /** How many words the state must have before `cost` more can be taken. */
+  wordsFor(words: Words, at: number, nowUs: number, cost: number): number
+}
+
+/** A debt stops growing here: far beyond any use, and small enough that float64 still counts whole units. */
+export const LARGEST_DEBT = 1e15

@@ -1,0 +1,139 @@
+import { InvalidValueError, shown } from '../errors.js'
+import type { Arithmetic, Taken, Words } from './arithmetic.js'
+import { ceilMs, type Decision } from './decision.js'
+import type { Limit } from './limit.js'
+import { lowerFraction, type Rate } from './rate.js'
+
+/** Levels stay below this, so that a level kept as units in a float64 comes back as the same whole number of parts. */
+const LARGEST_LEVEL = 2 ** 50
+
+/** Where a rate cannot be counted exactly it is rounded down, by no more than this share. */
+const LARGEST_SHORTFALL = 1_000_000n
+
+const LEVEL = 0
+const SINCE = 1
+
+/**
+ * What token and leaky bucket have in common: room for `capacity` units that comes back at a constant rate.
+ *
+ * A rate of g units every s microseconds is counted in parts: a unit is s parts, a microsecond brings g.
+ *
+ *     level(now) = min(capacity·s, level(since) + (now − since)·g)
+ *
+ * All of these are whole numbers below 2^53, so nothing is ever rounded. The state keeps the level in units (a
+ * float64, turned back into the same whole parts on reading), which means the same under any other capacity or rate.
+ */
+export abstract class Bucket implements Arithmetic {
+  abstract readonly limit: Limit
+  abstract readonly words: number
+  readonly quota: number
+  readonly elastic = false
+  readonly shape: string
+  protected readonly partsPerUnit: number
+  protected readonly partsPerUs: number
+  protected readonly full: number
+  /** No bucket of this shape takes longer than this from empty to full. */
+  private readonly longestFillUs: number
+
+  constructor(algorithm: string, capacity: number, option: string, rate: Rate) {
+    const [gain, scale] = lowerFraction(rate, BigInt(Math.floor(LARGEST_LEVEL / capacity)))
+    checkShortfall(capacity, option, rate, gain, scale)
+    this.quota = capacity
+    this.partsPerUnit = Number(scale)
+    this.partsPerUs = Number(gain)
+    this.full = capacity * this.partsPerUnit
+    const magnitude = Math.ceil(Math.log2(this.full / this.partsPerUs))
+    this.longestFillUs = 2 ** magnitude
+    this.shape = `${algorithm}/${magnitude}`
+  }
+
+  start(words: Words, at: number, nowUs: number): void {
+    words[at + LEVEL] = this.quota
+    words[at + SINCE] = nowUs
+  }
+
+  fits(words: Words, at: number, nowUs: number, cost: number): boolean {
+    return cost <= this.quota && this.level(words, at, nowUs) >= cost * this.partsPerUnit
+  }
+
+  take(words: Words, at: number, nowUs: number, cost: number): void {
+    const level = this.level(words, at, nowUs)
+    // A whole bucket is the same as none, so its past does not count, even if it lies ahead.
+    if (level === this.full) words[at + SINCE] = nowUs
+    this.setLevel(words, at, nowUs, level - cost * this.partsPerUnit)
+  }
+
+  decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
+    const level = this.level(words, at, nowUs)
+    const units = Math.floor(level / this.partsPerUnit)
+    const remaining = Math.max(0, units)
+    const whole = level === this.full
+    // After a clock stepped back, nothing comes in until it is where it was.
+    const aheadUs = whole ? 0 : Math.max(0, words[at + SINCE] - nowUs)
+    return {
+      allowed,
+      quota: this.quota,
+      remaining,
+      retryAfterMs: allowed
+        ? 0
+        : cost > this.quota
+          ? Infinity
+          : ceilMs(aheadUs + this.usUntil(level, cost * this.partsPerUnit)),
+      nextUnitAfterMs: whole ? 0 : ceilMs(aheadUs + this.usUntil(level, (remaining + 1) * this.partsPerUnit)),
+      resetAfterMs: whole ? 0 : ceilMs(aheadUs + this.usUntil(level, this.full)),
+      delayMs: allowed ? this.delayUs(level, aheadUs, cost) / 1000 : 0,
+    }
+  }
+
+  giveBack(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): void {
+    const level = this.level(words, at, nowUs)
+    this.setLevel(words, at, nowUs, Math.min(this.full, level + units * this.partsPerUnit))
+  }
+
+  isWhole(words: Words, at: number, nowUs: number): boolean {
+    return this.level(words, at, nowUs) === this.full
+  }
+
+  isWholeForAll(words: Words, at: number, nowUs: number): boolean {
+    const debt = Math.max(0, -words[at + LEVEL])
+    return nowUs - words[at + SINCE] >= this.longestFillUs * (1 + debt)
+  }
+
+  adopt(words: Words, at: number, _nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
+    for (let i = 0; i < from.words; i++) words[at + i] = fromWords[fromAt + i]
+  }
+
+  wordsFor(): number {
+    return this.words
+  }
+
+  /** How long an allowed request waits for its turn. */
+  protected abstract delayUs(level: number, aheadUs: number, cost: number): number
+
+  /** The level now, in parts. Below 0 is a debt. */
+  protected level(words: Words, at: number, nowUs: number): number {
+    const level = Math.floor(words[at + LEVEL] * this.partsPerUnit + 0.5)
+    if (level >= this.full) return this.full
+    const gained = (nowUs - words[at + SINCE]) * this.partsPerUs
+    if (gained <= 0) return level
+    return gained >= this.full - level ? this.full : level + gained
+  }
+
+  protected setLevel(words: Words, at: number, nowUs: number, level: number): void {
+    words[at + LEVEL] = Math.max(level, -LARGEST_LEVEL) / this.partsPerUnit
+    if (nowUs > words[at + SINCE]) words[at + SINCE] = nowUs
+  }
+
+  private usUntil(level: number, wanted: number): number {
+    return Math.ceil((wanted - level) / this.partsPerUs)
+  }
+}
+
+function checkShortfall(capacity: number, option: string, rate: Rate, gain: bigint, scale: bigint): void {
+  const shortfall = rate.units * scale - gain * rate.perUs
+  if (shortfall * LARGEST_SHORTFALL <= rate.units * scale) return
+  throw new InvalidValueError(
+    `a capacity of ${capacity} with ${option} ${shown(rate.text)} cannot be counted exactly enough; ` +
+      'use a smaller capacity or a faster rate (a bucket must fill within 35 years)',
+  )
+}

@@ -1,0 +1,45 @@
+import { arithmeticOf } from './arithmetic-of.js'
+import { checkCost } from './cost.js'
+import type { Decision } from './decision.js'
+import type { Limit } from './limit.js'
+import { microseconds } from './microseconds.js'
+
+/** What a limit remembers of a key: a few numbers, to be handed back with the next request and not to be read. */
+export type LimitState = readonly number[]
+
+/**
+ * A limit as a pure function: the state of a key, the time and a cost give a decision and the next state. `undefined`
+ * is the state of a key that was never seen. For simulations, tests and pages; a limiter keeps the states for you.
+ *
+ * @example
+ * ```ts
+ * import { evaluate, tokenBucket } from 'sluice/limits'
+ *
+ * const limit = tokenBucket({ capacity: 2, refill: '6/s' })
+ * const first = evaluate(limit, undefined, 0, 1)
+ * const second = evaluate(limit, first.state, 100, 1)
+ * console.log(second.decision.remaining) // 0: one was left, and 0.6 of one came in
+ * ```
+ */
+export function evaluate(
+  limit: Limit,
+  state: LimitState | undefined,
+  nowMs: number,
+  cost: number,
+): { readonly decision: Decision; readonly state: LimitState | undefined } {
+  const arithmetic = arithmeticOf(limit)
+  const nowUs = microseconds(nowMs)
+  checkCost(cost)
+  const words = Float64Array.from(state ?? new Array<number>(arithmetic.words).fill(0))
+  if (state === undefined) arithmetic.start(words, 0, nowUs)
+  const allowed = arithmetic.fits(words, 0, nowUs, cost)
+  if (!allowed || cost === 0) return { decision: arithmetic.decision(words, 0, nowUs, cost, allowed), state }
+  const next = withRoom(arithmetic.wordsFor(words, 0, nowUs, cost), words)
+  if (next !== words) arithmetic.adopt(next, 0, nowUs, arithmetic, words, 0)
+  arithmetic.take(next, 0, nowUs, cost)
+  return { decision: arithmetic.decision(next, 0, nowUs, cost, true), state: Array.from(next) }
+}
+
+function withRoom(size: number, words: Float64Array): Float64Array {
+  return words.length >= size ? words : new Float64Array(size)
+}

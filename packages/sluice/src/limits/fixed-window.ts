@@ -1,0 +1,134 @@
+import { type Arithmetic, LARGEST_DEBT, type Taken, type Words } from './arithmetic.js'
+import { ceilMs, type Decision } from './decision.js'
+import { type Duration, durationText, durationUs } from './duration.js'
+import type { Alignment, FixedWindow } from './limit.js'
+import { checkAlign, checkNames, checkUnits } from './options.js'
+import { remember } from './remembered.js'
+
+/** The numbers of a fixed window. */
+export interface FixedWindowOptions {
+  /** Units a window gives: a whole number from 1. */
+  readonly quota: number
+  /** The window's length: `'1m'`, or milliseconds. */
+  readonly window: Duration
+  /**
+   * `'epoch'` (default): windows begin on multiples of their length since the epoch. `'first'`: a key's window begins
+   * at its first admitted request, so that not everybody resets in the same instant.
+   */
+  readonly align?: Alignment
+}
+
+/**
+ * A counter a window. Never more than `quota` in a window, and up to twice that around a boundary: where that matters,
+ * use a sliding window or a token bucket.
+ *
+ * @example
+ * ```ts
+ * import { fixedWindow } from 'sluice'
+ *
+ * const perMinute = fixedWindow({ quota: 100, window: '1m' })
+ * ```
+ */
+export function fixedWindow(options: FixedWindowOptions): FixedWindow {
+  return remember(new FixedWindowArithmetic(options)).limit
+}
+
+const MARK = 0
+const COUNT = 1
+
+/**
+ * State: [mark, count]. The mark is the last time that units were taken, or with `align: 'first'` the window's start.
+ *
+ *     start(now) = floor(now / window) · window
+ */
+export class FixedWindowArithmetic implements Arithmetic {
+  readonly limit: FixedWindow
+  readonly quota: number
+  readonly words = 2
+  readonly elastic = false
+  readonly shape: string
+  private readonly windowUs: number
+  private readonly first: boolean
+
+  constructor(options: FixedWindowOptions) {
+    const given = checkNames('fixedWindow', options, ['quota', 'window', 'align'])
+    this.quota = checkUnits('quota', given.quota)
+    this.windowUs = durationUs('window', given.window)
+    this.first = checkAlign('align', given.align) === 'first'
+    this.limit = Object.freeze({
+      algorithm: 'fixed-window',
+      quota: this.quota,
+      window: durationText(this.windowUs),
+      ...(this.first && { align: 'first' as const }),
+    })
+    this.shape = `fixed-window/${this.windowUs}/${this.first}`
+  }
+
+  start(words: Words, at: number, nowUs: number): void {
+    words[at + MARK] = nowUs
+    words[at + COUNT] = 0
+  }
+
+  fits(words: Words, at: number, nowUs: number, cost: number): boolean {
+    return this.used(words, at, nowUs) + cost <= this.quota
+  }
+
+  take(words: Words, at: number, nowUs: number, cost: number): void {
+    const used = this.used(words, at, nowUs)
+    words[at + MARK] = this.first ? this.startUs(words, at, nowUs) : this.laterUs(words, at, nowUs)
+    words[at + COUNT] = Math.min(used + cost, this.quota + LARGEST_DEBT)
+  }
+
+  decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
+    const used = this.used(words, at, nowUs)
+    const endMs = ceilMs(this.startUs(words, at, nowUs) + this.windowUs - nowUs)
+    const resetAfterMs = used === 0 ? 0 : endMs
+    return {
+      allowed,
+      quota: this.quota,
+      remaining: Math.max(0, this.quota - used),
+      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : endMs,
+      nextUnitAfterMs: resetAfterMs,
+      resetAfterMs,
+      delayMs: 0,
+    }
+  }
+
+  giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+    if (taken !== undefined && taken.atUs < this.startUs(words, at, nowUs)) return
+    words[at + COUNT] = Math.max(0, this.used(words, at, nowUs) - units)
+  }
+
+  isWhole(words: Words, at: number, nowUs: number): boolean {
+    return this.used(words, at, nowUs) === 0
+  }
+
+  isWholeForAll(words: Words, at: number, nowUs: number): boolean {
+    return this.isWhole(words, at, nowUs)
+  }
+
+  adopt(words: Words, at: number, _nowUs: number, _from: Arithmetic, fromWords: Words, fromAt: number): void {
+    words[at + MARK] = fromWords[fromAt + MARK]
+    words[at + COUNT] = fromWords[fromAt + COUNT]
+  }
+
+  wordsFor(): number {
+    return this.words
+  }
+
+  private used(words: Words, at: number, nowUs: number): number {
+    return words[at + MARK] >= this.startUs(words, at, nowUs) ? words[at + COUNT] : 0
+  }
+
+  private startUs(words: Words, at: number, nowUs: number): number {
+    const laterUs = this.laterUs(words, at, nowUs)
+    if (!this.first) return Math.floor(laterUs / this.windowUs) * this.windowUs
+    const mark = words[at + MARK]
+    return words[at + COUNT] > 0 && laterUs - mark < this.windowUs ? mark : laterUs
+  }
+
+  /** If the clock stepped back, what was taken still counts. */
+  private laterUs(words: Words, at: number, nowUs: number): number {
+    return words[at + COUNT] > 0 ? Math.max(nowUs, words[at + MARK]) : nowUs
+  }
+}

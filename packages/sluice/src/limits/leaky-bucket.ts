@@ -1,0 +1,83 @@
+import type { Taken, Words } from './arithmetic.js'
+import { Bucket } from './bucket.js'
+import type { LeakyBucket } from './limit.js'
+import { checkNames, checkUnits } from './options.js'
+import { parseRate } from './rate.js'
+import { remember } from './remembered.js'
+
+/** The numbers of a leaky bucket. */
+export interface LeakyBucketOptions {
+  /** How many units may be in the queue: a whole number from 1. */
+  readonly capacity: number
+  /** What leaves, at constant spacing: a rate such as `'10/s'`. */
+  readonly drain: string
+}
+
+/**
+ * A queue of `capacity` that leaves at exactly `drain`. An accepted request is told its turn in `delayMs`; a burst on an
+ * empty bucket admits `capacity`, the first at once and each next one cost / drain after the one before it.
+ *
+ * @example
+ * ```ts
+ * import { leakyBucket } from 'sluice'
+ *
+ * const bankTransfers = leakyBucket({ capacity: 50, drain: '10/s' })
+ * ```
+ */
+export function leakyBucket(options: LeakyBucketOptions): LeakyBucket {
+  return remember(new LeakyBucketArithmetic(options)).limit
+}
+
+const LAST_COST = 2
+
+/**
+ * State: [free room, since, cost of the last slot]. The room is the token bucket's level: what is not free is the
+ * queue, and the queue divided by the drain is the wait.
+ */
+export class LeakyBucketArithmetic extends Bucket {
+  readonly limit: LeakyBucket
+  readonly words = 3
+
+  constructor(options: LeakyBucketOptions) {
+    const given = checkNames('leakyBucket', options, ['capacity', 'drain'])
+    const capacity = checkUnits('capacity', given.capacity)
+    const drain = parseRate('drain', given.drain)
+    super('leaky-bucket', capacity, 'drain', drain)
+    this.limit = Object.freeze({ algorithm: 'leaky-bucket', capacity, drain: drain.text })
+  }
+
+  override start(words: Words, at: number, nowUs: number): void {
+    super.start(words, at, nowUs)
+    words[at + LAST_COST] = 0
+  }
+
+  override take(words: Words, at: number, nowUs: number, cost: number): void {
+    super.take(words, at, nowUs, cost)
+    words[at + LAST_COST] = cost
+  }
+
+  /**
+   * Only the last slot can be taken back, and only before it departs: whoever queued behind another has been told when
+   * to go. A slot is the last when the queue ends where the slot ends.
+   */
+  override giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+    const queue = this.full - this.level(words, at, nowUs)
+    const lastCost = taken === undefined ? words[at + LAST_COST] : taken.cost
+    const slot = lastCost * this.partsPerUnit
+    if (queue <= slot || (taken !== undefined && !this.endsAt(words, at, nowUs, queue, slot, taken))) return
+    const given = Math.min(units, lastCost)
+    super.giveBack(words, at, nowUs, given, taken)
+    words[at + LAST_COST] = lastCost - given
+  }
+
+  protected delayUs(level: number, aheadUs: number, cost: number): number {
+    return aheadUs + (this.full - level - cost * this.partsPerUnit) / this.partsPerUs
+  }
+
+  /** Is the end of the queue the end of the slot that was `taken`, to within half a unit? */
+  private endsAt(words: Words, at: number, nowUs: number, queue: number, slot: number, taken: Taken): boolean {
+    const baseUs = Math.max(nowUs, words[at + 1])
+    const slotEnd = (taken.atUs - baseUs + taken.delayMs * 1000) * this.partsPerUs + slot
+    return Math.abs(slotEnd - queue) * 2 < this.partsPerUnit
+  }
+}

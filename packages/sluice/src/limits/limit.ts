@@ -1,0 +1,51 @@
+/**
+ * The limits as data: plain frozen objects that can be logged, compared, written to a file and read back. How they
+ * count is in the file of the same name as the algorithm.
+ */
+
+/** Bursts to `capacity`, then `refill` sustained. */
+export interface TokenBucket {
+  readonly algorithm: 'token-bucket'
+  readonly capacity: number
+  readonly refill: string
+}
+
+/** A queue of `capacity` that leaves at exactly `drain`. */
+export interface LeakyBucket {
+  readonly algorithm: 'leaky-bucket'
+  readonly capacity: number
+  readonly drain: string
+}
+
+/** Where a window begins: on multiples of its length since the epoch, or at a key's first admitted request. */
+export type Alignment = 'epoch' | 'first'
+
+/** At most `quota` in each window. */
+export interface FixedWindow {
+  readonly algorithm: 'fixed-window'
+  readonly quota: number
+  readonly window: string
+  readonly align?: 'first'
+}
+
+/** At most `quota` by a weighted count of the last `window`, kept in `slices` + 1 counts. */
+export interface SlidingWindow {
+  readonly algorithm: 'sliding-window'
+  readonly quota: number
+  readonly window: string
+  readonly slices?: number
+  readonly align?: 'first'
+}
+
+/** At most `quota` in any interval of length `window`, exactly. */
+export interface SlidingLog {
+  readonly algorithm: 'sliding-log'
+  readonly quota: number
+  readonly window: string
+}
+
+/** An algorithm with its numbers. */
+export type Limit = TokenBucket | LeakyBucket | FixedWindow | SlidingWindow | SlidingLog
+
+/** The name of an algorithm, as it is written in a limit's JSON. */
+export type Algorithm = Limit['algorithm']

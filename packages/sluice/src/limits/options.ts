@@ -1,0 +1,59 @@
+/** Checks that every limit's options share. An error names the option, the value and what would be right. */
+import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
+import type { Alignment } from './limit.js'
+
+/** The largest quota or capacity: whole units stay exact in a float64, with room for a debt of the same size. */
+export const LARGEST_QUOTA = 1e15
+
+/** A quota, capacity or similar: a whole number from 1 to `largest`. */
+export function checkUnits(option: string, value: unknown, largest = LARGEST_QUOTA): number {
+  const wanted = `a whole number from 1 to ${largest.toLocaleString('en')}`
+  if (typeof value !== 'number') throw invalidType(option, wanted, value)
+  if (!Number.isSafeInteger(value) || value < 1 || value > largest) throw invalidValue(option, wanted, value)
+  return value
+}
+
+/** Where windows begin; absent means the epoch. */
+export function checkAlign(option: string, value: unknown): Alignment {
+  if (value === undefined || value === 'epoch') return 'epoch'
+  if (value === 'first') return 'first'
+  throw invalidValue(option, "'epoch' or 'first'", value)
+}
+
+/** An options object with none but the known names; a misspelt one is answered with the nearest. */
+export function checkNames(what: string, value: unknown, known: readonly string[]): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidType(what, `an object with ${known.join(', ')}`, value)
+  }
+  for (const name of Object.keys(value)) {
+    if (known.includes(name)) continue
+    const meant = nearest(name, known)
+    const advice = meant === undefined ? `it takes ${known.join(', ')}` : `did you mean ${meant}?`
+    throw new InvalidTypeError(`${what} has no option ${shown(name)}; ${advice}`)
+  }
+  return value as Record<string, unknown>
+}
+
+/** The known name that a misspelt one is closest to, if any is close. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > 40) return undefined
+  let best: string | undefined
+  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
+  }
+  return best
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
+    }
+    row = next
+  }
+  return row[b.length]
+}

@@ -1,0 +1,166 @@
+import type { Arithmetic, Taken, Words } from './arithmetic.js'
+import { ceilMs, type Decision } from './decision.js'
+import { type Duration, durationText, durationUs } from './duration.js'
+import type { SlidingLog } from './limit.js'
+import { checkNames, checkUnits } from './options.js'
+import { remember } from './remembered.js'
+
+/** The numbers of a sliding log. */
+export interface SlidingLogOptions {
+  /** Units that any window gives: a whole number from 1 to 1,000,000. Each unit is remembered for a window. */
+  readonly quota: number
+  /** The window's length: `'1m'`, or milliseconds. */
+  readonly window: Duration
+}
+
+/**
+ * Exact: never more than `quota` in any interval of length `window`, at the price of a timestamp a unit. For large
+ * quotas a sliding window with slices is nearly as good and takes a fixed few numbers.
+ *
+ * @example
+ * ```ts
+ * import { slidingLog } from 'sluice'
+ *
+ * const passwordResets = slidingLog({ quota: 3, window: '1h' })
+ * ```
+ */
+export function slidingLog(options: SlidingLogOptions): SlidingLog {
+  return remember(new SlidingLogArithmetic(options)).limit
+}
+
+const LARGEST_LOG = 1_000_000
+
+const HEAD = 0
+const COUNT = 1
+const SIZE = 2
+const RING = 3
+
+/** State: [place of the oldest, how many, how many there is room for, timestamps in a ring, oldest first]. */
+export class SlidingLogArithmetic implements Arithmetic {
+  readonly limit: SlidingLog
+  readonly quota: number
+  readonly words = RING
+  readonly elastic = true
+  readonly shape: string
+  private readonly windowUs: number
+
+  constructor(options: SlidingLogOptions) {
+    const given = checkNames('slidingLog', options, ['quota', 'window'])
+    this.quota = checkUnits('quota', given.quota, LARGEST_LOG)
+    this.windowUs = durationUs('window', given.window)
+    this.limit = Object.freeze({ algorithm: 'sliding-log', quota: this.quota, window: durationText(this.windowUs) })
+    this.shape = `sliding-log/${this.windowUs}`
+  }
+
+  start(words: Words, at: number, _nowUs: number): void {
+    words[at + HEAD] = 0
+    words[at + COUNT] = 0
+    words[at + SIZE] = words.length - at - RING
+  }
+
+  fits(words: Words, at: number, nowUs: number, cost: number): boolean {
+    return cost <= this.quota && this.fitsFromUs(words, at, cost) <= this.laterUs(words, at, nowUs)
+  }
+
+  take(words: Words, at: number, nowUs: number, cost: number): void {
+    const laterUs = this.laterUs(words, at, nowUs)
+    const expired = this.expired(words, at, laterUs)
+    const size = words[at + SIZE]
+    const live = words[at + COUNT] - expired
+    const taken = Math.max(0, Math.min(cost, 2 * this.quota - live))
+    words[at + HEAD] = size === 0 ? 0 : (words[at + HEAD] + expired) % size
+    words[at + COUNT] = live + taken
+    for (let i = live; i < live + taken; i++) words[this.place(words, at, i)] = laterUs
+  }
+
+  decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
+    const laterUs = this.laterUs(words, at, nowUs)
+    const live = words[at + COUNT] - this.expired(words, at, laterUs)
+    const remaining = Math.max(0, this.quota - live)
+    const newestUs = this.newestUs(words, at)
+    return {
+      allowed,
+      quota: this.quota,
+      remaining,
+      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : ceilMs(this.fitsFromUs(words, at, cost) - nowUs),
+      nextUnitAfterMs: live === 0 ? 0 : ceilMs(this.fitsFromUs(words, at, remaining + 1) - nowUs),
+      resetAfterMs: live === 0 ? 0 : ceilMs(newestUs + this.windowUs - nowUs),
+      delayMs: 0,
+    }
+  }
+
+  /** Gives up the newest; of what was `taken`, the newest that are no newer, so that others' units keep their times. */
+  giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+    const laterUs = this.laterUs(words, at, nowUs)
+    const expired = this.expired(words, at, laterUs)
+    const count = words[at + COUNT]
+    const end = taken === undefined ? count : this.countUntil(words, at, taken.atUs)
+    const given = Math.min(units, Math.max(0, end - expired))
+    for (let i = end; i < count; i++) words[this.place(words, at, i - given)] = words[this.place(words, at, i)]
+    words[at + COUNT] = count - given
+  }
+
+  isWhole(words: Words, at: number, nowUs: number): boolean {
+    return words[at + COUNT] === 0 || this.newestUs(words, at) + this.windowUs <= nowUs
+  }
+
+  isWholeForAll(words: Words, at: number, nowUs: number): boolean {
+    return this.isWhole(words, at, nowUs)
+  }
+
+  adopt(words: Words, at: number, _nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
+    const previous = from as SlidingLogArithmetic
+    const count = fromWords[fromAt + COUNT]
+    this.start(words, at, 0)
+    // A smaller quota remembers the newest that it can be in debt for.
+    const kept = Math.min(count, words[at + SIZE])
+    for (let i = 0; i < kept; i++) words[at + RING + i] = fromWords[previous.place(fromWords, fromAt, count - kept + i)]
+    words[at + COUNT] = kept
+  }
+
+  wordsFor(words: Words, at: number, nowUs: number, cost: number): number {
+    const live = words[at + COUNT] - this.expired(words, at, this.laterUs(words, at, nowUs))
+    return RING + Math.min(live + cost, Math.max(live, 2 * this.quota))
+  }
+
+  /**
+   * From when on `cost` fits, if nobody takes: when the oldest that are too many have left. A timestamp leaves exactly
+   * one window after it was taken, so a window is half open.
+   */
+  private fitsFromUs(words: Words, at: number, cost: number): number {
+    const tooMany = words[at + COUNT] + cost - this.quota
+    return tooMany <= 0 ? -Infinity : words[this.place(words, at, tooMany - 1)] + this.windowUs
+  }
+
+  /** How many of the oldest have left the window. */
+  private expired(words: Words, at: number, laterUs: number): number {
+    return this.countUntil(words, at, laterUs - this.windowUs)
+  }
+
+  /** How many were taken at `us` or before: a binary search, for timestamps never go back. */
+  private countUntil(words: Words, at: number, us: number): number {
+    let low = 0
+    let high = words[at + COUNT]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (words[this.place(words, at, middle)] <= us) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  private newestUs(words: Words, at: number): number {
+    const count = words[at + COUNT]
+    return count === 0 ? -Infinity : words[this.place(words, at, count - 1)]
+  }
+
+  private laterUs(words: Words, at: number, nowUs: number): number {
+    return Math.max(nowUs, this.newestUs(words, at))
+  }
+
+  private place(words: Words, at: number, index: number): number {
+    const size = words[at + SIZE]
+    const place = words[at + HEAD] + index
+    return at + RING + (place < size ? place : place - size)
+  }
+}

@@ -1,0 +1,5 @@
+/** Where state lives: the idea of a store, and the one that keeps it in this process. */
+export { checkKey } from './key.js'
+export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory-store.js'
+export { checkClock, type MemoryStoreOptions } from './memory/options.js'
+export type { Answer, AsyncStore, Awaitable, Demand, Store, SyncStore } from './store.js'

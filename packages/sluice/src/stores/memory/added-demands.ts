@@ -1,0 +1,29 @@
+import type { Demand } from '../store.js'
+import type { KeyHash } from './key-hash.js'
+
+/** A demand with its key's fingerprint. */
+interface AddedDemand extends Omit<Demand, 'key'> {
+  readonly high: number
+  readonly low: number
+  /** What all demands for the same state ask for together. */
+  cost: number
+  /** The first of those, which takes for all of them. */
+  first: boolean
+}
+
+/** Adds up the demands that name the same state: equal name and key. */
+export function addedDemands(demands: readonly Demand[], hash: KeyHash): readonly AddedDemand[] {
+  const added = demands.map(({ name, limit, key, cost }): AddedDemand => {
+    const high = hash.of(key)
+    return { name, limit, high, low: hash.low, cost, first: true }
+  })
+  const firstOf = ({ name, high, low }: AddedDemand) =>
+    added.find((other) => other.high === high && other.low === low && other.name === name) as AddedDemand
+  for (const demand of added) {
+    const first = firstOf(demand)
+    demand.first = first === demand
+    if (!demand.first) first.cost += demand.cost
+  }
+  for (const demand of added) demand.cost = firstOf(demand).cost
+  return added
+}

@@ -1,0 +1,270 @@
+import { type Clock, systemClock } from '../../clock.js'
+import { StoreFullError } from '../../errors.js'
+import {
+  type Arithmetic,
+  arithmeticOf,
+  blockedDecision,
+  type Decision,
+  type Limit,
+  microseconds,
+  type Taken,
+} from '../../limits/index.js'
+import type { Answer, Demand, SyncStore } from '../store.js'
+import { addedDemands } from './added-demands.js'
+import { Family } from './family.js'
+import { KeyHash } from './key-hash.js'
+import { checkMemoryStoreOptions, type MemoryStoreOptions } from './options.js'
+import { RingStorage } from './ring-storage.js'
+import type { Space } from './space.js'
+import { Sweeper } from './sweeper.js'
+import type { Census } from './table.js'
+
+/** What a memory store holds and what it has had to do. Counters only grow. */
+export interface MemoryStoreStats {
+  /** Keys with a state or a block. */
+  readonly keys: number
+  readonly maxKeys: number
+  /** Bytes of all tables. */
+  readonly bytes: number
+  /** States that were whole again and have been forgotten. */
+  readonly dropped: number
+  /** Decisions for new keys that had to share a state, because the store was full. */
+  readonly shared: number
+  /** Decisions that were a denial for lack of room alone. */
+  readonly refused: number
+}
+
+/** A sweep every so many calls looks at so many slots: two a call, and a cache line is fetched once for several. */
+const CALLS_A_SWEEP = 16
+const SLOTS_A_SWEEP = 32
+/** How many slots a new key may look at in search of one that can be dropped. */
+const SLOTS_FOR_ROOM = 64
+/** A client that was refused for lack of room is told to come back after this long. */
+const REFUSED_MS = 1000
+
+/**
+ * Keeps all state in this process, in flat arrays: no object, timer or closure a key, and never more than `maxKeys`.
+ *
+ * @example
+ * ```ts
+ * import { createLimiter, memoryStore, tokenBucket } from 'sluice'
+ *
+ * const store = memoryStore({ maxKeys: 1_000_000 })
+ * const search = createLimiter({ name: 'search', limit: tokenBucket({ capacity: 100, refill: '10/s' }), store })
+ * ```
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  return new MemoryStore(options)
+}
+
+/** Where a key's state was opened. */
+const OWN = 0
+const FRESH = 1
+const SHARED = 2
+const NOWHERE = 3
+
+export class MemoryStore implements SyncStore {
+  readonly synchronous = true
+  readonly #clock: Clock
+  readonly #maxKeys: number
+  readonly #sharesWhenFull: boolean
+  readonly #hash: KeyHash
+  readonly #rings: RingStorage
+  readonly #census: Census = { keys: 0, dropped: 0 }
+  readonly #sweeper = new Sweeper()
+  readonly #families = new Map<string, Family>()
+  #callsUntilSweep = CALLS_A_SWEEP
+  #sharedCount = 0
+  #refusedCount = 0
+
+  // What the last demand came to, which is what the next one mostly asks for again.
+  #name: string | undefined
+  #limit: Limit | undefined
+  #family!: Family
+  #space!: Space
+  #arithmetic!: Arithmetic
+
+  constructor(options: MemoryStoreOptions) {
+    const { maxKeys, onFull, clock, maxLogTimestamps, seed } = checkMemoryStoreOptions(options)
+    this.#maxKeys = maxKeys
+    this.#sharesWhenFull = onFull === 'share'
+    this.#clock = clock ?? systemClock
+    this.#rings = new RingStorage(maxLogTimestamps)
+    this.#hash = new KeyHash(seed)
+  }
+
+  /** How many keys have a state or a block. */
+  get size(): number {
+    return this.#census.keys
+  }
+
+  stats(): MemoryStoreStats {
+    return {
+      keys: this.#census.keys,
+      maxKeys: this.#maxKeys,
+      bytes: this.#sweeper.tables.reduce((bytes, table) => bytes + table.bytes, this.#rings.words * 8),
+      dropped: this.#census.dropped,
+      shared: this.#sharedCount,
+      refused: this.#refusedCount,
+    }
+  }
+
+  decideOne(name: string, limit: Limit, key: string, cost: number): Decision {
+    const nowUs = this.#begin()
+    this.#resolve(name, limit)
+    const high = this.#hash.of(key)
+    const low = this.#hash.low
+    const place = this.#open(high, low, nowUs, 0)
+    const allowed = this.#allows(place, high, low, nowUs, cost)
+    if (allowed && cost > 0) this.#take(place, high, low, nowUs, cost)
+    return this.#describe(place, high, low, nowUs, cost, allowed)
+  }
+
+  decide(demands: readonly Demand[]): Answer {
+    const nowUs = this.#begin()
+    const group = addedDemands(demands, this.#hash)
+    const allows: boolean[] = []
+    let newKeys = 0
+    for (const { name, limit, high, low, cost, first } of group) {
+      this.#resolve(name, limit)
+      const place = this.#open(high, low, nowUs, newKeys)
+      if (place === FRESH && first) newKeys++
+      allows.push(this.#allows(place, high, low, nowUs, cost))
+    }
+    const allowed = !allows.includes(false)
+    const decisions = group.map(({ name, limit, high, low, cost, first }, i) => {
+      this.#resolve(name, limit)
+      const place = this.#open(high, low, nowUs, 0)
+      if (allowed && first && cost > 0) this.#take(place, high, low, nowUs, cost)
+      // Where another demand was refused, this one took nothing.
+      const described = allows[i] && !allowed ? 0 : cost
+      return this.#describe(place, high, low, nowUs, described, allows[i])
+    })
+    return { allowed, atUs: nowUs, decisions }
+  }
+
+  charge({ name, limit, key, cost }: Demand): Decision {
+    const nowUs = this.#begin()
+    this.#resolve(name, limit)
+    const high = this.#hash.of(key)
+    const low = this.#hash.low
+    const place = this.#open(high, low, nowUs, 0)
+    if (place !== NOWHERE && cost > 0) this.#take(place, high, low, nowUs, cost)
+    return this.#describe(place, high, low, nowUs, 0, this.#allows(place, high, low, nowUs, 0))
+  }
+
+  giveBack({ name, limit, key, cost }: Demand, taken: Taken | undefined): Decision {
+    const nowUs = this.#begin()
+    this.#resolve(name, limit)
+    const high = this.#hash.of(key)
+    const low = this.#hash.low
+    const place = this.#open(high, low, nowUs, 0)
+    const { words, at } = this.#space
+    if (place === OWN || place === SHARED) this.#arithmetic.giveBack(words, at, nowUs, cost, taken)
+    return this.#describe(place, high, low, nowUs, 0, this.#allows(place, high, low, nowUs, 0))
+  }
+
+  reset(name: string, key: string): void {
+    const high = this.#hash.of(key)
+    this.#families.get(name)?.forget(high, this.#hash.low)
+  }
+
+  block(name: string, key: string, durationUs: number): void {
+    const nowUs = this.#begin()
+    const high = this.#hash.of(key)
+    const isRoom = () => this.#isRoom(nowUs, 0)
+    if (this.#familyOf(name).block(high, this.#hash.low, nowUs, nowUs + durationUs, isRoom)) return
+    throw new StoreFullError(`the store holds ${this.#maxKeys} keys (maxKeys) and cannot remember another block`)
+  }
+
+  /** Every call reads the clock once and pays for a little of the sweeping. */
+  #begin(): number {
+    const nowUs = microseconds(this.#clock.now())
+    if (--this.#callsUntilSweep === 0) {
+      this.#callsUntilSweep = CALLS_A_SWEEP
+      this.#sweeper.sweep(SLOTS_A_SWEEP, nowUs)
+    }
+    return nowUs
+  }
+
+  #resolve(name: string, limit: Limit): void {
+    if (limit === this.#limit && name === this.#name) return
+    const arithmetic = arithmeticOf(limit)
+    const family = this.#familyOf(name)
+    this.#space = family.spaceFor(arithmetic)
+    this.#family = family
+    this.#arithmetic = arithmetic
+    this.#name = name
+    this.#limit = limit
+  }
+
+  #familyOf(name: string): Family {
+    let family = this.#families.get(name)
+    if (family === undefined) {
+      family = new Family(this.#rings, this.#census, this.#sweeper)
+      this.#families.set(name, family)
+    }
+    return family
+  }
+
+  /** Opens a key's state, or what a key without one gets, when `newKeys` others are about to be kept. */
+  #open(high: number, low: number, nowUs: number, newKeys: number): number {
+    const space = this.#space
+    if (this.#family.find(space, this.#arithmetic, high, low, nowUs)) return OWN
+    if (this.#isRoom(nowUs, newKeys)) {
+      space.openFresh(this.#arithmetic, low, nowUs)
+      return FRESH
+    }
+    if (!this.#sharesWhenFull) return NOWHERE
+    space.openShared(this.#arithmetic, low, nowUs)
+    return SHARED
+  }
+
+  #isRoom(nowUs: number, newKeys: number): boolean {
+    if (this.#census.keys + newKeys < this.#maxKeys) return true
+    this.#sweeper.sweep(SLOTS_FOR_ROOM, nowUs)
+    return this.#census.keys + newKeys < this.#maxKeys
+  }
+
+  #allows(place: number, high: number, low: number, nowUs: number, cost: number): boolean {
+    const space = this.#space
+    return (
+      place !== NOWHERE &&
+      this.#arithmetic.fits(space.words, space.at, nowUs, cost) &&
+      this.#family.blockedUs(high, low, nowUs) <= 0 &&
+      space.hasRoom(this.#arithmetic, nowUs, cost)
+    )
+  }
+
+  #take(place: number, high: number, low: number, nowUs: number, cost: number): void {
+    if (place === FRESH) this.#space.keep(high, low, nowUs)
+    this.#space.take(this.#arithmetic, nowUs, cost)
+  }
+  #describe(place: number, high: number, low: number, nowUs: number, cost: number, allowed: boolean): Decision {
+    const arithmetic = this.#arithmetic
+    const { words, at } = this.#space
+    if (place === NOWHERE) return this.#refusal(arithmetic.quota)
+    if (place === SHARED) this.#sharedCount++
+    const blockedUs = this.#family.blockedUs(high, low, nowUs)
+    if (blockedUs > 0) {
+      const fits = arithmetic.fits(words, at, nowUs, cost)
+      return blockedDecision(arithmetic.decision(words, at, nowUs, cost, fits), blockedUs)
+    }
+    if (!allowed && arithmetic.fits(words, at, nowUs, cost)) return this.#refusal(arithmetic.quota)
+    return arithmetic.decision(words, at, nowUs, cost, allowed)
+  }
+
+  /** Denied for lack of room alone: nobody can say when there will be some. */
+  #refusal(quota: number): Decision {
+    this.#refusedCount++
+    return {
+      allowed: false,
+      quota,
+      remaining: 0,
+      retryAfterMs: REFUSED_MS,
+      nextUnitAfterMs: REFUSED_MS,
+      resetAfterMs: REFUSED_MS,
+      delayMs: 0,
+    }
+  }
+}

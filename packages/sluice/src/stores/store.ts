@@ -1,0 +1,68 @@
+import type { Decision, Limit, Taken } from '../limits/index.js'
+
+/** What one request asks of one limit. */
+export interface Demand {
+  /** Names the limit, so that two limits with equal numbers and keys never share a state by accident. */
+  readonly name: string
+  readonly limit: Limit
+  /** Who is limited: any non-empty string. */
+  readonly key: string
+  /** Units to take: a safe integer from 0. */
+  readonly cost: number
+}
+
+/** A store's answer to the demands of one request. */
+export interface Answer {
+  /** Every demand was met, and all were taken. Otherwise nothing was. */
+  readonly allowed: boolean
+  /** The store's own time, in epoch microseconds. */
+  readonly atUs: number
+  /** One for each demand, in their order. */
+  readonly decisions: readonly Decision[]
+}
+
+/** Either a value or the promise of one. */
+export type Awaitable<T> = T | Promise<T>
+
+/**
+ * Where the state of limits lives. The one idea is `decide`: the demands of one request are met all together or not at
+ * all, by the store's own clock. Demands for the same state (equal name and key) are added up first.
+ *
+ * Stores trust their callers: names and keys are non-empty strings, costs are safe integers from 0, limits were made
+ * by their functions. `sluice/testing` has the contract that every store keeps.
+ */
+export interface Store {
+  /** A store whose methods return values says so, and gets limiters whose methods return values. */
+  readonly synchronous?: boolean
+  decide(demands: readonly Demand[]): Awaitable<Answer>
+  /** Takes the cost whether it is there or not. The decision is that of a request of cost 0 afterwards. */
+  charge(demand: Demand): Awaitable<Decision>
+  /** Gives `cost` units back: those that were `taken`, if that is known, else the newest. */
+  giveBack(demand: Demand, taken: Taken | undefined): Awaitable<Decision>
+  /** Forgets all about a key: its whole quota is there, and it is not blocked. */
+  reset(name: string, key: string): Awaitable<void>
+  /** Denies everything to a key for so long, whatever its limit says. A later block replaces an earlier one. */
+  block(name: string, key: string, durationUs: number): Awaitable<void>
+}
+
+/** A store that answers at once. */
+export interface SyncStore extends Store {
+  readonly synchronous: true
+  decide(demands: readonly Demand[]): Answer
+  /** `decide` for one demand: the same answer, with nothing else allocated. */
+  decideOne(name: string, limit: Limit, key: string, cost: number): Decision
+  charge(demand: Demand): Decision
+  giveBack(demand: Demand, taken: Taken | undefined): Decision
+  reset(name: string, key: string): void
+  block(name: string, key: string, durationUs: number): void
+}
+
+/** A store that answers later. */
+export interface AsyncStore extends Store {
+  readonly synchronous?: false
+  decide(demands: readonly Demand[]): Promise<Answer>
+  charge(demand: Demand): Promise<Decision>
+  giveBack(demand: Demand, taken: Taken | undefined): Promise<Decision>
+  reset(name: string, key: string): Promise<void>
+  block(name: string, key: string, durationUs: number): Promise<void>
+}

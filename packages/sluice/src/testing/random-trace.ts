@@ -1,0 +1,87 @@
+/** Random series of calls, the same for the same seed, for comparing one store with another. */
+import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from '../limits/index.js'
+
+/** One call of a store, after the clock was moved. */
+export interface TraceStep {
+  /** May be negative: clocks step back. */
+  readonly advanceMs: number
+  /** `change`: a limit gets other numbers, and every key is charged one unit under them. */
+  readonly call: 'decide' | 'charge' | 'giveBack' | 'giveBackTaken' | 'reset' | 'block' | 'change'
+  readonly demands: readonly {
+    readonly name: string
+    readonly limit: Limit
+    readonly key: string
+    readonly cost: number
+  }[]
+  readonly durationUs: number
+}
+
+const KEYS = ['a', 'b', 'a:b', '__proto__', '\ud800', '{a}']
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** A series of calls over a few limits and keys: bursts, waits, steps back, changed numbers, everything a store does. */
+export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
+  const random = randomNumbers(seed)
+  const whole = (most: number) => Math.floor(random() * (most + 1))
+  const pick = <T>(...from: readonly T[]): T => from[whole(from.length - 1)]
+  const limits = new Map<string, Limit>()
+  for (let i = whole(2); i >= 0; i--) limits.set(`limit-${i}`, randomLimit(pick, whole))
+  const demand = () => {
+    const [name, limit] = pick(...limits)
+    const cost = pick(1, 1, 1, 1, 2, 3, 0, whole(12), 1e9)
+    return { name, limit, key: pick(...KEYS), cost }
+  }
+  return Array.from({ length: steps }, () => {
+    if (random() < 0.03) {
+      const [name, before] = pick(...limits)
+      const limit = sameAlgorithm(before, pick, whole)
+      limits.set(name, limit)
+      const demands = KEYS.map((key) => ({ name, limit, key, cost: 1 }))
+      return { advanceMs: 0, call: 'change', demands, durationUs: 0 }
+    }
+    return {
+      advanceMs: pick(0, 0, 0, 0.001, 0.25, 1, 7, whole(50), whole(900), whole(70_000), -whole(40), -whole(90_000)),
+      call: pick(
+        ...(['decide', 'decide', 'decide', 'decide', 'decide', 'decide', 'charge', 'giveBack'] as const),
+        ...(['giveBackTaken', 'reset', 'block', 'decide', 'decide', 'decide', 'decide', 'decide'] as const),
+      ),
+      demands: Array.from({ length: pick(1, 1, 1, 2, 3) }, demand),
+      durationUs: pick(1_000, 250_000, 60_000_000),
+    }
+  })
+}
+
+type Pick = <T>(...from: readonly T[]) => T
+type Whole = (most: number) => number
+
+function randomLimit(pick: Pick, whole: Whole): Limit {
+  const units = 1 + whole(pick(4, 20, 300))
+  const rate = `${pick('1', '3', '6', '7', '10', '0.08', '1000', '2.5')}/${pick('s', 's', '250ms', 'm', '7s', 'h')}`
+  const window = pick('1s', '1m', '700ms', '7s', '1h')
+  const align = pick('epoch', 'epoch', 'first')
+  return pick<() => Limit>(
+    () => tokenBucket({ capacity: units, refill: rate }),
+    () => leakyBucket({ capacity: units, drain: rate }),
+    () => fixedWindow({ quota: units, window, align }),
+    () => slidingWindow({ quota: units, window, align }),
+    () => slidingWindow({ quota: units, window, align, slices: pick(2, 3, 10) }),
+    () => slidingLog({ quota: units, window }),
+  )()
+}
+
+function sameAlgorithm(limit: Limit, pick: Pick, whole: Whole): Limit {
+  for (;;) {
+    const other = randomLimit(pick, whole)
+    if (other.algorithm === limit.algorithm) return other
+  }
+}

@@ -1,0 +1,82 @@
+// Compiles every TypeScript example of the documentation, each as a module of its own that sees the built
+// packages as a user would, and runs those marked `ts run`. `ts no-check` leaves one out.
+// A module starts with as many empty lines as its document has above it, so tsc's line numbers are right.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { examplesInMarkdown, examplesInSource } from './doc-examples.mjs'
+import { fail, runNode, runTool } from './run-command.mjs'
+import { packageFolders, root } from './workspaces.mjs'
+
+const cache = join(root, 'node_modules/.cache/sluice-docs')
+const copiedByTheBuild = 'packages/sluice/README.md'
+const compilerOptions = {
+  target: 'ES2022',
+  module: 'NodeNext',
+  lib: ['ES2023', 'ESNext.Disposable'],
+  types: ['node'],
+  strict: true,
+  skipLibCheck: true,
+  moduleDetection: 'force',
+  rootDir: '.',
+  outDir: 'out',
+}
+
+const examples = documents().flatMap(readExamples)
+const checked = examples.filter(({ flags }) => !flags.includes('no-check'))
+const runnable = checked.filter(({ flags }) => flags.includes('run'))
+
+writeModules()
+if (checked.length) compile()
+for (const example of runnable) execute(example)
+console.log(`${checked.length} compile, ${runnable.length} run, ${examples.length - checked.length} not checked`)
+
+function documents() {
+  const packages = packageFolders()
+  const markdown = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', ...packages.map((each) => `${each}/README.md`)]
+  return [
+    ...markdown.filter((file) => existsSync(join(root, file)) && file !== copiedByTheBuild),
+    ...filesUnder('docs', '.md'),
+    ...packages.flatMap((folder) => filesUnder(`${folder}/src`, '.ts')),
+  ]
+}
+
+function filesUnder(folder, ending) {
+  if (!existsSync(join(root, folder))) return []
+  const names = readdirSync(join(root, folder), { recursive: true }).filter((name) => name.endsWith(ending))
+  return names.map((name) => `${folder}/${name.split(sep).join('/')}`).sort()
+}
+
+function readExamples(file) {
+  const text = readFileSync(join(root, file), 'utf8')
+  try {
+    const found = file.endsWith('.md') ? examplesInMarkdown(text) : examplesInSource(text)
+    return found.map((example) => ({ ...example, file, name: `${file.replaceAll('/', '__')}-${example.line}` }))
+  } catch (error) {
+    return fail(`${file}, ${error.message}`)
+  }
+}
+
+function writeModules() {
+  rmSync(cache, { recursive: true, force: true })
+  mkdirSync(cache, { recursive: true })
+  for (const { name, line, code } of checked) writeFileSync(join(cache, `${name}.ts`), '\n'.repeat(line - 1) + code)
+  const files = checked.map(({ name }) => `${name}.ts`)
+  writeFileSync(join(cache, 'package.json'), JSON.stringify({ type: 'module' }))
+  writeFileSync(join(cache, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+}
+
+function compile() {
+  const { ok, output } = runTool('typescript', ['-p', '.', '--pretty', 'false'], { cwd: cache })
+  if (ok) return
+  const files = new Map(checked.map(({ name, file }) => [`${name}.ts`, file]))
+  fail(
+    output.replace(/^(\S+\.ts)\((\d+),\d+\)/gm, (all, name, line) =>
+      files.has(name) ? `${files.get(name)}:${line}` : all,
+    ),
+  )
+}
+
+function execute({ name, file, line }) {
+  const { ok, output } = runNode([join(cache, 'out', `${name}.js`)], { cwd: cache, timeoutMs: 30_000 })
+  if (!ok) fail(`${file}:${line} does not run\n${output}`)
+}

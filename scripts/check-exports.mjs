@@ -1,0 +1,46 @@
+// Compares what each package.json promises with what the build left on the disk: every target of `exports`
+// and every entry of `files` exists, every public folder is exported, and all versions are the same.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMain } from './is-main.mjs'
+import { fail } from './run-command.mjs'
+import { packageFolders, readManifest, root } from './workspaces.mjs'
+
+const publicFolders = ['limits', 'testing']
+
+/** What is wrong with one package, given its package.json and a test for files of its folder. */
+export function findExportProblems(manifest, exists) {
+  const targets = targetsOf(manifest.exports)
+  const listed = (manifest.files ?? []).filter((entry) => !/[!*]/.test(entry))
+  const indexes = publicFolders.map((folder) => `./dist/${folder}/index.js`)
+  return [
+    ...targets.filter((target) => !exists(target)).map((target) => `exports ${target}, which does not exist`),
+    ...listed.filter((entry) => !exists(entry)).map((entry) => `lists ${entry} in files, which does not exist`),
+    ...indexes
+      .filter((index) => exists(index) && !targets.includes(index))
+      .map((index) => `has ${index}, which it does not export`),
+  ]
+}
+
+/** The manifests whose version is not that of the first one. */
+export function findVersionProblems([first, ...others]) {
+  return others
+    .filter(({ version }) => version !== first.version)
+    .map(({ name, version }) => `${name} has version ${version}, ${first.name} has ${first.version}`)
+}
+
+function targetsOf(exports) {
+  if (typeof exports === 'string') return [exports]
+  return Object.values(exports ?? {}).flatMap(targetsOf)
+}
+
+if (isMain(import.meta.url)) {
+  const folders = packageFolders()
+  const problems = folders.flatMap((folder) =>
+    findExportProblems(readManifest(folder), (path) => existsSync(join(root, folder, path))).map(
+      (problem) => `${folder}/package.json ${problem}`,
+    ),
+  )
+  problems.push(...findVersionProblems(['.', ...folders].map(readManifest)))
+  if (problems.length) fail(problems.join('\n'))
+}

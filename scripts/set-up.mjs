@@ -1,0 +1,52 @@
+// Makes a fresh clone ready, so that every npm script works without anything typed before it.
+// A stamp in node_modules holds the hash of what was installed; `npm ci` runs only when it no longer matches.
+// The stamp goes first and comes last, so an installation that was cut short is done again.
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from './build.mjs'
+import { fail, runNpm } from './run-command.mjs'
+import { packageFolders, readManifest, root } from './workspaces.mjs'
+
+const stamp = join(root, 'node_modules', '.sluice-set-up')
+
+export function setUp({ build: wantsBuild }) {
+  checkNode()
+  install()
+  if (wantsBuild) build()
+}
+
+function checkNode() {
+  const wanted = readManifest('.').engines.node.replace('>=', '')
+  const [wantedMajor, wantedMinor] = wanted.split('.').map(Number)
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return
+  fail(`Sluice needs Node ${wanted} or newer; this is ${process.versions.node}.`)
+}
+
+function install() {
+  const wanted = hashOfWanted()
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  console.log('Installing packages ...')
+  rmSync(stamp, { force: true })
+  const exact = npmInstall('ci')
+  // npm ci also refuses a lockfile that lacks only packages for other platforms; npm install makes do with it.
+  const lenient = exact.ok ? exact : npmInstall('install', '--no-save')
+  if (!lenient.ok) fail(`${exact.output}\n${lenient.output}\nThe packages could not be installed.`)
+  if (!exact.ok) console.log('npm ci refused package-lock.json, so npm install was used; run it by hand to see why.')
+  writeFileSync(stamp, wanted)
+}
+
+function npmInstall(...command) {
+  return runNpm([...command, '--include=dev', '--no-audit', '--no-fund'])
+}
+
+function hashOfWanted() {
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch}`)
+  hash.update(readFileSync(join(root, 'package-lock.json')))
+  for (const folder of ['.', ...packageFolders()]) {
+    const { name, bin, dependencies, devDependencies, optionalDependencies, peerDependencies } = readManifest(folder)
+    hash.update(JSON.stringify([name, bin, dependencies, devDependencies, optionalDependencies, peerDependencies]))
+  }
+  return hash.digest('hex')
+}
