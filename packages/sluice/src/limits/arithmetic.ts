@@ -37,6 +37,8 @@ export interface Arithmetic {
   fits(words: Words, at: number, nowUs: number, cost: number): boolean
   /** Takes `cost`, whether it fits or not. What does not fit leaves a debt. */
   take(words: Words, at: number, nowUs: number, cost: number): void
+  /** `fits`, `take` if so, and `decision`, in one go: what nearly every request comes to. */
+  tryTake(words: Words, at: number, nowUs: number, cost: number): Decision
   /**
    * The answer for a state as it stands, after `cost` was taken from it or, if not `allowed`, was refused. A cost of 0
    * describes what an allowed request would meet.

@@ -1,6 +1,6 @@
 import { InvalidValueError, shown } from '../errors.js'
 import type { Arithmetic, Taken, Words } from './arithmetic.js'
-import { ceilMs, type Decision } from './decision.js'
+import type { Decision } from './decision.js'
 import type { Limit } from './limit.js'
 import { lowerFraction, type Rate } from './rate.js'
 
@@ -31,6 +31,7 @@ export abstract class Bucket implements Arithmetic {
   readonly shape: string
   protected readonly partsPerUnit: number
   protected readonly partsPerUs: number
+  protected readonly partsPerMs: number
   protected readonly full: number
   /** No bucket of this shape takes longer than this from empty to full. */
   private readonly longestFillUs: number
@@ -41,6 +42,7 @@ export abstract class Bucket implements Arithmetic {
     this.quota = capacity
     this.partsPerUnit = Number(scale)
     this.partsPerUs = Number(gain)
+    this.partsPerMs = this.partsPerUs * 1000
     this.full = capacity * this.partsPerUnit
     const magnitude = Math.ceil(Math.log2(this.full / this.partsPerUs))
     this.longestFillUs = 2 ** magnitude
@@ -57,32 +59,19 @@ export abstract class Bucket implements Arithmetic {
   }
 
   take(words: Words, at: number, nowUs: number, cost: number): void {
+    this.takeFrom(words, at, nowUs, this.level(words, at, nowUs), cost)
+  }
+
+  tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
     const level = this.level(words, at, nowUs)
-    // A whole bucket is the same as none, so its past does not count, even if it lies ahead.
-    if (level === this.full) words[at + SINCE] = nowUs
-    this.setLevel(words, at, nowUs, level - cost * this.partsPerUnit)
+    const allowed = cost <= this.quota && level >= cost * this.partsPerUnit
+    const left = allowed ? level - cost * this.partsPerUnit : level
+    if (left !== level) this.takeFrom(words, at, nowUs, level, cost)
+    return this.describe(words, at, nowUs, left, cost, allowed)
   }
 
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
-    const level = this.level(words, at, nowUs)
-    const units = Math.floor(level / this.partsPerUnit)
-    const remaining = Math.max(0, units)
-    const whole = level === this.full
-    // After a clock stepped back, nothing comes in until it is where it was.
-    const aheadUs = whole ? 0 : Math.max(0, words[at + SINCE] - nowUs)
-    return {
-      allowed,
-      quota: this.quota,
-      remaining,
-      retryAfterMs: allowed
-        ? 0
-        : cost > this.quota
-          ? Infinity
-          : ceilMs(aheadUs + this.usUntil(level, cost * this.partsPerUnit)),
-      nextUnitAfterMs: whole ? 0 : ceilMs(aheadUs + this.usUntil(level, (remaining + 1) * this.partsPerUnit)),
-      resetAfterMs: whole ? 0 : ceilMs(aheadUs + this.usUntil(level, this.full)),
-      delayMs: allowed ? this.delayUs(level, aheadUs, cost) / 1000 : 0,
-    }
+    return this.describe(words, at, nowUs, this.level(words, at, nowUs), cost, allowed)
   }
 
   giveBack(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): void {
@@ -107,8 +96,14 @@ export abstract class Bucket implements Arithmetic {
     return this.words
   }
 
-  /** How long an allowed request waits for its turn. */
-  protected abstract delayUs(level: number, aheadUs: number, cost: number): number
+  /** How long an allowed request waits for its turn, at a level from which its cost has been taken. */
+  protected abstract delayMs(level: number, aheadUs: number, cost: number): number
+
+  protected takeFrom(words: Words, at: number, nowUs: number, level: number, cost: number): void {
+    // A whole bucket is the same as none, so its past does not count, even if it lies ahead.
+    if (level === this.full) words[at + SINCE] = nowUs
+    this.setLevel(words, at, nowUs, level - cost * this.partsPerUnit)
+  }
 
   /** The level now, in parts. Below 0 is a debt. */
   protected level(words: Words, at: number, nowUs: number): number {
@@ -124,8 +119,25 @@ export abstract class Bucket implements Arithmetic {
     if (nowUs > words[at + SINCE]) words[at + SINCE] = nowUs
   }
 
-  private usUntil(level: number, wanted: number): number {
-    return Math.ceil((wanted - level) / this.partsPerUs)
+  private describe(words: Words, at: number, nowUs: number, level: number, cost: number, allowed: boolean): Decision {
+    const whole = level === this.full
+    // After a clock stepped back, nothing comes in until it is where it was.
+    const aheadUs = whole ? 0 : Math.max(0, words[at + SINCE] - nowUs)
+    const remaining = Math.max(0, Math.floor(level / this.partsPerUnit))
+    return {
+      allowed,
+      quota: this.quota,
+      remaining,
+      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : this.waitMs(cost * this.partsPerUnit - level, aheadUs),
+      nextUnitAfterMs: whole ? 0 : this.waitMs((remaining + 1) * this.partsPerUnit - level, aheadUs),
+      resetAfterMs: whole ? 0 : this.waitMs(this.full - level, aheadUs),
+      delayMs: allowed ? this.delayMs(level, aheadUs, cost) : 0,
+    }
+  }
+
+  /** Whole milliseconds, rounded up, until so many parts have come in. */
+  private waitMs(parts: number, aheadUs: number): number {
+    return Math.ceil((parts + aheadUs * this.partsPerUs) / this.partsPerMs)
   }
 }
 

@@ -79,6 +79,12 @@ export class FixedWindowArithmetic implements Arithmetic {
     words[at + COUNT] = Math.min(used + cost, this.quota + LARGEST_DEBT)
   }
 
+  tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
+    const allowed = this.fits(words, at, nowUs, cost)
+    if (allowed && cost > 0) this.take(words, at, nowUs, cost)
+    return this.decision(words, at, nowUs, cost, allowed)
+  }
+
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
     const used = this.used(words, at, nowUs)
     const endMs = ceilMs(this.startUs(words, at, nowUs) + this.windowUs - nowUs)

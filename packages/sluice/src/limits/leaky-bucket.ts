@@ -51,8 +51,8 @@ export class LeakyBucketArithmetic extends Bucket {
     words[at + LAST_COST] = 0
   }
 
-  override take(words: Words, at: number, nowUs: number, cost: number): void {
-    super.take(words, at, nowUs, cost)
+  protected override takeFrom(words: Words, at: number, nowUs: number, level: number, cost: number): void {
+    super.takeFrom(words, at, nowUs, level, cost)
     words[at + LAST_COST] = cost
   }
 
@@ -70,8 +70,9 @@ export class LeakyBucketArithmetic extends Bucket {
     words[at + LAST_COST] = lastCost - given
   }
 
-  protected delayUs(level: number, aheadUs: number, cost: number): number {
-    return aheadUs + (this.full - level - cost * this.partsPerUnit) / this.partsPerUs
+  protected delayMs(level: number, aheadUs: number, cost: number): number {
+    const queue = this.full - level - cost * this.partsPerUnit
+    return (queue + aheadUs * this.partsPerUs) / this.partsPerMs
   }
 
   /** Is the end of the queue the end of the slot that was `taken`, to within half a unit? */

@@ -73,6 +73,12 @@ export class SlidingLogArithmetic implements Arithmetic {
     for (let i = live; i < live + taken; i++) words[this.place(words, at, i)] = laterUs
   }
 
+  tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
+    const allowed = this.fits(words, at, nowUs, cost)
+    if (allowed && cost > 0) this.take(words, at, nowUs, cost)
+    return this.decision(words, at, nowUs, cost, allowed)
+  }
+
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
     const laterUs = this.laterUs(words, at, nowUs)
     const live = words[at + COUNT] - this.expired(words, at, laterUs)

@@ -100,6 +100,12 @@ export class SlidingWindowArithmetic implements Arithmetic {
     words[place] = Math.min(words[place] + cost, this.quota + LARGEST_DEBT)
   }
 
+  tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
+    const allowed = this.fits(words, at, nowUs, cost)
+    if (allowed && cost > 0) this.take(words, at, nowUs, cost)
+    return this.decision(words, at, nowUs, cost, allowed)
+  }
+
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
     const laterUs = this.laterUs(words, at, nowUs)
     const remaining = Math.max(0, this.quota - this.used(words, at, laterUs))

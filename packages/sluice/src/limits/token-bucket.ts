@@ -39,7 +39,7 @@ export class TokenBucketArithmetic extends Bucket {
     this.limit = Object.freeze({ algorithm: 'token-bucket', capacity, refill: refill.text })
   }
 
-  protected delayUs(): number {
+  protected delayMs(): number {
     return 0
   }
 }

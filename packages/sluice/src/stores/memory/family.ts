@@ -40,6 +40,10 @@ export class Family {
     )
   }
 
+  get hasBlocks(): boolean {
+    return this.#blocks !== undefined
+  }
+
   /** How long a key is still blocked; 0 or less when it is not. */
   blockedUs(high: number, low: number, nowUs: number): number {
     if (this.#blocks === undefined) return 0

@@ -114,6 +114,11 @@ export class MemoryStore implements SyncStore {
     this.#resolve(name, limit)
     const high = this.#hash.of(key)
     const low = this.#hash.low
+    const space = this.#space
+    // The usual case first and in one go: the key has a state, nobody is blocked, nothing has to grow.
+    if (!this.#family.hasBlocks && space.isFlat && space.find(high, low)) {
+      return this.#arithmetic.tryTake(space.words, space.at, nowUs, cost)
+    }
     const place = this.#open(high, low, nowUs, 0)
     const allowed = this.#allows(place, high, low, nowUs, cost)
     if (allowed && cost > 0) this.#take(place, high, low, nowUs, cost)

@@ -15,6 +15,8 @@ export class Space implements TableOwner {
   readonly shape: string
   readonly algorithm: string
   readonly table: Table
+  /** States never need more room, so that taking cannot fail for lack of it. */
+  readonly isFlat: boolean
   words: Float64Array
   at = 0
   readonly #rings: RingStorage | undefined
@@ -29,6 +31,7 @@ export class Space implements TableOwner {
   constructor(arithmetic: Arithmetic, rings: RingStorage, census: Census) {
     this.shape = arithmetic.shape
     this.algorithm = arithmetic.limit.algorithm
+    this.isFlat = !arithmetic.elastic
     this.#judge = arithmetic
     this.#rings = arithmetic.elastic ? rings : undefined
     this.#fresh = new Float64Array(arithmetic.words)

@@ -1,0 +1,17 @@
+// The demo's traffic: three bursts and a steady trickle, the same for every limit. Times are milliseconds from the start.
+
+export const DURATION_MS = 16_000
+
+/** When each request arrives, in order. */
+export function arrivals() {
+  const times = []
+  const burst = (atMs, requests) => times.push(...Array.from({ length: requests }, (_, i) => atMs + i))
+  burst(0, 30)
+  for (let atMs = 500; atMs < 4_000; atMs += 250) times.push(atMs)
+  // Silence, and then just before and just after a boundary of the four-second window.
+  burst(7_800, 20)
+  burst(8_050, 20)
+  burst(13_000, 30)
+  for (let atMs = 13_500; atMs < DURATION_MS; atMs += 250) times.push(atMs)
+  return times.sort((a, b) => a - b)
+}
