@@ -53,3 +53,15 @@ export function invalidType(option: string, wanted: string, value: unknown): Inv
 export function invalidValue(option: string, wanted: string, value: unknown): InvalidValueError {
   return new InvalidValueError(`${option} must be ${wanted}, got ${shown(value)}`)
 }
+
+/** Runs something and puts where it was in front of what it says is wrong. */
+export function naming<T>(where: string, run: () => T): T {
+  try {
+    return run()
+  } catch (cause) {
+    const message = `${where}: ${cause instanceof Error ? cause.message : ''}`
+    if (cause instanceof InvalidTypeError) throw new InvalidTypeError(message, { cause })
+    if (cause instanceof InvalidValueError) throw new InvalidValueError(message, { cause })
+    throw cause
+  }
+}

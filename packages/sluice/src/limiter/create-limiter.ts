@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.js'
-import { invalidType } from '../errors.js'
 import { type Limit, parseLimit } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
-import { type AsyncStore, checkClock, checkKey, memoryStore, type Store, type SyncStore } from '../stores/index.js'
+import { type AsyncStore, checkKey, type Store, type SyncStore } from '../stores/index.js'
 import { StoreLimiter } from './async-limiter.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
+import { isSynchronous, storeOption } from './store-option.js'
 import { SyncLimiter } from './sync-limiter.js'
 
 /** A limiter with a memory store of its own. */
@@ -46,27 +46,8 @@ export function createLimiter(options: SharedStoreOptions<AsyncStore>): AsyncLim
 export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Store>): Limiter | AsyncLimiter {
   const given = checkNames('createLimiter', options, ['limit', 'name', 'store', 'clock'])
   const limit = parseLimit(given.limit)
-  const clock = checkClock(given.clock)
-  if (given.store === undefined) {
-    const name = given.name === undefined ? 'default' : given.name
-    checkKey(name, 'name')
-    return new SyncLimiter(name, limit, memoryStore(clock && { clock }))
-  }
-  const store = checkStore(given.store)
-  if (clock !== undefined) {
-    throw invalidType('clock', 'given to the store that keeps time, as in memoryStore({ clock })', clock)
-  }
-  checkKey(given.name, 'name (which keeps limits on one store apart)')
-  return isSynchronous(store) ? new SyncLimiter(given.name, limit, store) : new StoreLimiter(given.name, limit, store)
-}
-
-function isSynchronous(store: SyncStore | AsyncStore): store is SyncStore {
-  return store.synchronous === true
-}
-
-function checkStore(value: unknown): SyncStore | AsyncStore {
-  if (typeof value === 'object' && value !== null && typeof (value as Store).decide === 'function') {
-    return value as SyncStore | AsyncStore
-  }
-  throw invalidType('store', 'a store such as memoryStore()', value)
+  const store = storeOption(given)
+  const name = given.store === undefined && given.name === undefined ? 'default' : given.name
+  checkKey(name, given.store === undefined ? 'name' : 'name (which keeps limits on one store apart)')
+  return isSynchronous(store) ? new SyncLimiter(name, limit, store) : new StoreLimiter(name, limit, store)
 }

@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.js'
+import { invalidType, naming } from '../errors.js'
 import { type Limit, parseLimit } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
-import { type AsyncStore, checkClock, memoryStore, type SyncStore } from '../stores/index.js'
+import type { AsyncStore, SyncStore } from '../stores/index.js'
 import { createLimiter } from './create-limiter.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
+import { storeOption } from './store-option.js'
 
 /** Where several limiters keep their states: in a memory store of their own, or in one of yours. */
 export interface LimitersOptions<S> {
@@ -38,16 +40,12 @@ export function createLimiters(
   limits: Readonly<Record<string, Limit>>,
   options: LimitersOptions<SyncStore | AsyncStore> = {},
 ): Readonly<Record<string, Limiter | AsyncLimiter>> {
-  const given = checkNames('createLimiters', options, ['store', 'clock'])
-  const clock = checkClock(given.clock)
-  const store = (given.store ?? memoryStore(clock && { clock })) as SyncStore
-  const entries = Object.entries(limits).map(([name, limit]) => {
-    const checked = { name, limit: parseLimit(limit), store }
-    return [
-      name,
-      createLimiter(given.store === undefined ? checked : { ...checked, clock: clock as undefined }),
-    ] as const
-  })
-  // Null prototype: limiters.constructor is a limiter or nothing, as the names say.
-  return Object.freeze(Object.assign(Object.create(null), Object.fromEntries(entries)))
+  const store = storeOption(checkNames('createLimiters', options, ['store', 'clock'])) as SyncStore
+  if (typeof limits !== 'object' || limits === null) throw invalidType('limits', 'an object of limits by name', limits)
+  // Null prototype: a limiter may be called constructor, and nothing is there that is not a limiter.
+  const limiters = Object.create(null)
+  for (const [name, limit] of Object.entries(limits)) {
+    limiters[name] = naming(name, () => createLimiter({ name, limit: parseLimit(limit), store }))
+  }
+  return Object.freeze(limiters)
 }

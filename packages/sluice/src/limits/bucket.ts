@@ -144,8 +144,9 @@ export abstract class Bucket implements Arithmetic {
 function checkShortfall(capacity: number, option: string, rate: Rate, gain: bigint, scale: bigint): void {
   const shortfall = rate.units * scale - gain * rate.perUs
   if (shortfall * LARGEST_SHORTFALL <= rate.units * scale) return
+  const years = (capacity * Number(rate.perUs)) / Number(rate.units) / 31_557_600_000_000
   throw new InvalidValueError(
-    `a capacity of ${capacity} with ${option} ${shown(rate.text)} cannot be counted exactly enough; ` +
-      'use a smaller capacity or a faster rate (a bucket must fill within 35 years)',
+    `a capacity of ${capacity} at ${option} ${shown(rate.text)} takes ${years.toPrecision(3)} years to fill, which cannot ` +
+      'be counted to the microsecond; use a smaller capacity or a faster rate',
   )
 }

@@ -80,24 +80,17 @@ export class FixedWindowArithmetic implements Arithmetic {
   }
 
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
-    const allowed = this.fits(words, at, nowUs, cost)
-    if (allowed && cost > 0) this.take(words, at, nowUs, cost)
-    return this.decision(words, at, nowUs, cost, allowed)
+    const startUs = this.startUs(words, at, nowUs)
+    const used = words[at + MARK] >= startUs ? words[at + COUNT] : 0
+    const allowed = used + cost <= this.quota
+    if (!allowed || cost === 0) return this.describe(nowUs, startUs, used, cost, allowed)
+    words[at + MARK] = this.first ? startUs : this.laterUs(words, at, nowUs)
+    words[at + COUNT] = used + cost
+    return this.describe(nowUs, startUs, used + cost, cost, true)
   }
 
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
-    const used = this.used(words, at, nowUs)
-    const endMs = ceilMs(this.startUs(words, at, nowUs) + this.windowUs - nowUs)
-    const resetAfterMs = used === 0 ? 0 : endMs
-    return {
-      allowed,
-      quota: this.quota,
-      remaining: Math.max(0, this.quota - used),
-      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : endMs,
-      nextUnitAfterMs: resetAfterMs,
-      resetAfterMs,
-      delayMs: 0,
-    }
+    return this.describe(nowUs, this.startUs(words, at, nowUs), this.used(words, at, nowUs), cost, allowed)
   }
 
   giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
@@ -120,6 +113,20 @@ export class FixedWindowArithmetic implements Arithmetic {
 
   wordsFor(): number {
     return this.words
+  }
+
+  private describe(nowUs: number, startUs: number, used: number, cost: number, allowed: boolean): Decision {
+    const endMs = ceilMs(startUs + this.windowUs - nowUs)
+    const resetAfterMs = used === 0 ? 0 : endMs
+    return {
+      allowed,
+      quota: this.quota,
+      remaining: Math.max(0, this.quota - used),
+      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : endMs,
+      nextUnitAfterMs: resetAfterMs,
+      resetAfterMs,
+      delayMs: 0,
+    }
   }
 
   private used(words: Words, at: number, nowUs: number): number {

@@ -1,0 +1,40 @@
+import { machineTitle } from './machine.mjs'
+import { table } from './markdown.mjs'
+import { readResult } from './results.mjs'
+import { sections } from './sections.mjs'
+
+/** All of RESULTS.md, from what each section found when it was last measured. */
+export function report() {
+  const measured = sections.flatMap((section) => {
+    const result = readResult(section.name)
+    return result === undefined ? [] : [{ section, result }]
+  })
+  return `${[
+    '# Benchmark results',
+    '',
+    'Written by `npm run bench`. Each section says when and where it was measured; `npm run bench -- <section>` measures',
+    'one anew and leaves the others. Only ratios within a section carry over to other machines.',
+    '',
+    '## Goals',
+    '',
+    goalTable(measured),
+    ...measured.flatMap(sectionLines),
+  ].join('\n')}\n`
+}
+
+function goalTable(measured) {
+  const goals = measured.flatMap(({ section, result }) => section.goals(result.data))
+  const rows = goals.map(({ goal, measured, reached }) => [goal, measured, reached ? 'reached' : 'not reached'])
+  return table(['goal', 'measured', ''], rows)
+}
+
+function sectionLines({ section, result: { date, command, machine, data } }) {
+  return [
+    '',
+    `## ${section.title}`,
+    '',
+    `\`${command}\` on ${date}: ${machineTitle(machine)}.`,
+    '',
+    section.render(data),
+  ]
+}

@@ -1,0 +1,36 @@
+import { inChild } from '../../in-child.mjs'
+import { spread } from '../../statistics.mjs'
+import { plan, takesPart } from './plan.mjs'
+
+/** A limit that one call exhausts, for an hour. */
+const exhausted = { capacity: 1, perHour: 1 }
+
+/** Nanoseconds a call: `{ admitted: { [contender]: { [keys]: { median, least, greatest } } }, denied: … }`. */
+export function measureSpeed({ full }) {
+  const found = { admitted: {}, denied: {} }
+  for (const size of plan({ full })) {
+    for (const name of size.cases) {
+      for (const [contender, rounds] of Object.entries(measureCase(size, name))) {
+        found[name][contender] ??= {}
+        found[name][contender][size.keys] = spread(rounds)
+      }
+    }
+  }
+  return found
+}
+
+/** Rounds go through all contenders in turn, so that a slow minute of the machine is everybody's. */
+function measureCase(size, name) {
+  const contenders = size.contenders.filter((contender) => takesPart(contender, name))
+  const found = Object.fromEntries(contenders.map((contender) => [contender, []]))
+  for (let round = 0; round < size.rounds; round++) {
+    for (const contender of contenders) found[contender].push(measureOne(size, name, contender))
+  }
+  return found
+}
+
+function measureOne({ keys, calls, warmUpCalls, capacity, perHour, flags }, name, contender) {
+  const limit = name === 'denied' ? exhausted : { capacity, perHour }
+  const { nsPerCall } = inChild('speed', { contender, case: name, keys, calls, warmUpCalls, limit, flags })
+  return nsPerCall
+}

@@ -1,0 +1,5 @@
+/** The middle of several measurements, with the least and the greatest of them. */
+export function spread(measurements) {
+  const sorted = [...measurements].sort((a, b) => a - b)
+  return { median: sorted[Math.floor(sorted.length / 2)], least: sorted[0], greatest: sorted[sorted.length - 1] }
+}

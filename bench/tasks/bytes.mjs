@@ -1,0 +1,33 @@
+import { askAll } from '../ask-all.mjs'
+import { contenders } from '../contenders.mjs'
+import { everyId, randomIds } from '../ids.mjs'
+
+const WARM_UP_KEYS = 10_000
+
+/**
+ * Bytes that a contender holds for each key after all keys came once and as many calls went to keys at random. What
+ * the key strings take counts for those who keep them; the benchmark itself keeps none.
+ */
+export async function bytes({ contender, limit, keys }) {
+  const create = await contenders[contender].load()
+  // Code and feedback are there before the first look at the memory.
+  await askAll(create(limit), randomIds(WARM_UP_KEYS, 20 * WARM_UP_KEYS))
+  const everybody = everyId(keys)
+  const anybody = randomIds(keys, keys)
+  const before = memory()
+  const subject = create(limit)
+  await askAll(subject, everybody)
+  await askAll(subject, anybody)
+  const after = memory()
+  return {
+    held: (after.held - before.held) / keys,
+    resident: (after.resident - before.resident) / keys,
+    told: subject.storeBytes && subject.storeBytes() / keys,
+  }
+}
+
+function memory() {
+  for (let i = 0; i < 3; i++) globalThis.gc()
+  const { heapUsed, external, rss } = process.memoryUsage()
+  return { held: heapUsed + external, resident: rss }
+}

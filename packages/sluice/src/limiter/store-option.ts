@@ -1,0 +1,20 @@
+import { invalidType } from '../errors.js'
+import { type AsyncStore, checkClock, memoryStore, type Store, type SyncStore } from '../stores/index.js'
+
+/** The store that was given, or a memory store with the clock that was given; both at once is a mistake. */
+export function storeOption(given: { readonly store?: unknown; readonly clock?: unknown }): SyncStore | AsyncStore {
+  const clock = checkClock(given.clock)
+  if (given.store === undefined) return memoryStore(clock && { clock })
+  if (clock !== undefined) {
+    throw invalidType('clock', 'given to the store that keeps time, as in memoryStore({ clock })', clock)
+  }
+  if (typeof given.store === 'object' && given.store !== null && typeof (given.store as Store).decide === 'function') {
+    return given.store as SyncStore | AsyncStore
+  }
+  throw invalidType('store', 'a store such as memoryStore()', given.store)
+}
+
+/** Does the store answer at once? */
+export function isSynchronous(store: SyncStore | AsyncStore): store is SyncStore {
+  return store.synchronous === true
+}

@@ -1,0 +1,36 @@
+// How many objects a call of tryAcquire allocates, numbers in boxes aside, in a process that does nothing else. Takes the
+// limit as JSON and prints { allowed, peeked, denied }.
+import { Session } from 'node:inspector'
+import { createLimiter, parseLimit } from 'sluice'
+
+const CALLS = 20_000
+/** A boxed number, or two that are allocated together. Nothing else that a call could make is so small. */
+const BOXES_BYTES = 32
+
+const session = new Session()
+session.connect()
+
+function post(method, options) {
+  let result
+  session.post(method, options, (error, value) => {
+    if (error) throw error
+    result = value
+  })
+  return result
+}
+
+function objectsACall(call) {
+  for (let i = 0; i < 200_000; i++) call()
+  const includeCollected = { includeObjectsCollectedByMinorGC: true, includeObjectsCollectedByMajorGC: true }
+  post('HeapProfiler.startSampling', { samplingInterval: 16, ...includeCollected })
+  for (let i = 0; i < CALLS; i++) call()
+  const { samples } = post('HeapProfiler.stopSampling').profile
+  return samples.filter(({ size }) => size > BOXES_BYTES).length / CALLS
+}
+
+const limiter = createLimiter({ limit: parseLimit(JSON.parse(process.argv[2])) })
+const allowed = objectsACall(() => limiter.tryAcquire('user:1234567'))
+const peeked = objectsACall(() => limiter.peek('user:1234567'))
+limiter.charge('user:1234567', { cost: 1_000_000 })
+const denied = objectsACall(() => limiter.tryAcquire('user:1234567'))
+process.stdout.write(JSON.stringify({ allowed, peeked, denied }))

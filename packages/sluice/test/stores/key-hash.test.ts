@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { KeyHash } from '../../src/stores/memory/key-hash.js'
+
+/** Both halves as one number, for comparing. */
+function fingerprint(hash: KeyHash, key: string): bigint {
+  const high = hash.of(key)
+  return (BigInt(high >>> 0) << 32n) | BigInt(hash.low >>> 0)
+}
+
+describe('the hash of keys', () => {
+  it('is the same for the same key and seed, and another for another seed', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (key) => {
+        expect(fingerprint(new KeyHash([1, 2]), key)).toBe(fingerprint(new KeyHash([1, 2]), key))
+        expect(fingerprint(new KeyHash([1, 2]), key)).not.toBe(fingerprint(new KeyHash([1, 3]), key))
+        expect(fingerprint(new KeyHash([1, 2]), key)).not.toBe(fingerprint(new KeyHash([2, 2]), key))
+      }),
+    )
+  })
+
+  it('tells any two different well-formed keys apart', () => {
+    const hash = new KeyHash([0x12345678, 0x9abcdef0])
+    const key = fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ maxLength: 9 }))
+    fc.assert(
+      fc.property(key, key, (a, b) => {
+        expect(fingerprint(hash, a) === fingerprint(hash, b)).toBe(a.toWellFormed() === b.toWellFormed())
+      }),
+      { numRuns: 20_000 },
+    )
+  })
+
+  it('tells keys apart that differ by zeros, padding, halves of characters or their encoding', () => {
+    const hash = new KeyHash([7, 11])
+    const keys = [
+      'a',
+      'a\0',
+      'a\0\0',
+      'a\0\0\0',
+      'a\0\0\0\0',
+      '\0a',
+      'é',
+      'Ã©',
+      '%C3%A9',
+      'ключ',
+      encodeURIComponent('ключ'),
+    ]
+    keys.push(
+      '\u0100',
+      '\u0001\0',
+      '\0\u0001',
+      'Ā'.repeat(3),
+      'x'.repeat(255),
+      'x'.repeat(256),
+      'x'.repeat(511),
+      'x'.repeat(512),
+    )
+    expect(new Set(keys.map((key) => fingerprint(hash, key))).size).toBe(keys.length)
+  })
+
+  it('never returns 0, which marks an empty slot', () => {
+    const hash = new KeyHash([3, 4])
+    for (let i = 0; i < 1_000_000; i++) if (hash.of(`k${i}`) === 0) expect.fail(`k${i}`)
+  })
+
+  it('spreads keys that differ little evenly over both halves', () => {
+    const hash = new KeyHash([123, 456])
+    const keys = 1 << 18
+    const buckets = 1 << 10
+    const high = new Uint32Array(buckets)
+    const low = new Uint32Array(buckets)
+    for (let i = 0; i < keys; i++) {
+      high[hash.of(`user:${i}`) >>> 22]++
+      low[hash.low >>> 22]++
+    }
+    // Chi squared of 1,023 degrees of freedom: 1,023 ± 45; beyond 1,250 has a chance of one in a million.
+    const chiSquared = (counts: Uint32Array) =>
+      counts.reduce((sum, count) => sum + (count - keys / buckets) ** 2 / (keys / buckets), 0)
+    expect(chiSquared(high)).toBeLessThan(1_250)
+    expect(chiSquared(low)).toBeLessThan(1_250)
+  })
+
+  it('changes half of all bits when one bit of the key changes', () => {
+    const hash = new KeyHash([99, 77])
+    const bits = new Uint32Array(64)
+    const trials = 4_000
+    for (let i = 0; i < trials; i++) {
+      const a = fingerprint(hash, `key:${i}:x`)
+      const b = fingerprint(hash, `key:${i}:y`)
+      for (let bit = 0; bit < 64; bit++) bits[bit] += Number(((a ^ b) >> BigInt(bit)) & 1n)
+    }
+    for (const flips of bits) expect(Math.abs(flips / trials - 0.5)).toBeLessThan(0.05)
+  })
+})
