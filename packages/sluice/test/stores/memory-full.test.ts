@@ -99,5 +99,8 @@ describe('a memory store that is full', () => {
     expect(store.size).toBe(0)
     expect(store.decide(demands.slice(1)).allowed).toBe(true)
     expect(store.size).toBe(3)
+    store.reset('x', 'b')
+    const twice = { name: 'y', limit: tokenBucket({ capacity: 2, refill: '1/m' }), key: 'e', cost: 1 }
+    expect(store.decide([twice, twice]).allowed).toBe(true)
   })
 })

@@ -25,7 +25,7 @@ describe('a memory store that grows', () => {
     for (let i = 0; i < 200_000; i++) limiter.tryAcquire(`key:${i}`)
     const full = store.stats().bytes
     clock.advance(1_000)
-    for (let i = 0; i < 400_000; i++) limiter.peek('someone')
+    for (let i = 0; i < 1_000_000; i++) limiter.peek('someone')
     expect(store.size).toBe(0)
     expect(store.stats().bytes).toBeLessThan(full / 50)
   })

@@ -41,7 +41,7 @@ export class Family {
   }
 
   get hasBlocks(): boolean {
-    return this.#blocks !== undefined
+    return this.#blocks !== undefined && this.#blocks.count > 0
   }
 
   /** How long a key is still blocked; 0 or less when it is not. */

@@ -2,6 +2,9 @@
 const PLAIN = 0xee
 const ENCODED = 0xdd
 
+const CALLS_UNTIL_KNOWN = 64
+const LONGEST_KNOWN = 64
+
 /**
  * A keyed 64-bit fingerprint of a string, after HalfSipHash-1-3: nobody who does not know the seed can aim two keys at
  * the same place. Keys are compared as well-formed text, so a lone surrogate is U+FFFD.
@@ -11,24 +14,49 @@ const ENCODED = 0xdd
  */
 export class KeyHash {
   low = 0
-  readonly #seed0: number
-  readonly #seed1: number
+  private readonly seed0: number
+  private readonly seed1: number
+  // A key and its halves, for limiters that are asked for the same one over and over.
+  private knownKey = ''
+  private knownHigh = 0
+  private knownLow = 0
+  private callsUntilKnown = 1
 
   constructor(seed: readonly [number, number]) {
-    this.#seed0 = seed[0] | 0
-    this.#seed1 = seed[1] | 0
+    this.seed0 = seed[0] | 0
+    this.seed1 = seed[1] | 0
+  }
+
+  /** The fingerprint of a key. */
+  of(key: string): number {
+    if (key === this.knownKey) {
+      this.low = this.knownLow
+      return this.knownHigh
+    }
+    const high = this.hash(key, PLAIN)
+    // Not every key: remembering one costs more than hashing it.
+    if (--this.callsUntilKnown === 0) this.know(key, high)
+    return high
+  }
+
+  private know(key: string, high: number): void {
+    this.callsUntilKnown = CALLS_UNTIL_KNOWN
+    if (key.length > LONGEST_KNOWN) return
+    this.knownKey = key
+    this.knownHigh = high
+    this.knownLow = this.low
   }
 
   /**
-   * The fingerprint of a key: four characters a word. Characters above U+00FF, which few keys have, take a longer way.
+   * Four characters a word. Characters above U+00FF, which few keys have, take a longer way.
    * The round is written out twice: as a function it would have to return four numbers.
    */
-  of(key: string, kind = PLAIN): number {
+  private hash(key: string, kind: number): number {
     const length = key.length
-    let v0 = this.#seed0
-    let v1 = this.#seed1 ^ 0xee
-    let v2 = 0x6c796765 ^ this.#seed0
-    let v3 = 0x74656462 ^ this.#seed1
+    let v0 = this.seed0
+    let v1 = this.seed1 ^ 0xee
+    let v2 = 0x6c796765 ^ this.seed0
+    let v3 = 0x74656462 ^ this.seed1
     let seen = 0
     let i = 0
     for (; i + 4 <= length; i += 4) {
@@ -58,7 +86,7 @@ export class KeyHash {
       seen |= a
       last |= a << shift
     }
-    if (seen > 0xff) return this.of(encodeURIComponent(key.toWellFormed()), ENCODED)
+    if (seen > 0xff) return this.hash(encodeURIComponent(key.toWellFormed()), ENCODED)
     v3 ^= last
     for (let round = 0; round < 4; round++) {
       v0 = (v0 + v1) | 0

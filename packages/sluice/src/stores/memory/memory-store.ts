@@ -34,9 +34,9 @@ export interface MemoryStoreStats {
   readonly refused: number
 }
 
-/** A sweep every so many calls looks at so many slots: two a call, and a cache line is fetched once for several. */
-const CALLS_A_SWEEP = 16
-const SLOTS_A_SWEEP = 32
+/** Every so many calls a sweep looks at so many slots, side by side, so that few cache lines are fetched for it. */
+const CALLS_A_SWEEP = 32
+const SLOTS_A_SWEEP = 16
 /** How many slots a new key may look at in search of one that can be dropped. */
 const SLOTS_FOR_ROOM = 64
 /** A client that was refused for lack of room is told to come back after this long. */
@@ -116,9 +116,10 @@ export class MemoryStore implements SyncStore {
     const low = this.#hash.low
     const space = this.#space
     // The usual case first and in one go: the key has a state, nobody is blocked, nothing has to grow.
-    if (!this.#family.hasBlocks && space.isFlat && space.find(high, low)) {
-      return this.#arithmetic.tryTake(space.words, space.at, nowUs, cost)
-    }
+    const segment = space.table.segment(high)
+    const at = segment.find(high, low)
+    if (at >= 0 && space.isFlat && !this.#family.hasBlocks)
+      return this.#arithmetic.tryTake(segment.words, at, nowUs, cost)
     const place = this.#open(high, low, nowUs, 0)
     const allowed = this.#allows(place, high, low, nowUs, cost)
     if (allowed && cost > 0) this.#take(place, high, low, nowUs, cost)
@@ -132,7 +133,7 @@ export class MemoryStore implements SyncStore {
     let newKeys = 0
     for (const { name, limit, high, low, cost, first } of group) {
       this.#resolve(name, limit)
-      const place = this.#open(high, low, nowUs, newKeys)
+      const place = this.#open(high, low, nowUs, first ? newKeys : newKeys - 1)
       if (place === FRESH && first) newKeys++
       allows.push(this.#allows(place, high, low, nowUs, cost))
     }

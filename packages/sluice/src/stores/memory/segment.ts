@@ -1,6 +1,6 @@
 /** A slot is a tag (two 32-bit halves of a fingerprint) and its words, side by side, so that a look-up misses one line. */
-const FULLEST = 0.8
-const ROOMIEST = 0.64
+const FULLEST = 0.75
+const ROOMIEST = 0.62
 const FEWEST_SLOTS = 8
 
 /**

@@ -15,13 +15,14 @@ export interface Census {
 }
 
 /** A segment with more than this splits in two; its size bounds the longest pause. */
-const MOST_IN_SEGMENT = 4096
+const MOST_IN_SEGMENT = 32_768
 
 /**
  * Fingerprints to states, in segments that grow, split and shrink one at a time (extendible hashing): the leading bits
  * of a fingerprint choose the segment. No operation touches more than one segment, so none takes noticeably long.
  */
 export class Table {
+  count = 0
   readonly #stateWords: number
   readonly #owner: TableOwner
   readonly #census: Census
@@ -46,6 +47,7 @@ export class Table {
   add(high: number, low: number, nowUs: number): number {
     if (this.segment(high).isFull) this.#makeRoom(high, nowUs)
     this.#census.keys++
+    this.count++
     return this.segment(high).add(high, low)
   }
 
@@ -130,6 +132,7 @@ export class Table {
     this.#owner.forget(segment.words, state)
     segment.remove(state)
     this.#census.keys--
+    this.count--
   }
 
   /** The leading bits of a fingerprint. Shifted twice, because a shift by 32 is none. */
