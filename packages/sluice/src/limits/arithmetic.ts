@@ -6,7 +6,7 @@ export type Words = Float64Array
 
 /** What is remembered of units that were taken, so that exactly those can be given back. */
 export interface Taken {
-  /** The store's time when they were taken, in epoch microseconds. */
+  /** When they were taken, in epoch microseconds: what `takenUs` said. */
   readonly atUs: number
   /** How many were taken. */
   readonly cost: number
@@ -44,6 +44,8 @@ export interface Arithmetic {
    * describes what an allowed request would meet.
    */
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision
+  /** When units that are taken now count as taken: later than now, if the state has seen a later time. */
+  takenUs(words: Words, at: number, nowUs: number): number
   /** Gives units back, never beyond the whole quota: those of `taken`, if it is said, else the newest. */
   giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void
   /** Is the state now the same as no state? Then a store may forget it without loss. */

@@ -10,8 +10,10 @@ const LARGEST_LEVEL = 2 ** 50
 /** Where a rate cannot be counted exactly it is rounded down, by no more than this share. */
 const LARGEST_SHORTFALL = 1_000_000n
 
-const LEVEL = 0
-const SINCE = 1
+/** Units, of which each kind of bucket says what they are. */
+export const LEVEL = 0
+/** The time at which they were so many. */
+export const SINCE = 1
 
 /**
  * What token and leaky bucket have in common: room for `capacity` units that comes back at a constant rate.
@@ -20,8 +22,8 @@ const SINCE = 1
  *
  *     level(now) = min(capacity·s, level(since) + (now − since)·g)
  *
- * All of these are whole numbers below 2^53, so nothing is ever rounded. The state keeps the level in units (a
- * float64, turned back into the same whole parts on reading), which means the same under any other capacity or rate.
+ * All of these are whole numbers below 2^53, so nothing is ever rounded. The state keeps units (a float64, turned back
+ * into the same whole parts on reading), which mean the same under any other capacity or rate.
  */
 export abstract class Bucket implements Arithmetic {
   abstract readonly limit: Limit
@@ -33,8 +35,9 @@ export abstract class Bucket implements Arithmetic {
   protected readonly partsPerUs: number
   protected readonly partsPerMs: number
   protected readonly full: number
-  /** No bucket of this shape takes longer than this from empty to full. */
+  /** No bucket of this shape takes longer than this from empty to full, or is smaller. */
   private readonly longestFillUs: number
+  private readonly smallestCapacity: number
 
   constructor(algorithm: string, capacity: number, option: string, rate: Rate) {
     const [gain, scale] = lowerFraction(rate, BigInt(Math.floor(LARGEST_LEVEL / capacity)))
@@ -44,13 +47,15 @@ export abstract class Bucket implements Arithmetic {
     this.partsPerUs = Number(gain)
     this.partsPerMs = this.partsPerUs * 1000
     this.full = capacity * this.partsPerUnit
-    const magnitude = Math.ceil(Math.log2(this.full / this.partsPerUs))
-    this.longestFillUs = 2 ** magnitude
-    this.shape = `${algorithm}/${magnitude}`
+    const fillMagnitude = Math.ceil(Math.log2(this.full / this.partsPerUs))
+    const capacityMagnitude = Math.floor(Math.log2(capacity))
+    this.longestFillUs = 2 ** fillMagnitude
+    this.smallestCapacity = 2 ** capacityMagnitude
+    this.shape = `${algorithm}/${fillMagnitude}/${capacityMagnitude}`
   }
 
   start(words: Words, at: number, nowUs: number): void {
-    words[at + LEVEL] = this.quota
+    this.store(words, at, this.full)
     words[at + SINCE] = nowUs
   }
 
@@ -74,6 +79,10 @@ export abstract class Bucket implements Arithmetic {
     return this.describe(words, at, nowUs, this.level(words, at, nowUs), cost, allowed)
   }
 
+  takenUs(_words: Words, _at: number, nowUs: number): number {
+    return nowUs
+  }
+
   giveBack(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): void {
     const level = this.level(words, at, nowUs)
     this.setLevel(words, at, nowUs, Math.min(this.full, level + units * this.partsPerUnit))
@@ -84,8 +93,8 @@ export abstract class Bucket implements Arithmetic {
   }
 
   isWholeForAll(words: Words, at: number, nowUs: number): boolean {
-    const debt = Math.max(0, -words[at + LEVEL])
-    return nowUs - words[at + SINCE] >= this.longestFillUs * (1 + debt)
+    const fills = 1 + Math.abs(words[at + LEVEL]) / this.smallestCapacity
+    return nowUs - words[at + SINCE] >= this.longestFillUs * fills
   }
 
   adopt(words: Words, at: number, _nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
@@ -99,6 +108,12 @@ export abstract class Bucket implements Arithmetic {
   /** How long an allowed request waits for its turn, at a level from which its cost has been taken. */
   protected abstract delayMs(level: number, aheadUs: number, cost: number): number
 
+  /** The level that was stored, in parts: it may be above `full`, if the capacity was larger then. */
+  protected abstract stored(words: Words, at: number): number
+
+  /** Stores a level, as units. */
+  protected abstract store(words: Words, at: number, level: number): void
+
   protected takeFrom(words: Words, at: number, nowUs: number, level: number, cost: number): void {
     // A whole bucket is the same as none, so its past does not count, even if it lies ahead.
     if (level === this.full) words[at + SINCE] = nowUs
@@ -107,7 +122,7 @@ export abstract class Bucket implements Arithmetic {
 
   /** The level now, in parts. Below 0 is a debt. */
   protected level(words: Words, at: number, nowUs: number): number {
-    const level = Math.floor(words[at + LEVEL] * this.partsPerUnit + 0.5)
+    const level = this.stored(words, at)
     if (level >= this.full) return this.full
     const gained = (nowUs - words[at + SINCE]) * this.partsPerUs
     if (gained <= 0) return level
@@ -115,7 +130,7 @@ export abstract class Bucket implements Arithmetic {
   }
 
   protected setLevel(words: Words, at: number, nowUs: number, level: number): void {
-    words[at + LEVEL] = Math.max(level, -LARGEST_LEVEL) / this.partsPerUnit
+    this.store(words, at, Math.max(level, -LARGEST_LEVEL))
     if (nowUs > words[at + SINCE]) words[at + SINCE] = nowUs
   }
 

@@ -58,10 +58,11 @@ function textUs(option: string, value: unknown): number {
   if (match === null) throw invalidValue(option, WANTED, value)
   const [, whole = '', fraction = '', unit = ''] = match
   const perUnitUs = unitUs(option, unit, value, (name) => `${whole}${fraction && `.${fraction}`}${name}`)
-  // Digits first and the decimal point last: 1.1 * 1e6 is not a whole number in a float64.
-  const us = (Number(whole + fraction) * perUnitUs) / 10 ** fraction.length
-  if (!Number.isInteger(us)) throw invalidValue(option, 'a whole number of microseconds', value)
-  return us
+  // In whole numbers, which may be long: 1.1 * 1e6 is not one in a float64.
+  const parts = BigInt(whole + fraction) * BigInt(perUnitUs)
+  const perUs = 10n ** BigInt(fraction.length)
+  if (parts % perUs !== 0n) throw invalidValue(option, 'a whole number of microseconds', value)
+  return Number(parts / perUs)
 }
 
 /** The microseconds of a unit; an unknown one is an error that says how to write it, if that can be guessed. */

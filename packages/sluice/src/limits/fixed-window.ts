@@ -93,6 +93,10 @@ export class FixedWindowArithmetic implements Arithmetic {
     return this.describe(nowUs, this.startUs(words, at, nowUs), this.used(words, at, nowUs), cost, allowed)
   }
 
+  takenUs(words: Words, at: number, nowUs: number): number {
+    return this.laterUs(words, at, nowUs)
+  }
+
   giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
     if (taken !== undefined && taken.atUs < this.startUs(words, at, nowUs)) return
     words[at + COUNT] = Math.max(0, this.used(words, at, nowUs) - units)

@@ -1,5 +1,5 @@
 import type { Taken, Words } from './arithmetic.js'
-import { Bucket } from './bucket.js'
+import { Bucket, LEVEL, SINCE } from './bucket.js'
 import type { LeakyBucket } from './limit.js'
 import { checkNames, checkUnits } from './options.js'
 import { parseRate } from './rate.js'
@@ -31,8 +31,8 @@ export function leakyBucket(options: LeakyBucketOptions): LeakyBucket {
 const LAST_COST = 2
 
 /**
- * State: [free room, since, cost of the last slot]. The room is the token bucket's level: what is not free is the
- * queue, and the queue divided by the drain is the wait.
+ * State: [units in the queue, since, cost of the last slot]. What is not queue is free room, the token bucket's level;
+ * the queue divided by the drain is the wait. Another capacity leaves the queue as it is: those in it know their turn.
  */
 export class LeakyBucketArithmetic extends Bucket {
   readonly limit: LeakyBucket
@@ -70,6 +70,14 @@ export class LeakyBucketArithmetic extends Bucket {
     words[at + LAST_COST] = lastCost - given
   }
 
+  protected stored(words: Words, at: number): number {
+    return this.full - Math.floor(words[at + LEVEL] * this.partsPerUnit + 0.5)
+  }
+
+  protected store(words: Words, at: number, level: number): void {
+    words[at + LEVEL] = (this.full - level) / this.partsPerUnit
+  }
+
   protected delayMs(level: number, aheadUs: number, cost: number): number {
     const queue = this.full - level - cost * this.partsPerUnit
     return (queue + aheadUs * this.partsPerUs) / this.partsPerMs
@@ -77,7 +85,7 @@ export class LeakyBucketArithmetic extends Bucket {
 
   /** Is the end of the queue the end of the slot that was `taken`, to within half a unit? */
   private endsAt(words: Words, at: number, nowUs: number, queue: number, slot: number, taken: Taken): boolean {
-    const baseUs = Math.max(nowUs, words[at + 1])
+    const baseUs = Math.max(nowUs, words[at + SINCE])
     const slotEnd = (taken.atUs - baseUs + taken.delayMs * 1000) * this.partsPerUs + slot
     return Math.abs(slotEnd - queue) * 2 < this.partsPerUnit
   }

@@ -59,11 +59,11 @@ export class SlidingLogArithmetic implements Arithmetic {
   }
 
   fits(words: Words, at: number, nowUs: number, cost: number): boolean {
-    return cost <= this.quota && this.fitsFromUs(words, at, cost) <= this.laterUs(words, at, nowUs)
+    return cost <= this.quota && this.fitsFromUs(words, at, cost) <= this.takenUs(words, at, nowUs)
   }
 
   take(words: Words, at: number, nowUs: number, cost: number): void {
-    const laterUs = this.laterUs(words, at, nowUs)
+    const laterUs = this.takenUs(words, at, nowUs)
     const expired = this.expired(words, at, laterUs)
     const size = words[at + SIZE]
     const live = words[at + COUNT] - expired
@@ -80,7 +80,7 @@ export class SlidingLogArithmetic implements Arithmetic {
   }
 
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
-    const laterUs = this.laterUs(words, at, nowUs)
+    const laterUs = this.takenUs(words, at, nowUs)
     const live = words[at + COUNT] - this.expired(words, at, laterUs)
     const remaining = Math.max(0, this.quota - live)
     const newestUs = this.newestUs(words, at)
@@ -97,7 +97,7 @@ export class SlidingLogArithmetic implements Arithmetic {
 
   /** Gives up the newest; of what was `taken`, the newest that are no newer, so that others' units keep their times. */
   giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
-    const laterUs = this.laterUs(words, at, nowUs)
+    const laterUs = this.takenUs(words, at, nowUs)
     const expired = this.expired(words, at, laterUs)
     const count = words[at + COUNT]
     const end = taken === undefined ? count : this.countUntil(words, at, taken.atUs)
@@ -125,7 +125,7 @@ export class SlidingLogArithmetic implements Arithmetic {
   }
 
   wordsFor(words: Words, at: number, nowUs: number, cost: number): number {
-    const live = words[at + COUNT] - this.expired(words, at, this.laterUs(words, at, nowUs))
+    const live = words[at + COUNT] - this.expired(words, at, this.takenUs(words, at, nowUs))
     return RING + Math.min(live + cost, Math.max(live, 2 * this.quota))
   }
 
@@ -160,7 +160,7 @@ export class SlidingLogArithmetic implements Arithmetic {
     return count === 0 ? -Infinity : words[this.place(words, at, count - 1)]
   }
 
-  private laterUs(words: Words, at: number, nowUs: number): number {
+  takenUs(words: Words, at: number, nowUs: number): number {
     return Math.max(nowUs, this.newestUs(words, at))
   }
 

@@ -86,12 +86,12 @@ export class SlidingWindowArithmetic implements Arithmetic {
   }
 
   fits(words: Words, at: number, nowUs: number, cost: number): boolean {
-    return this.fitsAt(words, at, this.laterUs(words, at, nowUs), cost)
+    return this.fitsAt(words, at, this.takenUs(words, at, nowUs), cost)
   }
 
   take(words: Words, at: number, nowUs: number, cost: number): void {
     if (this.isWhole(words, at, nowUs)) this.start(words, at, nowUs)
-    const laterUs = this.laterUs(words, at, nowUs)
+    const laterUs = this.takenUs(words, at, nowUs)
     const slice = this.sliceAt(words, at, laterUs)
     for (let j = Math.max(this.newest(words, at) + 1, slice - this.slices); j <= slice; j++)
       words[this.place(at, j)] = 0
@@ -107,7 +107,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
   }
 
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
-    const laterUs = this.laterUs(words, at, nowUs)
+    const laterUs = this.takenUs(words, at, nowUs)
     const remaining = Math.max(0, this.quota - this.used(words, at, laterUs))
     const taken = this.newestTaken(words, at, laterUs)
     return {
@@ -123,7 +123,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
 
   giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
     const newest = taken === undefined ? this.newest(words, at) : this.sliceAt(words, at, taken.atUs)
-    const oldestInside = this.sliceAt(words, at, this.laterUs(words, at, nowUs)) - this.slices
+    const oldestInside = this.sliceAt(words, at, this.takenUs(words, at, nowUs)) - this.slices
     const oldest = taken === undefined ? oldestInside : Math.max(oldestInside, newest)
     let left = units
     for (let j = newest; j >= oldest && left > 0; j--) {
@@ -134,19 +134,19 @@ export class SlidingWindowArithmetic implements Arithmetic {
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
-    return this.newestTaken(words, at, this.laterUs(words, at, nowUs)) === undefined
+    return this.newestTaken(words, at, this.takenUs(words, at, nowUs)) === undefined
   }
 
   isWholeForAll(words: Words, at: number, nowUs: number): boolean {
     return this.isWhole(words, at, nowUs)
   }
 
-  /** Another window's slices have no place here: what they amount to counts as taken when the last of it was. */
-  adopt(words: Words, at: number, nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
+  /** Another window's slices have no place here: what they amounted to when the last was taken counts as taken then. */
+  adopt(words: Words, at: number, _nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
     const previous = from as SlidingWindowArithmetic
-    const used = previous.used(fromWords, fromAt, previous.laterUs(fromWords, fromAt, nowUs))
-    this.start(words, at, fromWords[fromAt + LATEST])
-    words[this.place(at, this.newest(words, at))] = used
+    const latestUs = fromWords[fromAt + LATEST]
+    this.start(words, at, latestUs)
+    words[this.place(at, this.newest(words, at))] = previous.used(fromWords, fromAt, latestUs)
   }
 
   wordsFor(): number {
@@ -169,7 +169,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
    * inside as a whole, so the answer lies in the first slice that ends low enough, and there the share is solved for.
    */
   private waitMs(words: Words, at: number, nowUs: number, cost: number): number {
-    const laterUs = this.laterUs(words, at, nowUs)
+    const laterUs = this.takenUs(words, at, nowUs)
     let slice = this.sliceAt(words, at, laterUs)
     while (this.sum(words, at, slice) > this.quota - cost) slice++
     const wanted = this.quota - cost - this.sum(words, at, slice)
@@ -224,7 +224,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
     return at + COUNTS + (slice - Math.floor(slice / ring) * ring)
   }
 
-  private laterUs(words: Words, at: number, nowUs: number): number {
+  takenUs(words: Words, at: number, nowUs: number): number {
     return Math.max(nowUs, words[at + LATEST])
   }
 }

@@ -1,4 +1,5 @@
-import { Bucket } from './bucket.js'
+import type { Words } from './arithmetic.js'
+import { Bucket, LEVEL } from './bucket.js'
 import type { TokenBucket } from './limit.js'
 import { checkNames, checkUnits } from './options.js'
 import { parseRate } from './rate.js'
@@ -26,7 +27,7 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucket {
   return remember(new TokenBucketArithmetic(options)).limit
 }
 
-/** State: [tokens, since]. */
+/** State: [tokens, since]. A smaller capacity keeps as many of them as fit, a larger one does not add any. */
 export class TokenBucketArithmetic extends Bucket {
   readonly limit: TokenBucket
   readonly words = 2
@@ -41,5 +42,13 @@ export class TokenBucketArithmetic extends Bucket {
 
   protected delayMs(): number {
     return 0
+  }
+
+  protected stored(words: Words, at: number): number {
+    return Math.floor(words[at + LEVEL] * this.partsPerUnit + 0.5)
+  }
+
+  protected store(words: Words, at: number, level: number): void {
+    words[at + LEVEL] = level / this.partsPerUnit
   }
 }

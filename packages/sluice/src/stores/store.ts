@@ -15,7 +15,7 @@ export interface Demand {
 export interface Answer {
   /** Every demand was met, and all were taken. Otherwise nothing was. */
   readonly allowed: boolean
-  /** The store's own time, in epoch microseconds. */
+  /** The store's own time in epoch microseconds, or a later one that a state has seen before the clock stepped back. */
   readonly atUs: number
   /** One for each demand, in their order. */
   readonly decisions: readonly Decision[]

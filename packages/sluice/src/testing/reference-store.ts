@@ -44,7 +44,10 @@ export class ReferenceStore implements SyncStore {
       const cost = fits[i] && !allowed ? 0 : costOf(idOf(demand))
       return this.#describe(demand, nowUs, cost, fits[i])
     })
-    return { allowed, atUs: nowUs, decisions }
+    const takenUs = demands
+      .map((demand) => this.#entry(demand, nowUs))
+      .map(({ arithmetic, words }) => arithmetic.takenUs(words, 0, nowUs))
+    return { allowed, atUs: Math.max(nowUs, ...takenUs), decisions }
   }
 
   charge(demand: Demand): Decision {

@@ -17,7 +17,7 @@ export class KeyHash {
   private readonly seed0: number
   private readonly seed1: number
   // A key and its halves, for limiters that are asked for the same one over and over.
-  private knownKey = ''
+  private knownKey: string | undefined
   private knownHigh = 0
   private knownLow = 0
   private callsUntilKnown = 1

@@ -138,15 +138,17 @@ export class MemoryStore implements SyncStore {
       allows.push(this.#allows(place, high, low, nowUs, cost))
     }
     const allowed = !allows.includes(false)
+    let atUs = nowUs
     const decisions = group.map(({ name, limit, high, low, cost, first }, i) => {
       this.#resolve(name, limit)
       const place = this.#open(high, low, nowUs, 0)
       if (allowed && first && cost > 0) this.#take(place, high, low, nowUs, cost)
+      atUs = Math.max(atUs, this.#takenUs(place, nowUs))
       // Where another demand was refused, this one took nothing.
       const described = allows[i] && !allowed ? 0 : cost
       return this.#describe(place, high, low, nowUs, described, allows[i])
     })
-    return { allowed, atUs: nowUs, decisions }
+    return { allowed, atUs, decisions }
   }
 
   charge({ name, limit, key, cost }: Demand): Decision {
@@ -240,6 +242,10 @@ export class MemoryStore implements SyncStore {
       this.#family.blockedUs(high, low, nowUs) <= 0 &&
       space.hasRoom(this.#arithmetic, nowUs, cost)
     )
+  }
+
+  #takenUs(place: number, nowUs: number): number {
+    return place === NOWHERE ? nowUs : this.#arithmetic.takenUs(this.#space.words, this.#space.at, nowUs)
   }
 
   #take(place: number, high: number, low: number, nowUs: number, cost: number): void {

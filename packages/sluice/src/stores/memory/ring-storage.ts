@@ -21,9 +21,9 @@ export class RingStorage {
     return this.#states[id]
   }
 
-  /** Could a state grow from `have` to `want` words within the bound? */
-  hasRoom(have: number, want: number): boolean {
-    return want <= have || this.#words - have + want <= this.#most
+  /** The most words that a state which has `have` could grow to. */
+  roomFor(have: number): number {
+    return Math.max(have, this.#most - this.#words + have)
   }
 
   add(state: Float64Array): number {

@@ -88,7 +88,7 @@ export class Space implements TableOwner {
   /** Could the opened state hold `cost` more, as far as memory goes? */
   hasRoom(arithmetic: Arithmetic, nowUs: number, cost: number): boolean {
     if (this.#rings === undefined) return true
-    return this.#rings.hasRoom(this.words.length, arithmetic.wordsFor(this.words, this.at, nowUs, cost))
+    return arithmetic.wordsFor(this.words, this.at, nowUs, cost) <= this.#rings.roomFor(this.words.length)
   }
 
   /** Takes `cost` from the opened and kept state. */
@@ -147,7 +147,8 @@ export class Space implements TableOwner {
     const needed = arithmetic.wordsFor(this.words, 0, nowUs, cost)
     if (needed <= this.words.length) return
     const enough = arithmetic.words + arithmetic.quota
-    const larger = new Float64Array(Math.max(needed, Math.min(enough, 2 * this.words.length)))
+    const room = rings.roomFor(this.words.length)
+    const larger = new Float64Array(Math.max(needed, Math.min(enough, 2 * this.words.length, room)))
     arithmetic.adopt(larger, 0, nowUs, arithmetic, this.words, 0)
     rings.replace(this.#ring, larger)
     this.words = larger

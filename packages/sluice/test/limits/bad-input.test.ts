@@ -1,0 +1,270 @@
+import {
+  fixedWindow,
+  InvalidTypeError,
+  InvalidValueError,
+  leakyBucket,
+  parseLimit,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from 'sluice'
+import { describe, expect, it } from 'vitest'
+import { expectRefusal, TEN_MB, WRONG_NUMBERS, WRONG_TYPES } from './refusals.js'
+
+const WHOLE = /must be a whole number from 1 to 1(,000)+/
+const RATE = "a rate such as '5/s', '100/m', '0.08/s' or '10/250ms'"
+const DURATION = "a duration such as '250ms', '1s', '1m', '1h' or '30d', or a whole number of milliseconds"
+
+describe('a quota or capacity that is no whole number from 1 is refused', () => {
+  const makers: Readonly<Record<string, (value: unknown) => unknown>> = {
+    'tokenBucket capacity': (value) => tokenBucket({ capacity: value as never, refill: '1/s' }),
+    'leakyBucket capacity': (value) => leakyBucket({ capacity: value as never, drain: '1/s' }),
+    'fixedWindow quota': (value) => fixedWindow({ quota: value as never, window: '1s' }),
+    'slidingWindow quota': (value) => slidingWindow({ quota: value as never, window: '1s' }),
+    'slidingLog quota': (value) => slidingLog({ quota: value as never, window: '1s' }),
+  }
+  for (const [name, make] of Object.entries(makers)) {
+    const option = name.split(' ')[1]
+    it(name, () => {
+      for (const [value, shown] of [...WRONG_NUMBERS, [0, '0'] as const]) {
+        expect(() => make(value)).toThrow(InvalidValueError)
+        expectRefusal(() => make(value), new RegExp(`^${option} `), WHOLE, `got ${shown}`)
+      }
+      for (const [value, shown] of [...WRONG_TYPES, [undefined, 'undefined'] as const]) {
+        expect(() => make(value)).toThrow(InvalidTypeError)
+        expectRefusal(() => make(value), new RegExp(`^${option} `), WHOLE, `got ${shown}`)
+      }
+      expect(() => make(1)).not.toThrow()
+    })
+  }
+
+  it('and one that is larger than the algorithm can count, too', () => {
+    expectRefusal(() => tokenBucket({ capacity: 1e15 + 1, refill: '1/s' }), 'capacity', '1000000000000001')
+    expectRefusal(() => slidingLog({ quota: 1_000_001, window: '1s' }), 'quota', '1 to 1,000,000,', '1000001')
+    expect(fixedWindow({ quota: 1e15, window: '1s' }).quota).toBe(1e15)
+  })
+
+  it('and a bucket that would take longer than a lifetime to fill', () => {
+    const call = () => tokenBucket({ capacity: 1e15, refill: '1/s' })
+    expectRefusal(call, 'capacity of 1000000000000000', "refill '1/s'", 'use a smaller capacity or a faster rate')
+  })
+})
+
+describe('slices and align', () => {
+  const sliced = (slices: unknown) => slidingWindow({ quota: 1, window: '1s', slices: slices as never })
+  const aligned = (align: unknown) => [
+    () => slidingWindow({ quota: 1, window: '1s', align: align as never }),
+    () => fixedWindow({ quota: 1, window: '1s', align: align as never }),
+  ]
+
+  it('slices are a whole number from 1 to 100', () => {
+    for (const [value, shown] of [...WRONG_NUMBERS, ...WRONG_TYPES, [0, '0'] as const, [101, '101'] as const]) {
+      expectRefusal(() => sliced(value), /^slices must be a whole number from 1 to 100/, `got ${shown}`)
+    }
+    expect(sliced(undefined)).toEqual(sliced(1))
+  })
+
+  it('slices of a century are few', () => {
+    const call = () => slidingWindow({ quota: 1, window: '36500d', slices: 100 })
+    expectRefusal(call, /^slices must be at most 2 for so long a window/, 'got 100')
+  })
+
+  it("align is 'epoch' or 'first'", () => {
+    for (const [value, shown] of [...WRONG_TYPES, [5, '5'] as const, ['First', "'First'"] as const]) {
+      for (const call of aligned(value)) expectRefusal(call, /^align must be 'epoch' or 'first'/, `got ${shown}`)
+    }
+  })
+})
+
+describe('a rate that is none is refused', () => {
+  const calls = (value: unknown) => [
+    ['refill', () => tokenBucket({ capacity: 5, refill: value as never })] as const,
+    ['drain', () => leakyBucket({ capacity: 5, drain: value as never })] as const,
+  ]
+
+  it.each([
+    ['0/s', `${RATE}, above zero`],
+    ['0.000/s', `${RATE}, above zero`],
+    ['5/0s', 'a rate per 1ms to 36500d'],
+    ['5/36501d', 'a rate per 1ms to 36500d'],
+    ['5/999999999d', 'a rate per 1ms to 36500d'],
+    ['x/s', RATE],
+    ['1e400/s', RATE],
+    ['-5/s', RATE],
+    ['+5/s', RATE],
+    ['5', RATE],
+    ['5/', RATE],
+    ['/s', RATE],
+    ['', RATE],
+    ['5/s ', RATE],
+    ['5 / s', RATE],
+    ['5/s/s', RATE],
+    ['5,5/s', RATE],
+    ['.5/s', RATE],
+    ['5./s', RATE],
+    ['5/-1s', RATE],
+    ['٥/s', RATE],
+    ['5/min', "written '5/m'"],
+    ['5/sec', "written '5/s'"],
+    ['2.5/30Seconds', "written '2.5/30s'"],
+    ['5/hour', "written '5/h'"],
+    ['5/days', "written '5/d'"],
+    ['5/S', "written '5/s'"],
+    ['5/MS', "written '5/ms'"],
+    ['5/week', 'in ms, s, m, h or d'],
+    ['5/__proto__', RATE],
+    ['5/constructor', 'in ms, s, m, h or d'],
+  ])('%s', (value, right) => {
+    for (const [option, call] of calls(value)) expectRefusal(call, `${option} must be ${right}`, `got '${value}'`)
+  })
+
+  it('a bare number, which does not say per what', () => {
+    for (const value of [5, 0, Number.NaN, Infinity]) {
+      for (const [option, call] of calls(value)) {
+        expectRefusal(call, `${option} must be ${RATE} (a bare number does not say per what)`, `got ${value}`)
+      }
+    }
+  })
+
+  it('anything that is not a string', () => {
+    for (const [value, shown] of [...WRONG_TYPES, [undefined, 'undefined'] as const]) {
+      for (const [option, call] of calls(value)) expectRefusal(call, `${option} must be ${RATE}`, `got ${shown}`)
+    }
+  })
+
+  it('ten million characters of it, at once', () => {
+    for (const value of [
+      TEN_MB,
+      `${TEN_MB}/s`,
+      `5/${TEN_MB}`,
+      '1'.repeat(10_000_000),
+      `0.${'0'.repeat(10_000_000)}1/s`,
+    ]) {
+      for (const [option, call] of calls(value)) expectRefusal(call, `${option} must be ${RATE}`, value.slice(0, 50))
+    }
+  })
+})
+
+describe('a duration that is none is refused', () => {
+  const calls = (value: unknown) => [
+    () => fixedWindow({ quota: 1, window: value as never }),
+    () => slidingWindow({ quota: 1, window: value as never }),
+    () => slidingLog({ quota: 1, window: value as never }),
+  ]
+
+  const wrong: readonly (readonly [unknown, string, string])[] = [
+    [0, 'a duration from 1ms to 36500d', '0'],
+    [-1, 'a duration from 1ms to 36500d', '-1'],
+    [36_500 * 86_400_000 + 1, 'a duration from 1ms to 36500d', '3153600000001'],
+    ['0s', 'a duration from 1ms to 36500d', "'0s'"],
+    ['0.5ms', 'a duration from 1ms to 36500d', "'0.5ms'"],
+    ['40000d', 'a duration from 1ms to 36500d', "'40000d'"],
+    ['999999999999999d', 'a duration from 1ms to 36500d', "'999999999999999d'"],
+    ['1.0001ms', 'a whole number of microseconds', "'1.0001ms'"],
+    [Number.NaN, DURATION, 'NaN'],
+    [Infinity, DURATION, 'Infinity'],
+    [1.5, DURATION, '1.5'],
+    [2 ** 53, DURATION, '9007199254740992'],
+    ['', DURATION, "''"],
+    ['1 s', DURATION, "'1 s'"],
+    ['s', DURATION, "'s'"],
+    ['5', DURATION, "'5'"],
+    ['-1s', DURATION, "'-1s'"],
+    ['1e3s', DURATION, "'1e3s'"],
+    ['1m30s', DURATION, "'1m30s'"],
+    ['PT1M', DURATION, "'PT1M'"],
+    ['5min', "written '5m'", "'5min'"],
+    ['1.5Hours', "written '1.5h'", "'1.5Hours'"],
+    ['5S', "written '5s'", "'5S'"],
+    ['5w', 'in ms, s, m, h or d', "'5w'"],
+    [null, DURATION, 'null'],
+    [undefined, DURATION, 'undefined'],
+    [5n, DURATION, '5n'],
+    [[1_000], DURATION, 'an array'],
+    [new Date(0), DURATION, 'an object'],
+    [TEN_MB, DURATION, "'xxxxx"],
+    [`1.${'0'.repeat(10_000_000)}s`, DURATION, "'1.000"],
+  ]
+
+  for (const [value, right, shown] of wrong) {
+    it(`window: ${String(value).slice(0, 40)}`, () => {
+      for (const call of calls(value)) expectRefusal(call, `window must be ${right}, got ${shown}`)
+    })
+  }
+
+  it('but three years and a century are none of those', () => {
+    expect(fixedWindow({ quota: 1, window: '1000d' }).window).toBe('1000d')
+    expect(fixedWindow({ quota: 1, window: '36500d' }).window).toBe('36500d')
+  })
+})
+
+describe('options', () => {
+  const misspelt: readonly (readonly [() => unknown, string, string])[] = [
+    [() => tokenBucket({ capacity: 1, refil: '1/s' } as never), "tokenBucket has no option 'refil'", 'mean refill?'],
+    [() => tokenBucket({ Capacity: 1, refill: '1/s' } as never), "has no option 'Capacity'", 'mean capacity?'],
+    [() => leakyBucket({ capacity: 1, drian: '1/s' } as never), "leakyBucket has no option 'drian'", 'mean drain?'],
+    [() => leakyBucket({ capacity: 1, refill: '1/s' } as never), "has no option 'refill'", 'it takes capacity, drain'],
+    [() => fixedWindow({ quota: 1, windows: '1s' } as never), "fixedWindow has no option 'windows'", 'mean window?'],
+    [() => slidingWindow({ quota: 1, window: '1s', slice: 2 } as never), "has no option 'slice'", 'mean slices?'],
+    [() => slidingLog({ qouta: 1, window: '1s' } as never), "slidingLog has no option 'qouta'", 'mean quota?'],
+    [() => slidingLog({ quota: 1, window: '1s', align: 'first' } as never), "no option 'align'", 'takes quota, window'],
+    [
+      () => tokenBucket({ capacity: 1, refill: '1/s', ['__proto__']: 1 } as never),
+      "'__proto__'",
+      'it takes capacity, refill',
+    ],
+    [
+      () => tokenBucket({ capacity: 1, refill: '1/s', [TEN_MB]: 1 }),
+      "has no option 'xxxxx",
+      'it takes capacity, refill',
+    ],
+  ]
+
+  it('that are misspelt are answered with what was meant', () => {
+    for (const [call, ...parts] of misspelt) expectRefusal(call, ...parts)
+  })
+
+  it('that are no object are refused', () => {
+    for (const make of [tokenBucket, leakyBucket, fixedWindow, slidingWindow, slidingLog]) {
+      for (const value of [undefined, null, 5, 'five', [], () => {}, TEN_MB]) {
+        expectRefusal(() => make(value as never), `${make.name} must be an object with `, 'got ')
+      }
+    }
+  })
+})
+
+describe('parseLimit', () => {
+  const unknown: readonly (readonly [unknown, string])[] = [
+    [{ algorithm: 'tokenbucket' }, "'tokenbucket' is unknown; did you mean 'token-bucket'?"],
+    [{ algorithm: 'Token-Bucket' }, "'Token-Bucket' is unknown; did you mean 'token-bucket'?"],
+    [{ algorithm: 'sliding_log' }, "'sliding_log' is unknown; did you mean 'sliding-log'?"],
+    [{ algorithm: 'gcra' }, "'gcra' is unknown; use token-bucket, leaky-bucket, fixed-window"],
+    [{ algorithm: '__proto__' }, "'__proto__' is unknown; use token-bucket"],
+    [{ algorithm: 'toString' }, "'toString' is unknown; use token-bucket"],
+    [{ algorithm: '' }, "'' is unknown; use token-bucket"],
+    [{ algorithm: 5 }, '5 is unknown; use token-bucket'],
+    [{ algorithm: null }, 'null is unknown; use token-bucket'],
+    [{ algorithm: TEN_MB }, "'xxxxxxxxx"],
+    [{}, 'undefined is unknown; use token-bucket'],
+    [[], 'unknown; use token-bucket'],
+  ]
+
+  it('refuses an algorithm that there is not, and says which there are or which was meant', () => {
+    for (const [value, message] of unknown) expectRefusal(() => parseLimit(value), 'limit.algorithm', message)
+  })
+
+  it('refuses what is no limit at all', () => {
+    for (const value of [undefined, null, 5, 'token-bucket', TEN_MB, true, 5n, () => {}]) {
+      expectRefusal(() => parseLimit(value), 'limit must be a limit such as tokenBucket({', 'got ')
+    }
+  })
+
+  it('checks every number as the function of the algorithm does', () => {
+    const limit = { algorithm: 'token-bucket', capacity: 5, refill: '1/s' }
+    expectRefusal(() => parseLimit({ ...limit, capacity: '5' }), 'capacity must be', "got '5'")
+    expectRefusal(() => parseLimit({ ...limit, refill: '5/min' }), "refill must be written '5/m'")
+    expectRefusal(() => parseLimit({ ...limit, quota: 5 }), "has no option 'quota'")
+    expectRefusal(() => parseLimit({ algorithm: 'sliding-log', quota: 1 }), `window must be ${DURATION}, got undefined`)
+    expect(parseLimit(limit)).toEqual(tokenBucket({ capacity: 5, refill: '1/s' }))
+  })
+})

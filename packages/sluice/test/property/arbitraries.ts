@@ -1,0 +1,240 @@
+/**
+ * Random limits with their numbers as exact fractions, and random series of requests on clocks that stand still, crawl
+ * by less than a microsecond, leap and step back. Nothing here uses the library's arithmetic: what a text such as
+ * '2.5/7s' means is worked out from the parts it was made of.
+ */
+import fc, { type Arbitrary } from 'fast-check'
+import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice'
+
+/** At least this many runs a property. */
+export const RUNS = { numRuns: 1_000 }
+
+/** `units` every `perUs` microseconds. */
+export interface ExactRate {
+  readonly text: string
+  readonly units: bigint
+  readonly perUs: bigint
+}
+
+/** A limit, and what it is told in numbers that the library has not touched. */
+export interface LimitCase {
+  readonly limit: Limit
+  readonly quota: bigint
+  /** Of a bucket. */
+  readonly rate: ExactRate
+  /** Of a window or log. */
+  readonly windowUs: bigint
+  readonly slices: bigint
+  readonly alignFirst: boolean
+  /** A time in which something happens: a unit comes back, or a slice ends. */
+  readonly scaleUs: bigint
+}
+
+/** One request: the exact microsecond, what a clock shows then, and the cost. */
+export interface Ask {
+  readonly us: bigint
+  readonly nowMs: number
+  readonly cost: number
+}
+
+/** A limit and the requests that one key makes of it. */
+export interface Series {
+  readonly given: LimitCase
+  readonly asks: readonly Ask[]
+}
+
+const UNIT_US = { ms: 1_000n, s: 1_000_000n, m: 60_000_000n, h: 3_600_000_000n, d: 86_400_000_000n }
+const LARGEST_EXACT = 2n ** 50n
+const NO_RATE: ExactRate = { text: '', units: 1n, perUs: 1n }
+
+export const rates: Arbitrary<ExactRate> = fc
+  .record({
+    whole: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 2_000_000 })),
+    decimals: fc.oneof(fc.constant(''), fc.stringMatching(/^[0-9]{1,3}$/)),
+    count: fc.oneof(fc.constant(''), fc.integer({ min: 1, max: 500 }).map(String)),
+    unit: fc.constantFrom('ms', 's', 's', 's', 'm', 'h', 'd'),
+  })
+  .map(({ whole, decimals, count, unit }) => ({
+    text: `${whole}${decimals && `.${decimals}`}/${count}${unit}`,
+    units: BigInt(`${whole}${decimals}`),
+    perUs: BigInt(count || 1) * UNIT_US[unit as keyof typeof UNIT_US] * 10n ** BigInt(decimals.length),
+  }))
+  .filter(({ units }) => units > 0n)
+
+export const capacities = fc.oneof(
+  fc.integer({ min: 1, max: 6 }),
+  fc.integer({ min: 1, max: 100 }),
+  fc.integer({ min: 1, max: 100_000 }),
+)
+
+/** A rate and a capacity that float64 can count without rounding, and that fill within four months. */
+const exactBuckets = fc.record({ capacity: capacities, rate: rates }).filter(({ capacity, rate }) => {
+  const perUs = rate.perUs / greatestCommonDivisor(rate.units, rate.perUs)
+  return BigInt(capacity) * perUs <= LARGEST_EXACT && BigInt(capacity) * rate.perUs <= rate.units * 10n ** 13n
+})
+
+const windows = fc.oneof(
+  fc.integer({ min: 1, max: 100_000 }).map((ms) => ({ text: ms as number | string, us: BigInt(ms) * 1_000n })),
+  fc
+    .record({ count: fc.integer({ min: 1, max: 30 }), unit: fc.constantFrom('ms', 's', 'm', 'h', 'd') })
+    .map(({ count, unit }) => ({ text: `${count}${unit}`, us: BigInt(count) * UNIT_US[unit as keyof typeof UNIT_US] })),
+  fc
+    .integer({ min: 1_000, max: 9_999_999 })
+    .map((us) => ({ text: `${Math.floor(us / 1000)}.${String(us % 1000).padStart(3, '0')}ms`, us: BigInt(us) })),
+)
+
+const quotas = fc.oneof(
+  fc.integer({ min: 1, max: 6 }),
+  fc.integer({ min: 1, max: 100 }),
+  fc.integer({ min: 1, max: 1_000 }),
+)
+
+export const tokenBuckets: Arbitrary<LimitCase> = exactBuckets.map(({ capacity, rate }) =>
+  bucketCase(tokenBucket({ capacity, refill: rate.text }), capacity, rate),
+)
+
+export const leakyBuckets: Arbitrary<LimitCase> = exactBuckets.map(({ capacity, rate }) =>
+  bucketCase(leakyBucket({ capacity, drain: rate.text }), capacity, rate),
+)
+
+export const fixedWindows: Arbitrary<LimitCase> = fc
+  .record({ quota: quotas, window: windows, align: fc.constantFrom('epoch', 'first') })
+  .map(({ quota, window, align }) =>
+    windowCase(fixedWindow({ quota, window: window.text, align }), quota, window.us, 1, align),
+  )
+
+export const slidingWindows: Arbitrary<LimitCase> = fc
+  .record({
+    quota: quotas,
+    window: windows,
+    slices: fc.oneof(fc.constant(1), fc.constantFrom(2, 3, 7, 10), fc.integer({ min: 1, max: 100 })),
+    align: fc.constantFrom('epoch', 'epoch', 'first'),
+  })
+  .map(({ quota, window, slices, align }) =>
+    windowCase(slidingWindow({ quota, window: window.text, slices, align }), quota, window.us, slices, align),
+  )
+
+export const slidingLogs: Arbitrary<LimitCase> = fc
+  .record({ quota: quotas, window: windows })
+  .map(({ quota, window }) =>
+    windowCase(slidingLog({ quota, window: window.text }), quota, window.us, 1, 'epoch' as const),
+  )
+
+/** One algorithm after the other, by the name it has in a limit. */
+export const BY_ALGORITHM: Readonly<Record<Limit['algorithm'], Arbitrary<LimitCase>>> = {
+  'token-bucket': tokenBuckets,
+  'leaky-bucket': leakyBuckets,
+  'fixed-window': fixedWindows,
+  'sliding-window': slidingWindows,
+  'sliding-log': slidingLogs,
+}
+
+export const anyLimit = fc.oneof(...Object.values(BY_ALGORITHM))
+
+export interface RawStep {
+  readonly eighths: number
+  readonly offUs: number
+  readonly noiseUs: number
+  readonly cost: number
+  readonly share: number
+}
+
+const steps = (back: boolean): Arbitrary<RawStep> =>
+  fc.record({
+    eighths: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(0) },
+      { weight: 4, arbitrary: fc.integer({ min: 0, max: 9 }) },
+      { weight: 1, arbitrary: fc.integer({ min: 8, max: 40 }) },
+      ...(back ? [{ weight: 2, arbitrary: fc.integer({ min: -20, max: -1 }) }] : []),
+    ),
+    offUs: fc.oneof(fc.constant(0), fc.integer({ min: back ? -2 : 0, max: 2 }), fc.integer({ min: 0, max: 999 })),
+    noiseUs: fc.constantFrom(0, 0, 0.4, -0.4, 0.1),
+    cost: fc.constantFrom(0, 1, 1, 1, 1, 2, 3, -1, -2, -3),
+    share: fc.integer({ min: 0, max: 1_000 }),
+  })
+
+/** Up to 40 steps in time, some of them back if that is wanted. */
+export const rawSteps = (back: boolean, maxLength = 40): Arbitrary<readonly RawStep[]> =>
+  fc.oneof(
+    { weight: 9, arbitrary: fc.array(steps(back), { minLength: 1, maxLength, size: 'max' }) },
+    // A clock that stands still.
+    {
+      weight: 1,
+      arbitrary: fc
+        .array(steps(false), { minLength: 1, maxLength, size: 'max' })
+        .map((all) => all.map((step) => ({ ...step, eighths: 0, offUs: 0 }))),
+    },
+  )
+
+/** When a series begins, in microseconds; some begin at, or a hair off, a multiple of something. */
+export const starts = fc.record({
+  us: fc.oneof(
+    fc.constant(0n),
+    fc.bigInt({ min: 0n, max: 10_000_000n }),
+    fc.bigInt({ min: 0n, max: 10n ** 12n }).map((us) => 1_745_000_100_000_000n + us),
+    fc.bigInt({ min: 0n, max: 4n * 10n ** 15n }),
+  ),
+  aligned: fc.boolean(),
+})
+
+/**
+ * The time so many microseconds after the epoch as a clock shows it, a fraction of a microsecond off: less today than in
+ * January 1970, for a float64 of today's milliseconds is itself off by a quarter.
+ */
+export function clockMs(us: bigint, noiseUs: number): number {
+  return Math.max(0, (Number(us) + (us < 2n ** 40n ? noiseUs : noiseUs / 4)) / 1000)
+}
+
+/** How long a step takes under a limit. */
+export function stepUs({ eighths, offUs }: RawStep, { scaleUs }: LimitCase): bigint {
+  return (scaleUs * BigInt(eighths)) / 8n + BigInt(offUs)
+}
+
+/** What a step costs under a limit: a small number, the quota, one more than it, or a share of it. */
+export function stepCost({ cost, share }: RawStep, { quota }: LimitCase): number {
+  if (cost >= 0) return cost
+  if (cost === -1) return Math.floor((Number(quota) * share) / 1000)
+  return cost === -2 ? Number(quota) : Number(quota) + 1
+}
+
+export function startUs({ us, aligned }: { us: bigint; aligned: boolean }, { scaleUs }: LimitCase): bigint {
+  return aligned ? us - (us % scaleUs) : us
+}
+
+/** Random requests of random limits. */
+export function series(limits: Arbitrary<LimitCase>, { back }: { back: boolean }): Arbitrary<Series> {
+  return fc.record({ given: limits, start: starts, steps: rawSteps(back) }).map(({ given, start, steps }) => {
+    let us = startUs(start, given)
+    const asks = steps.map((step) => {
+      us += stepUs(step, given)
+      if (us < 0n) us = 0n
+      return { us, nowMs: clockMs(us, step.noiseUs), cost: stepCost(step, given) }
+    })
+    return { given, asks }
+  })
+}
+
+function bucketCase(limit: Limit, capacity: number, rate: ExactRate): LimitCase {
+  const scaleUs = larger(rate.perUs / rate.units, 1n)
+  return { limit, quota: BigInt(capacity), rate, windowUs: 1n, slices: 1n, alignFirst: false, scaleUs }
+}
+
+export function windowCase(
+  limit: Limit,
+  quota: number,
+  windowUs: bigint,
+  slices: number,
+  align: 'epoch' | 'first',
+): LimitCase {
+  const scaleUs = larger(windowUs / BigInt(slices), 1n)
+  const alignFirst = align === 'first'
+  return { limit, quota: BigInt(quota), rate: NO_RATE, windowUs, slices: BigInt(slices), alignFirst, scaleUs }
+}
+
+export function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}
+
+function greatestCommonDivisor(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : greatestCommonDivisor(b, a % b)
+}

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { createLimiter, fixedWindow, type Reservation, slidingLog, slidingWindow } from 'sluice'
+import { describe, expect, it } from 'vitest'
+import { BY_ALGORITHM, fixedWindows, RUNS, series, slidingLogs, slidingWindows, stepCost } from './arbitraries.js'
+import { ExactClock } from './asking.js'
+import { estimate } from './exact-model.js'
+import { KEY, live, lives } from './lives.js'
+
+const wish = fc.record({
+  cost: fc.constantFrom(1, 1, 2, 3, -1, -2),
+  share: fc.integer({ min: 0, max: 1_000 }),
+  actual: fc.integer({ min: 0, max: 2_000 }),
+})
+
+describe('law 6: giving back', () => {
+  for (const [algorithm, limits] of Object.entries(BY_ALGORITHM)) {
+    it(`never makes more than the whole quota of a ${algorithm}`, () => {
+      fc.assert(
+        fc.property(lives(limits), fc.integer({ min: 0, max: 5 }), (life, cost) => {
+          const { limiter } = live(life)
+          const refunded = limiter.refund(KEY, { cost: 10 ** 9 + cost })
+          fc.pre(refunded.allowed)
+          expect(limiter.tryAcquire(KEY, { cost: refunded.remaining }).allowed).toBe(true)
+          expect(limiter.tryAcquire(KEY).allowed).toBe(false)
+        }),
+        RUNS,
+      )
+    })
+
+    it(`at once: a cancelled reservation of a ${algorithm} leaves no trace`, () => {
+      fc.assert(
+        fc.property(lives(limits, { back: false }), wish, (life, { cost, share }) => {
+          expectNoTrace(life, cost, share)
+        }),
+        RUNS,
+      )
+    })
+
+    it(`at once, after the clock stepped back: a cancelled reservation of a ${algorithm} leaves no trace`, () => {
+      fc.assert(
+        fc.property(lives(limits), wish, (life, { cost, share }) => {
+          expectNoTrace(life, cost, share)
+        }),
+        RUNS,
+      )
+    })
+
+    it(`at once: settling a ${algorithm} takes what it would have taken by the real cost`, () => {
+      fc.assert(
+        fc.property(lives(limits, { back: false }), wish, (life, { cost, share, actual }) => {
+          const { limiter, given } = live(life)
+          const twin = live(life).limiter
+          const estimated = stepCost({ ...NO_STEP, cost, share }, given)
+          const real = Math.floor((estimated * actual) / 1_000)
+          const reservation = limiter.reserve(KEY, { cost: estimated })
+          fc.pre(reservation.decision.allowed)
+          reservation.settle(real)
+          // A leaky bucket's first slot departs at once, and cannot be taken back.
+          const departed = algorithm === 'leaky-bucket' && reservation.decision.delayMs === 0
+          twin.charge(KEY, { cost: departed ? Math.max(estimated, real) : real })
+          expect(limiter.peek(KEY)).toEqual(twin.peek(KEY))
+        }),
+        RUNS,
+      )
+    })
+
+    it(`counts once: only the first settlement of a ${algorithm} does anything`, () => {
+      fc.assert(
+        fc.property(lives(limits), wish, (life, { cost, share, actual }) => {
+          const { limiter, given } = live(life)
+          const reservation = limiter.reserve(KEY, { cost: stepCost({ ...NO_STEP, cost, share }, given) })
+          reservation.settle(actual)
+          const settled = limiter.peek(KEY)
+          reservation.settle(0)
+          reservation.settle(actual + 5)
+          reservation.cancel()
+          expect(limiter.peek(KEY)).toEqual(settled)
+        }),
+        RUNS,
+      )
+    })
+  }
+})
+
+describe('law 6: a reservation that was made after the clock stepped back a millisecond', () => {
+  it.each([
+    fixedWindow({ quota: 5, window: '1s' }),
+    slidingWindow({ quota: 5, window: '1s' }),
+    slidingLog({ quota: 5, window: '1s' }),
+  ])('is given back by $algorithm when it is cancelled at once', (limit) => {
+    const clock = new ExactClock(1_745_000_100_000_000n)
+    const limiter = createLimiter({ limit, clock })
+    limiter.tryAcquire(KEY)
+    clock.us -= 1_000n
+    limiter.reserve(KEY, { cost: 3 }).cancel()
+    expect(limiter.peek(KEY).remaining).toBe(4)
+  })
+})
+
+describe('law 6: what was taken in an earlier window', () => {
+  const byEpoch = [fixedWindows, slidingWindows, slidingLogs].map((limits) =>
+    limits.filter(({ alignFirst }) => !alignFirst),
+  )
+  const cancels = fc.array(fc.option(fc.integer({ min: 0, max: 20 })), { minLength: 40, maxLength: 40 })
+
+  it('is not given to the next: a cancelled request is missing where it was counted, and nowhere else', () => {
+    fc.assert(
+      fc.property(series(fc.oneof(...byEpoch), { back: false }), cancels, ({ given, asks }, cancels) => {
+        const clock = new ExactClock(0n)
+        const limiter = createLimiter({ limit: given.limit, clock })
+        const taken: { us: bigint; cost: bigint; reservation: Reservation }[] = []
+        for (const [i, { us, cost }] of asks.entries()) {
+          clock.us = us
+          const reservation = limiter.reserve(KEY, { cost })
+          if (reservation.decision.allowed) taken.push({ us, cost: BigInt(cost), reservation })
+          const index = cancels[i]
+          if (index !== null && index < taken.length) taken.splice(index, 1)[0].reservation.cancel()
+          const left = given.quota * given.windowUs - used(taken, us)
+          assert.equal(BigInt(limiter.peek(KEY).remaining), left / given.windowUs)
+        }
+        function used(history: readonly { us: bigint; cost: bigint }[], us: bigint): bigint {
+          if (given.limit.algorithm === 'sliding-window') return estimate(given, history, us)
+          const isFixed = given.limit.algorithm === 'fixed-window'
+          const start = isFixed ? us - (us % given.windowUs) : us - given.windowUs + 1n
+          return given.windowUs * history.reduce((sum, { us, cost }) => (us < start ? sum : sum + cost), 0n)
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  it('is not refunded: a fixed window takes back only what it gave', () => {
+    fc.assert(
+      fc.property(fixedWindows, fc.nat(1_000), fc.nat(1_000), fc.nat(2_000), (given, first, second, refund) => {
+        const quota = Number(given.quota)
+        const clock = new ExactClock(1_745_000_100_000_000n)
+        const limiter = createLimiter({ limit: given.limit, clock })
+        limiter.tryAcquire(KEY, { cost: Math.min(first, quota) })
+        clock.us += given.windowUs
+        limiter.tryAcquire(KEY, { cost: Math.min(second, quota) })
+        const { remaining } = limiter.refund(KEY, { cost: refund })
+        expect(remaining).toBe(quota - Math.max(0, Math.min(second, quota) - refund))
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('law 6: a log gives up its newest', () => {
+  it('so that the oldest that are left leave first', () => {
+    const refunds = fc.array(fc.integer({ min: -8, max: 8 }), { minLength: 40, maxLength: 40 })
+    fc.assert(
+      fc.property(series(slidingLogs, { back: false }), refunds, ({ given, asks }, refunds) => {
+        const { windowUs, limit } = given
+        const clock = new ExactClock(0n)
+        const limiter = createLimiter({ limit, clock })
+        let times: bigint[] = []
+        for (const [i, { us, cost }] of asks.entries()) {
+          clock.us = us
+          times = times.filter((time) => us - time < windowUs)
+          if (limiter.tryAcquire(KEY, { cost }).allowed) times.push(...new Array<bigint>(cost).fill(us))
+          const given = Math.max(0, refunds[i])
+          const { remaining, resetAfterMs, quota } = limiter.refund(KEY, { cost: given })
+          times.splice(Math.max(0, times.length - given))
+          assert.equal(remaining, quota - times.length)
+          const leftUs = times.length === 0 ? 0n : times[times.length - 1] + windowUs - us
+          assert.equal(BigInt(resetAfterMs), (leftUs + 999n) / 1000n)
+        }
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('law 6: a debt', () => {
+  it('in a window ends with the window', () => {
+    const limits = fc.oneof(fixedWindows, slidingWindows, slidingLogs)
+    fc.assert(
+      fc.property(limits, fc.bigInt({ min: 0n, max: 4n * 10n ** 15n }), ({ limit, windowUs, slices }, startUs) => {
+        const limiter = createLimiter({ limit, clock: new ExactClock(startUs) })
+        const { resetAfterMs, allowed, remaining } = limiter.charge(KEY, { cost: 10 ** 12 })
+        // A slice counts in full until the window has passed it, and then in part for a slice's length.
+        const longestUs = limit.algorithm === 'sliding-window' ? windowUs + windowUs / slices + 1n : windowUs
+        expect([allowed, remaining]).toEqual([false, 0])
+        expect(BigInt(resetAfterMs)).toBeLessThanOrEqual(longestUs / 1000n + 1n)
+      }),
+      RUNS,
+    )
+  })
+
+  it('in a log is at most its quota', () => {
+    const limiter = createLimiter({ limit: slidingLog({ quota: 5, window: '1m' }) })
+    limiter.charge(KEY, { cost: 10 ** 12 })
+    expect(limiter.refund(KEY, { cost: 5 })).toMatchObject({ allowed: true, remaining: 0 })
+    expect(limiter.refund(KEY, { cost: 1 })).toMatchObject({ allowed: true, remaining: 1 })
+  })
+
+  it('of a fixed window is paid by refunds, unit by unit', () => {
+    const limiter = createLimiter({ limit: fixedWindow({ quota: 5, window: '1d', align: 'first' }) })
+    expect(limiter.charge(KEY, { cost: 8 })).toMatchObject({ allowed: false, remaining: 0 })
+    expect(limiter.refund(KEY, { cost: 2 })).toMatchObject({ allowed: false, remaining: 0 })
+    expect(limiter.refund(KEY, { cost: 2 })).toMatchObject({ allowed: true, remaining: 1 })
+  })
+})
+
+const NO_STEP = { eighths: 0, offUs: 0, noiseUs: 0 }
+
+function expectNoTrace(life: Parameters<typeof live>[0], cost: number, share: number): void {
+  const { limiter, given } = live(life)
+  const before = limiter.peek(KEY)
+  const reservation = limiter.reserve(KEY, { cost: stepCost({ ...NO_STEP, cost, share }, given) })
+  fc.pre(reservation.decision.allowed)
+  // A leaky bucket's first slot departs at once, and cannot be taken back.
+  fc.pre(given.limit.algorithm !== 'leaky-bucket' || reservation.decision.delayMs > 0)
+  reservation.cancel()
+  expect(limiter.peek(KEY)).toEqual(before)
+}
