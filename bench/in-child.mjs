@@ -5,11 +5,6 @@ const child = fileURLToPath(new URL('./child.mjs', import.meta.url))
 
 /** Runs a task of child.mjs in a fresh process, so that no heap or compiled code of another measurement disturbs it. */
 export function inChild(task, { flags = [], ...options }) {
-  console.error(`  ${task} ${Object.values(options).filter(isShort).join(' ')}`)
   const args = ['--expose-gc', ...flags, child, JSON.stringify({ task, ...options })]
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }))
-}
-
-function isShort(value) {
-  return typeof value === 'string' || typeof value === 'number'
 }

@@ -12,8 +12,8 @@ export function report() {
   return `${[
     '# Benchmark results',
     '',
-    'Written by `npm run bench`. Each section says when and where it was measured; `npm run bench -- <section>` measures',
-    'one anew and leaves the others. Only ratios within a section carry over to other machines.',
+    'Written by `npm run bench`. Each section says when and where it was measured; `npm run bench -- <section>`',
+    'measures one anew and leaves the others. Only ratios within a section carry over to other machines.',
     '',
     '## Goals',
     '',

@@ -1,10 +1,10 @@
 // What can be measured, in the order of RESULTS.md. A section is
 //
-//   name             what `npm run bench -- <name>` knows it by, the beginning of it being enough
-//   title            its heading
-//   measure({ full }) measures, and gives plain data without arrays; `full` asks for what takes longer than minutes
-//   render(data)     the data as Markdown
-//   goals(data)      what was to be reached: [{ goal, measured, reached }]
+//   name               what `npm run bench -- <name>` knows it by; the beginning of it is enough
+//   title              its heading
+//   measure({ full })  measures, and gives plain data without arrays; with `full` it may take its time
+//   render(data)       the data as Markdown
+//   goals(data)        what was to be reached: [{ goal, measured, reached }]
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'
 import { memorySpeed } from './sections/memory-speed.mjs'

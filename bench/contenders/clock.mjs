@@ -1,3 +1,5 @@
+// Held, because the global is a getter, and what is to be measured is the clock.
+const { performance } = globalThis
 const originMs = performance.timeOrigin
 
 /** Reads the clock that sluice reads, and decides nothing. */

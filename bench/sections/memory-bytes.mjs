@@ -12,8 +12,12 @@ export const memoryBytes = {
 
   measure() {
     const limit = { capacity: 100, perHour: 1 }
-    const measured = deciders.map((contender) => [contender, inChild('bytes', { contender, limit, keys: KEYS })])
-    return Object.fromEntries(measured)
+    const found = {}
+    for (const contender of deciders) {
+      console.error(`  ${contender}`)
+      found[contender] = inChild('bytes', { contender, limit, keys: KEYS })
+    }
+    return found
   },
 
   render(data) {

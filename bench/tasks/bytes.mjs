@@ -3,6 +3,7 @@ import { contenders } from '../contenders.mjs'
 import { everyId, randomIds } from '../ids.mjs'
 
 const WARM_UP_KEYS = 10_000
+const WARM_UP_CALLS = 1_000_000
 
 /**
  * Bytes that a contender holds for each key after all keys came once and as many calls went to keys at random. What
@@ -10,8 +11,8 @@ const WARM_UP_KEYS = 10_000
  */
 export async function bytes({ contender, limit, keys }) {
   const create = await contenders[contender].load()
-  // Code and feedback are there before the first look at the memory.
-  await askAll(create(limit), randomIds(WARM_UP_KEYS, 20 * WARM_UP_KEYS))
+  // Compiled code, and the space where objects are young, are there before the first look at the memory.
+  await askAll(create(limit), randomIds(WARM_UP_KEYS, WARM_UP_CALLS))
   const everybody = everyId(keys)
   const anybody = randomIds(keys, keys)
   const before = memory()

@@ -1,20 +1,23 @@
-import { PerformanceObserver } from 'node:perf_hooks'
-import { setTimeout } from 'node:timers/promises'
 import { contenders } from '../contenders.mjs'
+import { cpuWaitMs } from '../cpu-wait.mjs'
+import { watchCollections } from '../watch-collections.mjs'
 
 /** Calls from this long on are looked at one by one. */
 const LONG_MS = 0.1
 /** How exactly the times of a garbage collection and of a call can be compared. */
 const SLACK_MS = 0.02
+/** After so many calls the wait for a CPU is looked at, so that what a long call waited is known closely enough. */
+const CALLS_A_LOOK = 500
 
-/** How long each call takes, in milliseconds, while a contender comes to know `keys` keys, one call each. */
+/**
+ * How long calls take, in milliseconds, while a contender comes to know `keys` keys, one call each. `slowestNoGc` is
+ * the slowest during which no garbage was collected, `slowestOwn` the same without what calls waited for a CPU.
+ */
 export async function pauses({ contender, limit, keys }) {
   const create = await contenders[contender].load()
+  fill(create(limit), keys / 50)
   const collections = watchCollections()
-  fill(create(limit), new Float64Array(keys / 50), [])
-  const times = new Float64Array(keys)
-  const long = []
-  fill(create(limit), times, long)
+  const { times, long } = fill(create(limit), keys)
   const pauses = await collections.stop()
   const undisturbed = long.filter((call) => !pauses.some((pause) => overlap(call, pause)))
   times.sort()
@@ -22,45 +25,40 @@ export async function pauses({ contender, limit, keys }) {
     median: quantile(times, 0.5),
     p99: quantile(times, 0.99),
     p9999: quantile(times, 0.9999),
+    slowestOwn: Math.max(slowestBelow(times, LONG_MS), ...undisturbed.map(ownTime)),
+    slowestNoGc: Math.max(slowestBelow(times, LONG_MS), ...undisturbed.map(wholeTime)),
     slowest: times[keys - 1],
-    slowestUndisturbed: Math.max(...undisturbed.map(length), slowestBelow(times, LONG_MS)),
   }
 }
 
-function fill({ ask }, times, long) {
-  for (let i = 0; i < times.length; i++) {
+function fill({ ask }, keys) {
+  const times = new Float64Array(keys)
+  const long = []
+  let waitedMs = cpuWaitMs()
+  for (let i = 0; i < keys; i++) {
     const key = `user:${i}`
     const start = performance.now()
     ask(key)
     const end = performance.now()
     times[i] = end - start
-    if (times[i] >= LONG_MS) long.push({ start, end })
+    if (times[i] < LONG_MS && i % CALLS_A_LOOK !== 0) continue
+    const nowWaitedMs = cpuWaitMs()
+    if (times[i] >= LONG_MS) long.push({ start, end, waitedMs: nowWaitedMs - waitedMs })
+    waitedMs = nowWaitedMs
   }
-}
-
-function watchCollections() {
-  const pauses = []
-  const observer = new PerformanceObserver((list) => {
-    for (const { startTime, duration } of list.getEntries())
-      pauses.push({ start: startTime, end: startTime + duration })
-  })
-  observer.observe({ entryTypes: ['gc'] })
-  return {
-    async stop() {
-      // They are reported when the event loop turns.
-      await setTimeout(100)
-      observer.disconnect()
-      return pauses
-    },
-  }
+  return { times, long }
 }
 
 function overlap(call, pause) {
   return call.start <= pause.end + SLACK_MS && pause.start <= call.end + SLACK_MS
 }
 
-function length({ start, end }) {
+function wholeTime({ start, end }) {
   return end - start
+}
+
+function ownTime({ start, end, waitedMs }) {
+  return end - start - waitedMs
 }
 
 function slowestBelow(sortedTimes, limit) {

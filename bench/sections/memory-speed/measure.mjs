@@ -1,4 +1,5 @@
 import { inChild } from '../../in-child.mjs'
+import { keysTitle } from '../../markdown.mjs'
 import { spread } from '../../statistics.mjs'
 import { plan, takesPart } from './plan.mjs'
 
@@ -23,14 +24,15 @@ export function measureSpeed({ full }) {
 function measureCase(size, name) {
   const contenders = size.contenders.filter((contender) => takesPart(contender, name))
   const found = Object.fromEntries(contenders.map((contender) => [contender, []]))
-  for (let round = 0; round < size.rounds; round++) {
+  for (let round = 1; round <= size.rounds; round++) {
+    console.error(`  ${keysTitle(size.keys)}, ${name}, round ${round} of ${size.rounds}`)
     for (const contender of contenders) found[contender].push(measureOne(size, name, contender))
   }
   return found
 }
 
-function measureOne({ keys, calls, warmUpCalls, capacity, perHour, flags }, name, contender) {
+function measureOne({ keys, capacity, perHour, flags }, name, contender) {
   const limit = name === 'denied' ? exhausted : { capacity, perHour }
-  const { nsPerCall } = inChild('speed', { contender, case: name, keys, calls, warmUpCalls, limit, flags })
+  const { nsPerCall } = inChild('speed', { contender, case: name, keys, limit, flags })
   return nsPerCall
 }

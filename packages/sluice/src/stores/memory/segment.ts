@@ -70,22 +70,24 @@ export class Segment {
     return this.#tags[at * 2] === 0 ? -1 : at + 1
   }
 
-  /** How many fingerprints have a first half of some kind. */
-  countWhere(is: (high: number) => boolean): number {
+  /** How many fingerprints go to the right when the segment is split: those with the next bit set. */
+  countRight(): number {
+    const tags = this.#tags
     const step = this.#stride * 2
     let count = 0
-    for (let at = 0; at < this.#tags.length; at += step) if (this.#tags[at] !== 0 && is(this.#tags[at])) count++
+    for (let at = 0; at < tags.length; at += step) if (tags[at] !== 0) count += this.#nextBit(tags[at])
     return count
   }
 
-  /** Adds every state to the segment that is chosen for it by the first half of its fingerprint. */
-  copyTo(choose: (high: number) => Segment): void {
+  /** Adds every state to one of two segments, by the next bit of its fingerprint. */
+  copyTo(left: Segment, right: Segment): void {
+    const tags = this.#tags
     const step = this.#stride * 2
-    for (let at = 0; at < this.#tags.length; at += step) {
-      const high = this.#tags[at]
+    for (let at = 0; at < tags.length; at += step) {
+      const high = tags[at]
       if (high === 0) continue
-      const target = choose(high)
-      const to = target.add(high, this.#tags[at + 1])
+      const target = this.#nextBit(high) === 1 ? right : left
+      const to = target.add(high, tags[at + 1])
       for (let i = 0; i < this.#stride - 1; i++) target.words[to + i] = this.words[(at >> 1) + 1 + i]
     }
   }
@@ -114,6 +116,10 @@ export class Segment {
     this.#tags[to] = this.#tags[from]
     this.#tags[to + 1] = this.#tags[from + 1]
     this.words.copyWithin((to >> 1) + 1, (from >> 1) + 1, (from >> 1) + this.#stride)
+  }
+
+  #nextBit(high: number): number {
+    return (high >>> (31 - this.depth)) & 1
   }
 
   /** The slot where probing begins: the low half as a share of the size, which need not be a power of two. */

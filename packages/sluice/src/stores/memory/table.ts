@@ -15,7 +15,7 @@ export interface Census {
 }
 
 /** A segment with more than this splits in two; its size bounds the longest pause. */
-const MOST_IN_SEGMENT = 32_768
+const MOST_IN_SEGMENT = 4096
 
 /**
  * Fingerprints to states, in segments that grow, split and shrink one at a time (extendible hashing): the leading bits
@@ -96,7 +96,7 @@ export class Table {
   #rebuild(first: number): void {
     const old = this.#segments[first]
     const next = new Segment(old.depth, this.#stateWords, old.count)
-    old.copyTo((_high) => next)
+    old.copyTo(next, next)
     this.#segments.fill(next, first, first + this.#span(old))
   }
 
@@ -108,11 +108,10 @@ export class Table {
       this.#sweptSegment *= 2
       first *= 2
     }
-    const isRight = (high: number) => ((high >>> (31 - old.depth)) & 1) === 1
-    const onTheRight = old.countWhere(isRight)
+    const onTheRight = old.countRight()
     const left = new Segment(old.depth + 1, this.#stateWords, old.count - onTheRight)
     const right = new Segment(old.depth + 1, this.#stateWords, onTheRight)
-    old.copyTo((high) => (isRight(high) ? right : left))
+    old.copyTo(left, right)
     const half = this.#span(old) / 2
     this.#segments.fill(left, first, first + half)
     this.#segments.fill(right, first + half, first + 2 * half)
