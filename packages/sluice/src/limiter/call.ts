@@ -12,11 +12,8 @@ export function checkCall(key: string, options: CostOptions | undefined): number
   // The usual mistake is tryAcquire(key, 3).
   if (typeof options !== 'object' || options === null)
     throw invalidType('options', 'an object such as { cost: 3 }', options)
-  const { cost } = options
-  if (cost === undefined) {
-    checkNames('options', options, ['cost'])
-    return 1
-  }
+  for (const name in options) if (name !== 'cost') checkNames('options', options, ['cost'])
+  const { cost = 1 } = options
   checkCost(cost)
   return cost
 }

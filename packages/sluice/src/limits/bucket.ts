@@ -85,7 +85,8 @@ export abstract class Bucket implements Arithmetic {
 
   giveBack(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): void {
     const level = this.level(words, at, nowUs)
-    this.setLevel(words, at, nowUs, Math.min(this.full, level + units * this.partsPerUnit))
+    if (nowUs > words[at + SINCE]) words[at + SINCE] = nowUs
+    this.store(words, at, Math.min(this.full, level + units * this.partsPerUnit))
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
@@ -116,8 +117,8 @@ export abstract class Bucket implements Arithmetic {
 
   protected takeFrom(words: Words, at: number, nowUs: number, level: number, cost: number): void {
     // A whole bucket is the same as none, so its past does not count, even if it lies ahead.
-    if (level === this.full) words[at + SINCE] = nowUs
-    this.setLevel(words, at, nowUs, level - cost * this.partsPerUnit)
+    if (nowUs > words[at + SINCE] || level === this.full) words[at + SINCE] = nowUs
+    this.store(words, at, Math.max(level - cost * this.partsPerUnit, -LARGEST_LEVEL))
   }
 
   /** The level now, in parts. Below 0 is a debt. */
@@ -129,30 +130,26 @@ export abstract class Bucket implements Arithmetic {
     return gained >= this.full - level ? this.full : level + gained
   }
 
-  protected setLevel(words: Words, at: number, nowUs: number, level: number): void {
-    this.store(words, at, Math.max(level, -LARGEST_LEVEL))
-    if (nowUs > words[at + SINCE]) words[at + SINCE] = nowUs
-  }
-
   private describe(words: Words, at: number, nowUs: number, level: number, cost: number, allowed: boolean): Decision {
-    const whole = level === this.full
+    const { partsPerUnit, partsPerMs, full } = this
+    const whole = level === full
     // After a clock stepped back, nothing comes in until it is where it was.
     const aheadUs = whole ? 0 : Math.max(0, words[at + SINCE] - nowUs)
-    const remaining = Math.max(0, Math.floor(level / this.partsPerUnit))
+    const missing = aheadUs * this.partsPerUs - level
+    const remaining = Math.max(0, Math.floor(level / partsPerUnit))
     return {
       allowed,
       quota: this.quota,
       remaining,
-      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : this.waitMs(cost * this.partsPerUnit - level, aheadUs),
-      nextUnitAfterMs: whole ? 0 : this.waitMs((remaining + 1) * this.partsPerUnit - level, aheadUs),
-      resetAfterMs: whole ? 0 : this.waitMs(this.full - level, aheadUs),
+      retryAfterMs: allowed
+        ? 0
+        : cost > this.quota
+          ? Infinity
+          : Math.ceil((cost * partsPerUnit + missing) / partsPerMs),
+      nextUnitAfterMs: whole ? 0 : Math.ceil(((remaining + 1) * partsPerUnit + missing) / partsPerMs),
+      resetAfterMs: whole ? 0 : Math.ceil((full + missing) / partsPerMs),
       delayMs: allowed ? this.delayMs(level, aheadUs, cost) : 0,
     }
-  }
-
-  /** Whole milliseconds, rounded up, until so many parts have come in. */
-  private waitMs(parts: number, aheadUs: number): number {
-    return Math.ceil((parts + aheadUs * this.partsPerUs) / this.partsPerMs)
   }
 }
 
@@ -160,8 +157,9 @@ function checkShortfall(capacity: number, option: string, rate: Rate, gain: bigi
   const shortfall = rate.units * scale - gain * rate.perUs
   if (shortfall * LARGEST_SHORTFALL <= rate.units * scale) return
   const years = (capacity * Number(rate.perUs)) / Number(rate.units) / 31_557_600_000_000
+  const why = years > 35 ? `takes ${years.toPrecision(3)} years to fill` : 'is too large for so uneven a rate'
   throw new InvalidValueError(
-    `a capacity of ${capacity} at ${option} ${shown(rate.text)} takes ${years.toPrecision(3)} years to fill, which cannot ` +
-      'be counted to the microsecond; use a smaller capacity or a faster rate',
+    `a capacity of ${capacity} at ${option} ${shown(rate.text)} ${why} and cannot be counted to one in a million; ` +
+      'use a smaller capacity, or a rounder or faster rate',
   )
 }

@@ -3,7 +3,7 @@ import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js
 import type { Alignment } from './limit.js'
 
 /** The largest quota or capacity: whole units stay exact in a float64, with room for a debt of the same size. */
-export const LARGEST_QUOTA = 1e15
+const LARGEST_QUOTA = 1e15
 
 /** A quota, capacity or similar: a whole number from 1 to `largest`. */
 export function checkUnits(option: string, value: unknown, largest = LARGEST_QUOTA): number {

@@ -15,10 +15,13 @@ export interface Demand {
 export interface Answer {
   /** Every demand was met, and all were taken. Otherwise nothing was. */
   readonly allowed: boolean
-  /** The store's own time in epoch microseconds, or a later one that a state has seen before the clock stepped back. */
-  readonly atUs: number
   /** One for each demand, in their order. */
   readonly decisions: readonly Decision[]
+  /**
+   * For each demand, when what it takes counts as taken: the store's own time in epoch microseconds, or a later one that
+   * the state had seen before the clock stepped back.
+   */
+  readonly takenUs: readonly number[]
 }
 
 /** Either a value or the promise of one. */

@@ -19,7 +19,7 @@ export interface TraceStep {
 const KEYS = ['a', 'b', 'a:b', '__proto__', '\ud800', '{a}']
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function randomNumbers(seed: number): () => number {
+function randomNumbers(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -47,7 +47,7 @@ export class ReferenceStore implements SyncStore {
     const takenUs = demands
       .map((demand) => this.#entry(demand, nowUs))
       .map(({ arithmetic, words }) => arithmetic.takenUs(words, 0, nowUs))
-    return { allowed, atUs: Math.max(nowUs, ...takenUs), decisions }
+    return { allowed, decisions, takenUs }
   }
 
   charge(demand: Demand): Decision {

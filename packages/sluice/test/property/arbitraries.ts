@@ -231,6 +231,21 @@ export function windowCase(
   return { limit, quota: BigInt(quota), rate: NO_RATE, windowUs, slices: BigInt(slices), alignFirst, scaleUs }
 }
 
+/** A numerator over a denominator above 0. */
+export type Fraction = readonly [bigint, bigint]
+
+/** A float64 as the fraction that it is, exactly. */
+export function fraction(value: number): Fraction {
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is no fraction`)
+  let numerator = value
+  let denominator = 1n
+  while (!Number.isInteger(numerator)) {
+    numerator *= 2
+    denominator *= 2n
+  }
+  return [BigInt(numerator), denominator]
+}
+
 export function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
 }

@@ -93,7 +93,7 @@ describe('when the numbers of a named limit change', () => {
       expect(remainingAfterDeploy(fast, slow, 0)).toBe(0)
     })
 
-    it(`a ${algorithm} that was whole before the change may be forgotten, and is then like a key never seen`, () => {
+    it(`a ${algorithm} that is whole by the numbers it was taken with may be forgotten, and is then like a key never seen`, () => {
       expect(remainingAfterDeploy(fast, slow, 10_000)).toBe(5)
     })
   }

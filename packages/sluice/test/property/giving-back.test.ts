@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { createLimiter, fixedWindow, type Reservation, slidingLog, slidingWindow } from 'sluice'
+import {
+  createLimiter,
+  fixedWindow,
+  leakyBucket,
+  memoryStore,
+  type Reservation,
+  slidingLog,
+  slidingWindow,
+} from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { BY_ALGORITHM, fixedWindows, RUNS, series, slidingLogs, slidingWindows, stepCost } from './arbitraries.js'
 import { ExactClock } from './asking.js'
@@ -95,6 +103,39 @@ describe('law 6: a reservation that was made after the clock stepped back a mill
     clock.us -= 1_000n
     limiter.reserve(KEY, { cost: 3 }).cancel()
     expect(limiter.peek(KEY).remaining).toBe(4)
+  })
+})
+
+describe('law 6: what a request of several demands took, when one of their states has seen a later time', () => {
+  const ahead = { name: 'ahead', limit: fixedWindow({ quota: 5, window: '1h' }), key: KEY, cost: 1 }
+  const storeAhead = () => {
+    const clock = new ExactClock(1_745_000_110_000_000n)
+    const store = memoryStore({ clock })
+    store.decide([ahead])
+    clock.us -= 10_000_000n
+    return { clock, store }
+  }
+
+  it.each([
+    slidingWindow({ quota: 5, window: '1s' }),
+    slidingLog({ quota: 5, window: '1s' }),
+    leakyBucket({ capacity: 5, drain: '1/s' }),
+  ])('is given back by $algorithm', (limit) => {
+    const { store } = storeAhead()
+    const demand = { name: 'other', limit, key: KEY, cost: 2 }
+    store.decide([{ ...demand, cost: 1 }])
+    const { takenUs, decisions } = store.decide([ahead, demand])
+    const { remaining } = store.giveBack(demand, { atUs: takenUs[1], cost: 2, delayMs: decisions[1].delayMs })
+    expect(remaining).toBe(4)
+  })
+
+  it('is not given to the next window', () => {
+    const { clock, store } = storeAhead()
+    const demand = { name: 'other', limit: fixedWindow({ quota: 5, window: '1s' }), key: KEY, cost: 3 }
+    const { takenUs } = store.decide([ahead, demand])
+    clock.us += 1_000_000n
+    store.decide([{ ...demand, cost: 4 }])
+    expect(store.giveBack(demand, { atUs: takenUs[1], cost: 3, delayMs: 0 }).remaining).toBe(1)
   })
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { createLimiter, leakyBucket } from 'sluice'
 import { describe, expect, it } from 'vitest'
-import { leakyBuckets, RUNS, type Series, series } from './arbitraries.js'
+import { type Fraction, fraction, leakyBuckets, RUNS, type Series, series } from './arbitraries.js'
 import { type Answered, admitted, askPure, askStore, ExactClock, wentForward } from './asking.js'
 
 describe('law 1, leaky bucket: departures are never closer than cost / drain, to within a microsecond', () => {
@@ -87,9 +87,6 @@ describe('a burst on an empty leaky bucket', () => {
   })
 })
 
-/** A numerator over a denominator above 0. */
-type Fraction = readonly [bigint, bigint]
-
 function expectSpaced({ given: { rate } }: Series, taken: readonly Answered[]): void {
   for (let i = 1; i < taken.length; i++) {
     const before = departure(taken[i - 1].us, taken[i - 1].decision.delayMs)
@@ -100,15 +97,10 @@ function expectSpaced({ given: { rate } }: Series, taken: readonly Answered[]): 
   }
 }
 
-/** When a request leaves, in microseconds: a float64 is a fraction, and as such it is exact. */
+/** When a request leaves, in microseconds. */
 function departure(us: bigint, delayMs: number): Fraction {
-  let numerator = delayMs
-  let denominator = 1n
-  while (!Number.isInteger(numerator)) {
-    numerator *= 2
-    denominator *= 2n
-  }
-  return plus([us, 1n], [BigInt(numerator) * 1000n, denominator])
+  const [numerator, denominator] = fraction(delayMs)
+  return plus([us, 1n], [numerator * 1000n, denominator])
 }
 
 function plus([a, b]: Fraction, [c, d]: Fraction): Fraction {

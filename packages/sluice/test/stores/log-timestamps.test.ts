@@ -7,7 +7,7 @@ describe('maxLogTimestamps of a memory store', () => {
     const store = memoryStore({ maxLogTimestamps: 100, clock: new ManualClock(1_745_000_100_000) })
     const limiter = createLimiter({ name: 'test', limit: slidingLog({ quota: 1_000, window: '1h' }), store })
     let held = 0
-    while (limiter.tryAcquire('key').allowed) held++
+    while (held <= 1_000 && limiter.tryAcquire('key').allowed) held++
     expect(held).toBeLessThanOrEqual(100)
   })
 })

@@ -138,17 +138,17 @@ export class MemoryStore implements SyncStore {
       allows.push(this.#allows(place, high, low, nowUs, cost))
     }
     const allowed = !allows.includes(false)
-    let atUs = nowUs
+    const takenUs: number[] = []
     const decisions = group.map(({ name, limit, high, low, cost, first }, i) => {
       this.#resolve(name, limit)
       const place = this.#open(high, low, nowUs, 0)
       if (allowed && first && cost > 0) this.#take(place, high, low, nowUs, cost)
-      atUs = Math.max(atUs, this.#takenUs(place, nowUs))
+      takenUs.push(this.#takenUs(place, nowUs))
       // Where another demand was refused, this one took nothing.
       const described = allows[i] && !allowed ? 0 : cost
       return this.#describe(place, high, low, nowUs, described, allows[i])
     })
-    return { allowed, atUs, decisions }
+    return { allowed, decisions, takenUs }
   }
 
   charge({ name, limit, key, cost }: Demand): Decision {
@@ -196,7 +196,10 @@ export class MemoryStore implements SyncStore {
   }
 
   #resolve(name: string, limit: Limit): void {
-    if (limit === this.#limit && name === this.#name) return
+    if (limit !== this.#limit || name !== this.#name) this.#resolveAnew(name, limit)
+  }
+
+  #resolveAnew(name: string, limit: Limit): void {
     const arithmetic = arithmeticOf(limit)
     const family = this.#familyOf(name)
     this.#space = family.spaceFor(arithmetic)

@@ -1,0 +1,20 @@
+import { type Clock, createLimiter, tokenBucket } from 'sluice'
+import { describe, expect, it } from 'vitest'
+
+describe('a clock that does not tell the time', () => {
+  it.each([null, '5', [5], 5n, new Date(), Number.NaN, -1, Number.POSITIVE_INFINITY])('is an error: %s', (now) => {
+    const clock = { now: () => now } as unknown as Clock
+    const limiter = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/s' }), clock })
+    expect(() => limiter.tryAcquire('key')).toThrow(/clock\.now\(\) must be epoch milliseconds, a number from 0/)
+    expect(() => limiter.tryAcquire('key')).toThrow(RangeError)
+  })
+})
+
+describe('options of a call', () => {
+  it('have no other name than cost, also beside it', () => {
+    const limiter = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/s' }) })
+    const wrong = { cost: 1, costs: 2 }
+    expect(() => limiter.tryAcquire('key', wrong)).toThrow(/options has no option 'costs'; did you mean cost\?/)
+    expect(limiter.peek('key').remaining).toBe(1)
+  })
+})
