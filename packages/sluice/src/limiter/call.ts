@@ -10,7 +10,7 @@ export function checkCall(key: string, options: CostOptions | undefined): number
   checkKey(key)
   if (options === undefined) return 1
   // The usual mistake is tryAcquire(key, 3).
-  if (typeof options !== 'object' || options === null)
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw invalidType('options', 'an object such as { cost: 3 }', options)
   for (const name in options) if (name !== 'cost') checkNames('options', options, ['cost'])
   const { cost = 1 } = options
@@ -21,5 +21,5 @@ export function checkCall(key: string, options: CostOptions | undefined): number
 /** How long a block for `key` is to last, in microseconds. */
 export function checkBlock(key: string, options: BlockOptions): number {
   checkKey(key)
-  return durationUs('duration', checkNames('options', options, ['duration']).duration)
+  return durationUs('duration', checkNames('block', options, ['duration']).duration)
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js'
+import { invalidType } from '../errors.js'
 import { type Limit, parseLimit } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
 import { type AsyncStore, checkKey, type Store, type SyncStore } from '../stores/index.js'
@@ -41,9 +42,12 @@ export interface SharedStoreOptions<S extends Store> {
  * ```
  */
 export function createLimiter(options: OwnStoreOptions): Limiter
-export function createLimiter(options: SharedStoreOptions<SyncStore>): Limiter
 export function createLimiter(options: SharedStoreOptions<AsyncStore>): AsyncLimiter
+export function createLimiter(options: SharedStoreOptions<SyncStore>): Limiter
 export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Store>): Limiter | AsyncLimiter {
+  if (options !== null && typeof options === 'object' && Object.hasOwn(options, 'algorithm')) {
+    throw invalidType('the argument of createLimiter', 'an object with the limit in it: { limit }', options)
+  }
   const given = checkNames('createLimiter', options, ['limit', 'name', 'store', 'clock'])
   const limit = parseLimit(given.limit)
   const store = storeOption(given)

@@ -18,7 +18,10 @@ export interface Limiter {
   readonly limit: Limit
   /** Takes `cost` units if all of them are there, and says so. A denial is a value, and takes nothing. */
   tryAcquire(key: string, options?: CostOptions): Decision
-  /** What `tryAcquire` would say to a cost of 0. Takes nothing. */
+  /**
+   * How things stand: what `tryAcquire` would say to a cost of 0. Takes nothing. Ask `remaining`; `allowed` is true even
+   * when nothing is left, and false only while the key is blocked or in debt.
+   */
   peek(key: string): Decision
   /** Takes `cost` units whether they are there or not, and may leave a debt: a penalty, or a cost known too late. */
   charge(key: string, options?: CostOptions): Decision

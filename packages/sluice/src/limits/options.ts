@@ -23,7 +23,7 @@ export function checkAlign(option: string, value: unknown): Alignment {
 /** An options object with none but the known names; a misspelt one is answered with the nearest. */
 export function checkNames(what: string, value: unknown, known: readonly string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidType(what, `an object with ${known.join(', ')}`, value)
+    throw new InvalidTypeError(`${what} takes an object with ${known.join(', ')}, got ${shown(value)}`)
   }
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue

@@ -92,10 +92,10 @@ describe('the arguments of a limiter', () => {
   })
 
   const wrongBlocks: readonly (readonly [unknown, string])[] = [
-    [undefined, 'options must be an object with duration, got undefined'],
-    ['1s', "options must be an object with duration, got '1s'"],
+    [undefined, 'block takes an object with duration, got undefined'],
+    ['1s', "block takes an object with duration, got '1s'"],
     [{}, "duration must be a duration such as '250ms'"],
-    [{ duraton: '1s' }, "options has no option 'duraton'; did you mean duration?"],
+    [{ duraton: '1s' }, "block has no option 'duraton'; did you mean duration?"],
     [{ duration: 0 }, 'duration must be a duration from 1ms to 36500d, got 0'],
     [{ duration: -5 }, 'duration must be a duration from 1ms to 36500d, got -5'],
     [{ duration: Number.NaN }, 'got NaN'],
@@ -145,8 +145,8 @@ describe('keys', () => {
 describe('createLimiter', () => {
   const store = memoryStore()
   const misuses: readonly (readonly [unknown, ...string[]])[] = [
-    [undefined, 'createLimiter must be an object with limit, name, store, clock, got undefined'],
-    [limit, "createLimiter has no option 'algorithm'; it takes limit"],
+    [undefined, 'createLimiter takes an object with limit, name, store, clock, got undefined'],
+    [limit, 'createLimiter must be an object with the limit in it: { limit }'],
     [{}, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got undefined"],
     [{ limits: limit }, "createLimiter has no option 'limits'; did you mean limit?"],
     [{ limit: '5/s' }, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got '5/s'"],
@@ -213,7 +213,7 @@ describe('memoryStore', () => {
     [{ seed: [1] }, 'seed must be two whole numbers, got an array'],
     [{ seed: [1, 1.5] }, 'seed must be two whole numbers, got an array'],
     [{ maxkeys: 5 }, "memoryStore has no option 'maxkeys'; did you mean maxKeys?"],
-    [null, 'memoryStore must be an object with maxKeys', 'got null'],
+    [null, 'memoryStore takes an object with maxKeys', 'got null'],
   ]
 
   it('refuses other options that are wrong', () => {
