@@ -37,7 +37,8 @@ export function arithmeticOf(limit: Limit): Arithmetic {
  */
 export function parseLimit(value: unknown): Limit {
   if (typeof value !== 'object' || value === null || !('algorithm' in value)) {
-    const hint = typeof value === 'string' ? ' (for JSON text, parseLimit(JSON.parse(text)))' : ''
+    const hint =
+      typeof value === 'string' && value.startsWith('{') ? ' (for JSON text, parseLimit(JSON.parse(text)))' : ''
     throw invalidType('limit', `a limit such as tokenBucket({ capacity: 20, refill: '5/s' })${hint}`, value)
   }
   return arithmeticOf(value as Limit).limit
