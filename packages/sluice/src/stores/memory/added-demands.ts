@@ -11,14 +11,17 @@ interface AddedDemand extends Omit<Demand, 'key'> {
   first: boolean
 }
 
-/** Adds up the demands that name the same state: equal name and key. */
+/** Adds up the demands that name the same state: equal name, key and algorithm. */
 export function addedDemands(demands: readonly Demand[], hash: KeyHash): readonly AddedDemand[] {
   const added = demands.map(({ name, limit, key, cost }): AddedDemand => {
     const high = hash.of(key)
     return { name, limit, high, low: hash.low, cost, first: true }
   })
-  const firstOf = ({ name, high, low }: AddedDemand) =>
-    added.find((other) => other.high === high && other.low === low && other.name === name) as AddedDemand
+  const firstOf = ({ name, high, low, limit }: AddedDemand) =>
+    added.find(
+      (other) =>
+        other.high === high && other.low === low && other.name === name && other.limit.algorithm === limit.algorithm,
+    ) as AddedDemand
   for (const demand of added) {
     const first = firstOf(demand)
     demand.first = first === demand

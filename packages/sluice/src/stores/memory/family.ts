@@ -1,4 +1,4 @@
-import type { Arithmetic } from '../../limits/index.js'
+import type { Arithmetic, Limit } from '../../limits/index.js'
 import type { RingStorage } from './ring-storage.js'
 import { Space } from './space.js'
 import type { Sweeper } from './sweeper.js'
@@ -14,6 +14,7 @@ export class Family {
   readonly #sweeper: Sweeper
   readonly #tables: Table[] = []
   readonly #spaces: Space[] = []
+  readonly #spaceOfLimit = new WeakMap<Limit, Space>()
   #blocks: Table | undefined
 
   constructor(rings: RingStorage, census: Census, sweeper: Sweeper) {
@@ -23,14 +24,7 @@ export class Family {
   }
 
   spaceFor(arithmetic: Arithmetic): Space {
-    let space = this.#spaces.find(({ shape }) => shape === arithmetic.shape)
-    if (space === undefined) {
-      space = new Space(arithmetic, this.#rings, this.#census)
-      this.#spaces.push(space)
-      this.#addTable(space.table)
-    }
-    space.admit(arithmetic)
-    return space
+    return this.#spaceOfLimit.get(arithmetic.limit) ?? this.#spaceForNew(arithmetic)
   }
 
   /** Opens a key's state, wherever a limit with other numbers may have left it. */
@@ -71,6 +65,18 @@ export class Family {
     for (const table of this.#tables) table.remove(high, low)
   }
 
+  #spaceForNew(arithmetic: Arithmetic): Space {
+    let space = this.#spaces.find(({ shape }) => shape === arithmetic.shape)
+    if (space === undefined) {
+      space = new Space(arithmetic, this.#rings, this.#census, this.#sweeper)
+      this.#spaces.push(space)
+      this.#addTable(space.table)
+    }
+    space.admit(arithmetic)
+    this.#spaceOfLimit.set(arithmetic.limit, space)
+    return space
+  }
+
   #addTable(table: Table): void {
     this.#tables.push(table)
     this.#sweeper.tables.push(table)
@@ -79,8 +85,11 @@ export class Family {
   #findElsewhere(space: Space, arithmetic: Arithmetic, high: number, low: number, nowUs: number): boolean {
     for (const other of this.#spaces) {
       if (other === space || other.algorithm !== space.algorithm || !other.find(high, low)) continue
-      space.adopt(other, arithmetic, high, low, nowUs)
-      return true
+      if (other.isOpenedWhole(nowUs)) other.table.remove(high, low)
+      else {
+        space.adopt(other, arithmetic, high, low, nowUs)
+        return true
+      }
     }
     return false
   }

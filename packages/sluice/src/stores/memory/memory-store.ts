@@ -70,7 +70,7 @@ export class MemoryStore implements SyncStore {
   readonly #sharesWhenFull: boolean
   readonly #hash: KeyHash
   readonly #rings: RingStorage
-  readonly #census: Census = { keys: 0, dropped: 0 }
+  readonly #census: Census = { keys: 0, dropped: 0, shared: { keys: 0, dropped: 0 } }
   readonly #sweeper = new Sweeper()
   readonly #families = new Map<string, Family>()
   #callsUntilSweep = CALLS_A_SWEEP
@@ -120,7 +120,7 @@ export class MemoryStore implements SyncStore {
     const at = segment.find(high, low)
     if (at >= 0 && space.isFlat && !this.#family.hasBlocks)
       return this.#arithmetic.tryTake(segment.words, at, nowUs, cost)
-    const place = this.#open(high, low, nowUs, 0)
+    const place = this.#openOne(high, low, nowUs)
     const allowed = this.#allows(place, high, low, nowUs, cost)
     if (allowed && cost > 0) this.#take(place, high, low, nowUs, cost)
     return this.#describe(place, high, low, nowUs, cost, allowed)
@@ -129,13 +129,19 @@ export class MemoryStore implements SyncStore {
   decide(demands: readonly Demand[]): Answer {
     const nowUs = this.#begin()
     const group = addedDemands(demands, this.#hash)
+    // Room is made before the first state is looked at: what is found to be whole and dropped in between would need a
+    // place again afterwards.
+    this.#makeRoom(nowUs, group.length - 1)
     const allows: boolean[] = []
     let newKeys = 0
+    let newWords = 0
     for (const { name, limit, high, low, cost, first } of group) {
       this.#resolve(name, limit)
       const place = this.#open(high, low, nowUs, first ? newKeys : newKeys - 1)
-      if (place === FRESH && first) newKeys++
-      allows.push(this.#allows(place, high, low, nowUs, cost))
+      allows.push(this.#allows(place, high, low, nowUs, cost, newWords))
+      if (!first || place === NOWHERE) continue
+      if (place === FRESH) newKeys++
+      newWords += this.#space.extraWords(this.#arithmetic, nowUs, cost)
     }
     const allowed = !allows.includes(false)
     const takenUs: number[] = []
@@ -156,7 +162,7 @@ export class MemoryStore implements SyncStore {
     this.#resolve(name, limit)
     const high = this.#hash.of(key)
     const low = this.#hash.low
-    const place = this.#open(high, low, nowUs, 0)
+    const place = this.#openOne(high, low, nowUs)
     if (place !== NOWHERE && cost > 0) this.#take(place, high, low, nowUs, cost)
     return this.#describe(place, high, low, nowUs, 0, this.#allows(place, high, low, nowUs, 0))
   }
@@ -166,7 +172,7 @@ export class MemoryStore implements SyncStore {
     this.#resolve(name, limit)
     const high = this.#hash.of(key)
     const low = this.#hash.low
-    const place = this.#open(high, low, nowUs, 0)
+    const place = this.#openOne(high, low, nowUs)
     const { words, at } = this.#space
     if (place === OWN || place === SHARED) this.#arithmetic.giveBack(words, at, nowUs, cost, taken)
     return this.#describe(place, high, low, nowUs, 0, this.#allows(place, high, low, nowUs, 0))
@@ -180,7 +186,7 @@ export class MemoryStore implements SyncStore {
   block(name: string, key: string, durationUs: number): void {
     const nowUs = this.#begin()
     const high = this.#hash.of(key)
-    const isRoom = () => this.#isRoom(nowUs, 0)
+    const isRoom = () => this.#makeRoom(nowUs, 0)
     if (this.#familyOf(name).block(high, this.#hash.low, nowUs, nowUs + durationUs, isRoom)) return
     throw new StoreFullError(`the store holds ${this.#maxKeys} keys (maxKeys) and cannot remember another block`)
   }
@@ -218,11 +224,18 @@ export class MemoryStore implements SyncStore {
     return family
   }
 
+  /** `open` for a key that is asked for alone: if it is new, there may be others to drop for it. */
+  #openOne(high: number, low: number, nowUs: number): number {
+    if (!this.#isRoom(0) && !this.#family.find(this.#space, this.#arithmetic, high, low, nowUs))
+      this.#makeRoom(nowUs, 0)
+    return this.#open(high, low, nowUs, 0)
+  }
+
   /** Opens a key's state, or what a key without one gets, when `newKeys` others are about to be kept. */
   #open(high: number, low: number, nowUs: number, newKeys: number): number {
     const space = this.#space
     if (this.#family.find(space, this.#arithmetic, high, low, nowUs)) return OWN
-    if (this.#isRoom(nowUs, newKeys)) {
+    if (this.#isRoom(newKeys)) {
       space.openFresh(this.#arithmetic, low, nowUs)
       return FRESH
     }
@@ -231,20 +244,21 @@ export class MemoryStore implements SyncStore {
     return SHARED
   }
 
-  #isRoom(nowUs: number, newKeys: number): boolean {
-    if (this.#census.keys + newKeys < this.#maxKeys) return true
-    this.#sweeper.sweep(SLOTS_FOR_ROOM, nowUs)
+  #isRoom(newKeys: number): boolean {
     return this.#census.keys + newKeys < this.#maxKeys
   }
 
-  #allows(place: number, high: number, low: number, nowUs: number, cost: number): boolean {
+  #makeRoom(nowUs: number, newKeys: number): boolean {
+    if (!this.#isRoom(newKeys)) this.#sweeper.sweep(SLOTS_FOR_ROOM, nowUs)
+    return this.#isRoom(newKeys)
+  }
+
+  #allows(place: number, high: number, low: number, nowUs: number, cost: number, newWords = 0): boolean {
     const space = this.#space
-    return (
-      place !== NOWHERE &&
-      this.#arithmetic.fits(space.words, space.at, nowUs, cost) &&
-      this.#family.blockedUs(high, low, nowUs) <= 0 &&
-      space.hasRoom(this.#arithmetic, nowUs, cost)
-    )
+    if (place === NOWHERE || !this.#arithmetic.fits(space.words, space.at, nowUs, cost)) return false
+    if (this.#family.blockedUs(high, low, nowUs) > 0) return false
+    const extraWords = space.extraWords(this.#arithmetic, nowUs, cost)
+    return extraWords === 0 || extraWords + newWords <= this.#rings.room
   }
 
   #takenUs(place: number, nowUs: number): number {

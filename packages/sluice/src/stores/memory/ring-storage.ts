@@ -21,9 +21,9 @@ export class RingStorage {
     return this.#states[id]
   }
 
-  /** The most words that a state which has `have` could grow to. */
-  roomFor(have: number): number {
-    return Math.max(have, this.#most - this.#words + have)
+  /** How many words there is still room for. */
+  get room(): number {
+    return Math.max(0, this.#most - this.#words)
   }
 
   add(state: Float64Array): number {

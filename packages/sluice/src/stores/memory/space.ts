@@ -1,9 +1,13 @@
 import type { Arithmetic } from '../../limits/index.js'
 import type { RingStorage } from './ring-storage.js'
+import type { Sweeper } from './sweeper.js'
 import { type Census, Table, type TableOwner } from './table.js'
 
-/** The states that keys share which came when the store was full: as many as there are values of the leading bits. */
+/** Keys that come when the store is full share a state by so many bits; a store has at most so many such states. */
 const SHARED_BITS = 10
+const MOST_SHARED = 2 ** SHARED_BITS
+/** And then one for each space, which is known by a place that no key's bits lead to. */
+const COMMON_LOW = 1
 
 /**
  * The states of all keys of one name whose limits have the same shape.
@@ -21,14 +25,19 @@ export class Space implements TableOwner {
   at = 0
   readonly #rings: RingStorage | undefined
   readonly #fresh: Float64Array
-  /** The number of the opened state's ring. */
+  readonly #census: Census
+  readonly #sweeper: Sweeper
+  /** The number of the opened state's ring, and whether the state is in a table. */
   #ring = 0
+  #isKept = false
   /** Judges whether a state is whole: exactly, while only one limit is in use here. */
   #judge: Arithmetic
   #mixed = false
   #shared: Table | undefined
 
-  constructor(arithmetic: Arithmetic, rings: RingStorage, census: Census) {
+  constructor(arithmetic: Arithmetic, rings: RingStorage, census: Census, sweeper: Sweeper) {
+    this.#census = census
+    this.#sweeper = sweeper
     this.shape = arithmetic.shape
     this.algorithm = arithmetic.limit.algorithm
     this.isFlat = !arithmetic.elastic
@@ -51,23 +60,24 @@ export class Space implements TableOwner {
 
   /** Opens a fresh state; a key that shared one while the store was full goes on from there. */
   openFresh(arithmetic: Arithmetic, low: number, nowUs: number): void {
-    this.words = this.#fresh
-    this.at = 0
-    if (this.#shared !== undefined && this.#findIn(this.#shared, 1, sharedLow(low))) {
-      const shared = this.words.slice(this.at, this.#rings === undefined ? this.at + arithmetic.words : undefined)
-      this.words = shared
-      this.at = 0
-    } else arithmetic.start(this.words, 0, nowUs)
+    if (this.#shared !== undefined && this.#shared.count > 0 && this.#findShared(this.#shared, low)) {
+      this.#openLoose(this.#copyOfOpened(arithmetic, nowUs))
+    } else {
+      this.#openLoose(this.#fresh)
+      arithmetic.start(this.words, 0, nowUs)
+    }
   }
 
-  /** Opens the state that this key shares with others. */
+  /** Opens the state that this key shares with others: one of many, until all of those of the store are taken. */
   openShared(arithmetic: Arithmetic, low: number, nowUs: number): void {
-    this.#shared ??= this.#newTable({ keys: 0, dropped: 0 })
-    if (this.#findIn(this.#shared, 1, sharedLow(low))) return
-    this.words = this.#fresh
-    this.at = 0
+    if (this.#shared === undefined) {
+      this.#shared = this.#newTable(this.#census.shared)
+      this.#sweeper.tables.push(this.#shared)
+    }
+    if (this.#findShared(this.#shared, low)) return
+    this.#openLoose(this.#fresh)
     arithmetic.start(this.words, 0, nowUs)
-    this.#keepIn(this.#shared, 1, sharedLow(low), nowUs)
+    this.#keepIn(this.#shared, 1, this.#census.shared.keys < MOST_SHARED ? sharedLow(low) : COMMON_LOW, nowUs)
   }
 
   /** Gives the opened fresh state to a key as its own. */
@@ -80,34 +90,57 @@ export class Space implements TableOwner {
     const adopted = new Float64Array(this.#rings === undefined ? arithmetic.words : from.words.length)
     arithmetic.adopt(adopted, 0, nowUs, from.#judge, from.words, from.at)
     from.table.remove(high, low)
-    this.words = adopted
-    this.at = 0
+    this.#openLoose(adopted)
     this.keep(high, low, nowUs)
   }
 
-  /** Could the opened state hold `cost` more, as far as memory goes? */
-  hasRoom(arithmetic: Arithmetic, nowUs: number, cost: number): boolean {
-    if (this.#rings === undefined) return true
-    return arithmetic.wordsFor(this.words, this.at, nowUs, cost) <= this.#rings.roomFor(this.words.length)
+  /** How many words more than it has the opened state needs to hold `cost` more. */
+  extraWords(arithmetic: Arithmetic, nowUs: number, cost: number): number {
+    if (this.#rings === undefined) return 0
+    return Math.max(0, arithmetic.wordsFor(this.words, this.at, nowUs, cost) - (this.#isKept ? this.words.length : 0))
   }
 
-  /** Takes `cost` from the opened and kept state. */
+  /** Takes `cost` from the opened and kept state; what there is no memory for cannot be charged. */
   take(arithmetic: Arithmetic, nowUs: number, cost: number): void {
-    if (this.#rings !== undefined) this.#grow(this.#rings, arithmetic, nowUs, cost)
-    arithmetic.take(this.words, this.at, nowUs, cost)
+    const takes = this.#rings === undefined ? cost : this.#grow(this.#rings, arithmetic, nowUs, cost)
+    arithmetic.take(this.words, this.at, nowUs, takes)
+  }
+
+  /** Is the opened state whole by the numbers it was taken with? */
+  isOpenedWhole(nowUs: number): boolean {
+    return this.#isWhole(this.words, this.at, nowUs)
   }
 
   isWhole(words: Float64Array, at: number, nowUs: number): boolean {
-    const state = this.#rings === undefined ? words : this.#rings.get(words[at])
-    const stateAt = this.#rings === undefined ? at : 0
-    return this.#mixed ? this.#judge.isWholeForAll(state, stateAt, nowUs) : this.#judge.isWhole(state, stateAt, nowUs)
+    return this.#rings === undefined
+      ? this.#isWhole(words, at, nowUs)
+      : this.#isWhole(this.#rings.get(words[at]), 0, nowUs)
   }
 
   forget(words: Float64Array, at: number): void {
     this.#rings?.remove(words[at])
   }
 
-  #newTable(census: Census): Table {
+  /** A state that is in no table yet. */
+  #openLoose(words: Float64Array): void {
+    this.words = words
+    this.at = 0
+    this.#isKept = false
+  }
+
+  /** As small as it can be. */
+  #copyOfOpened(arithmetic: Arithmetic, nowUs: number): Float64Array {
+    if (this.#rings === undefined) return this.words.slice(this.at, this.at + arithmetic.words)
+    const copy = new Float64Array(arithmetic.wordsFor(this.words, 0, nowUs, 0))
+    arithmetic.adopt(copy, 0, nowUs, arithmetic, this.words, 0)
+    return copy
+  }
+
+  #findShared(table: Table, low: number): boolean {
+    return this.#findIn(table, 1, sharedLow(low)) || this.#findIn(table, 1, COMMON_LOW)
+  }
+
+  #newTable(census: Omit<Census, 'shared'>): Table {
     return new Table(this.#rings === undefined ? this.#fresh.length : 1, this, census)
   }
 
@@ -140,18 +173,30 @@ export class Space implements TableOwner {
     this.#ring = ring
     this.words = rings.get(ring)
     this.at = 0
+    this.#isKept = true
   }
 
-  /** Doubles, so that growing costs little in the long run, but no further than a whole quota needs. */
-  #grow(rings: RingStorage, arithmetic: Arithmetic, nowUs: number, cost: number): void {
-    const needed = arithmetic.wordsFor(this.words, 0, nowUs, cost)
-    if (needed <= this.words.length) return
-    const enough = arithmetic.words + arithmetic.quota
-    const room = rings.roomFor(this.words.length)
-    const larger = new Float64Array(Math.max(needed, Math.min(enough, 2 * this.words.length, room)))
-    arithmetic.adopt(larger, 0, nowUs, arithmetic, this.words, 0)
-    rings.replace(this.#ring, larger)
-    this.words = larger
+  /**
+   * Makes room for `cost` more, as far as there is any, and says how much may be taken. Doubles, so that growing costs
+   * little in the long run, but no further than a whole quota needs.
+   */
+  #grow(rings: RingStorage, arithmetic: Arithmetic, nowUs: number, cost: number): number {
+    const length = this.words.length
+    const most = length + rings.room
+    const takes = Math.min(cost, Math.max(0, most - arithmetic.wordsFor(this.words, 0, nowUs, 0)))
+    const needed = arithmetic.wordsFor(this.words, 0, nowUs, takes)
+    if (needed > length) {
+      const enough = arithmetic.words + arithmetic.quota
+      const larger = new Float64Array(Math.max(needed, Math.min(enough, 2 * length, most)))
+      arithmetic.adopt(larger, 0, nowUs, arithmetic, this.words, 0)
+      rings.replace(this.#ring, larger)
+      this.words = larger
+    }
+    return takes
+  }
+
+  #isWhole(words: Float64Array, at: number, nowUs: number): boolean {
+    return this.#mixed ? this.#judge.isWholeForAll(words, at, nowUs) : this.#judge.isWhole(words, at, nowUs)
   }
 }
 

@@ -8,10 +8,11 @@ export interface TableOwner {
   forget(words: Float64Array, at: number): void
 }
 
-/** How many keys a store holds, over all its tables. */
+/** How many keys a store holds, over all its tables, and how many states the others share. */
 export interface Census {
   keys: number
   dropped: number
+  readonly shared: Omit<Census, 'shared'>
 }
 
 /** A segment with more than this splits in two; its size bounds the longest pause. */
@@ -25,13 +26,13 @@ export class Table {
   count = 0
   readonly #stateWords: number
   readonly #owner: TableOwner
-  readonly #census: Census
+  readonly #census: Omit<Census, 'shared'>
   #segments: Segment[]
   #depth = 0
   #sweptSegment = 0
   #sweptSlot = 0
 
-  constructor(stateWords: number, owner: TableOwner, census: Census) {
+  constructor(stateWords: number, owner: TableOwner, census: Omit<Census, 'shared'>) {
     this.#stateWords = stateWords
     this.#owner = owner
     this.#census = census
