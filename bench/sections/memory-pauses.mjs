@@ -39,7 +39,7 @@ export const memoryPauses = {
       'Milliseconds within which so many of the calls were done, each timed alone, which adds a reading of the clock.',
       'Then the slowest of all: by itself, without the garbage collector (most of whose work is the key strings and',
       'decisions that the benchmark throws away) and without waiting for a CPU that other processes were using; with',
-      'such waiting; with everything. The goal is held against the first of these in the middle round.',
+      'such waiting; with everything. The goal is held against the first of these in the worst round.',
       '',
       table(['', ...Object.values(columns)], rows),
     ].join('\n')
@@ -50,8 +50,8 @@ export const memoryPauses = {
     return [
       {
         goal: `the slowest call while filling 5 M keys, garbage collection aside, under ${GOAL_MS} ms`,
-        measured: `${fixed(median, 2)} ms (worst round ${fixed(greatest, 2)} ms)`,
-        reached: median < GOAL_MS,
+        measured: `${fixed(greatest, 2)} ms (middle round ${fixed(median, 2)} ms)`,
+        reached: greatest < GOAL_MS,
       },
     ]
   },
