@@ -41,7 +41,8 @@ export function createLimiters(
   options: LimitersOptions<SyncStore | AsyncStore> = {},
 ): Readonly<Record<string, Limiter | AsyncLimiter>> {
   const store = storeOption(checkNames('createLimiters', options, ['store', 'clock'])) as SyncStore
-  if (typeof limits !== 'object' || limits === null) throw invalidType('limits', 'an object of limits by name', limits)
+  if (typeof limits !== 'object' || limits === null || Array.isArray(limits))
+    throw invalidType('limits', 'an object of limits by name', limits)
   // Null prototype: a limiter may be called constructor, and nothing is there that is not a limiter.
   const limiters = Object.create(null)
   for (const [name, limit] of Object.entries(limits)) {

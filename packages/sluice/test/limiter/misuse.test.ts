@@ -1,4 +1,4 @@
-import { type Clock, createLimiter, tokenBucket } from 'sluice'
+import { type Clock, createLimiter, createLimiters, tokenBucket } from 'sluice'
 import { describe, expect, it } from 'vitest'
 
 describe('a clock that does not tell the time', () => {
@@ -16,5 +16,12 @@ describe('options of a call', () => {
     const wrong = { cost: 1, costs: 2 }
     expect(() => limiter.tryAcquire('key', wrong)).toThrow(/options has no option 'costs'; did you mean cost\?/)
     expect(limiter.peek('key').remaining).toBe(1)
+  })
+})
+
+describe('createLimiters', () => {
+  it('wants limits by name, not a list of them', () => {
+    const list = [tokenBucket({ capacity: 1, refill: '1/s' })] as unknown as Record<string, never>
+    expect(() => createLimiters(list)).toThrow(/limits must be an object of limits by name, got an array/)
   })
 })
