@@ -42,6 +42,7 @@ describe('the bound on timestamps of sliding logs', () => {
     const limiter = createLimiter({ name: 'log', limit: log, store })
     for (let i = 0; i < 100; i++) limiter.charge(`key:${i}`, { cost: 2_000 })
     expect(store.stats().bytes).toBeLessThan(100 * 8 + 100 * 3 * 8 + 100 * 40)
+    expect(store.stats().refused).toBe(100)
   })
 
   it('holds for the demands of a group together', () => {

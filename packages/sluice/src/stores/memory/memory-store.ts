@@ -30,7 +30,7 @@ export interface MemoryStoreStats {
   readonly dropped: number
   /** Decisions for new keys that had to share a state, because the store was full. */
   readonly shared: number
-  /** Decisions that were a denial for lack of room alone. */
+  /** Decisions that were a denial for lack of room alone, and charges that were cut short by it. */
   readonly refused: number
 }
 
@@ -267,8 +267,10 @@ export class MemoryStore implements SyncStore {
 
   #take(place: number, high: number, low: number, nowUs: number, cost: number): void {
     if (place === FRESH) this.#space.keep(high, low, nowUs)
-    this.#space.take(this.#arithmetic, nowUs, cost)
+    // Only a charge to a sliding log can find too little memory: whatever else takes has asked before.
+    if (this.#space.take(this.#arithmetic, nowUs, cost) < cost) this.#refusedCount++
   }
+
   #describe(place: number, high: number, low: number, nowUs: number, cost: number, allowed: boolean): Decision {
     const arithmetic = this.#arithmetic
     const { words, at } = this.#space

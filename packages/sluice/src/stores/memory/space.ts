@@ -100,10 +100,11 @@ export class Space implements TableOwner {
     return Math.max(0, arithmetic.wordsFor(this.words, this.at, nowUs, cost) - (this.#isKept ? this.words.length : 0))
   }
 
-  /** Takes `cost` from the opened and kept state; what there is no memory for cannot be charged. */
-  take(arithmetic: Arithmetic, nowUs: number, cost: number): void {
+  /** Takes `cost` from the opened and kept state, or as much of it as there is memory for, and says how much. */
+  take(arithmetic: Arithmetic, nowUs: number, cost: number): number {
     const takes = this.#rings === undefined ? cost : this.#grow(this.#rings, arithmetic, nowUs, cost)
     arithmetic.take(this.words, this.at, nowUs, takes)
+    return takes
   }
 
   /** Is the opened state whole by the numbers it was taken with? */
