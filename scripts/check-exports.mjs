@@ -6,7 +6,7 @@ import { isMain } from './is-main.mjs'
 import { fail } from './run-command.mjs'
 import { packageFolders, readManifest, root } from './workspaces.mjs'
 
-const publicFolders = ['limits', 'testing']
+const publicFolders = ['limits', 'stores/redis', 'testing']
 
 /** What is wrong with one package, given its package.json and a test for files of its folder. */
 export function findExportProblems(manifest, exists) {

@@ -5,14 +5,16 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from './build.mjs'
+import { installRedis } from './install-redis.mjs'
 import { fail, runNpm } from './run-command.mjs'
 import { packageFolders, readManifest, root } from './workspaces.mjs'
 
 const stamp = join(root, 'node_modules', '.sluice-set-up')
 
-export function setUp({ build: wantsBuild }) {
+export function setUp({ build: wantsBuild, redis: wantsRedis = false }) {
   checkNode()
   install()
+  if (wantsRedis) installRedis()
   if (wantsBuild) build()
 }
 

@@ -9,6 +9,7 @@ const published = () => packageFolders().filter((folder) => !readManifest(folder
 
 const checks = [
   ['biome', () => quiet(runTool('@biomejs/biome', ['check', '.', '--error-on-warnings']))],
+  ['embedded Lua', () => runNode(['scripts/embed-lua.mjs', '--check'])],
   ['types of the tests', () => quiet(runTool('typescript', ['--noEmit', '-p', 'tsconfig.tests.json']))],
   ['import direction', () => runNode(['scripts/check-imports.mjs'])],
   ['exports and files', () => runNode(['scripts/check-exports.mjs'])],
@@ -20,7 +21,7 @@ const checks = [
   ['vitest', () => runTool('vitest', ['run', ...process.argv.slice(2)], { show: true })],
 ]
 
-setUp({ build: true })
+setUp({ build: true, redis: true })
 const startedMs = performance.now()
 const failed = checks.filter((check) => !runCheck(check)).map(([name]) => name)
 if (failed.length) fail(`\nFAILED: ${failed.join(', ')} (${failed.length} of ${checks.length} checks)`)

@@ -4,7 +4,11 @@
  */
 
 /** The literal `code` of each error, for programs that want to tell them apart. */
-export type SluiceErrorCode = 'SLUICE_INVALID_TYPE' | 'SLUICE_INVALID_VALUE' | 'SLUICE_STORE_FULL'
+export type SluiceErrorCode =
+  | 'SLUICE_INVALID_TYPE'
+  | 'SLUICE_INVALID_VALUE'
+  | 'SLUICE_STORE_FULL'
+  | 'SLUICE_STORE_UNAVAILABLE'
 
 /** An option, key or cost of the wrong type. Nothing was changed. */
 export class InvalidTypeError extends TypeError {
@@ -22,6 +26,12 @@ export class InvalidValueError extends RangeError {
 export class StoreFullError extends Error {
   override readonly name = 'StoreFullError'
   readonly code: SluiceErrorCode = 'SLUICE_STORE_FULL'
+}
+
+/** A store did not answer a call that no degraded answer can stand for, such as a block. `cause` says why. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError'
+  readonly code: SluiceErrorCode = 'SLUICE_STORE_UNAVAILABLE'
 }
 
 const LONGEST_SHOWN = 60

@@ -1,5 +1,11 @@
 export { type Clock, systemClock } from './clock.js'
-export { InvalidTypeError, InvalidValueError, type SluiceErrorCode, StoreFullError } from './errors.js'
+export {
+  InvalidTypeError,
+  InvalidValueError,
+  type SluiceErrorCode,
+  StoreFullError,
+  StoreUnavailableError,
+} from './errors.js'
 export * from './limiter/index.js'
 export {
   type Algorithm,
@@ -32,6 +38,7 @@ export {
   type MemoryStoreOptions,
   type MemoryStoreStats,
   memoryStore,
+  type OnFailure,
   type Store,
   type SyncStore,
 } from './stores/index.js'

@@ -1,5 +1,5 @@
 import type { Decision, Limit } from '../limits/index.js'
-import { type AsyncStore, checkKey, type Demand } from '../stores/index.js'
+import { type AsyncStore, checkKey, type Demand, type OnFailure } from '../stores/index.js'
 import { checkBlock, checkCall } from './call.js'
 import type { AsyncLimiter, AsyncReservation, BlockOptions, CostOptions } from './limiter.js'
 import { settling } from './settling.js'
@@ -9,11 +9,13 @@ export class StoreLimiter implements AsyncLimiter {
   readonly name: string
   readonly limit: Limit
   readonly #store: AsyncStore
+  readonly #onFailure: OnFailure | undefined
 
-  constructor(name: string, limit: Limit, store: AsyncStore) {
+  constructor(name: string, limit: Limit, store: AsyncStore, onFailure: OnFailure | undefined) {
     this.name = name
     this.limit = limit
     this.#store = store
+    this.#onFailure = onFailure
   }
 
   async tryAcquire(key: string, options?: CostOptions): Promise<Decision> {
@@ -59,6 +61,6 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   #demand(key: string, cost: number): Demand {
-    return { name: this.name, limit: this.limit, key, cost }
+    return { name: this.name, limit: this.limit, key, cost, onFailure: this.#onFailure }
   }
 }

@@ -2,10 +2,10 @@ import type { Clock } from '../clock.js'
 import { invalidType } from '../errors.js'
 import { type Limit, parseLimit } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
-import { type AsyncStore, checkKey, type Store, type SyncStore } from '../stores/index.js'
+import { type AsyncStore, checkKey, type OnFailure, type Store, type SyncStore } from '../stores/index.js'
 import { StoreLimiter } from './async-limiter.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
-import { isSynchronous, storeOption } from './store-option.js'
+import { isSynchronous, onFailureOption, storeOption } from './store-option.js'
 import { SyncLimiter } from './sync-limiter.js'
 
 /** A limiter with a memory store of its own. */
@@ -16,6 +16,7 @@ export interface OwnStoreOptions {
   /** Tells the time. Default: the process's clock, which never steps back. */
   readonly clock?: Clock
   readonly store?: undefined
+  readonly onFailure?: undefined
 }
 
 /** A limiter on a store of yours. */
@@ -26,6 +27,8 @@ export interface SharedStoreOptions<S extends Store> {
   readonly store: S
   /** The clock goes with the store that keeps time: give it to the store. */
   readonly clock?: undefined
+  /** What a request is told when the store does not answer. Default: what the store says. For stores that can fail. */
+  readonly onFailure?: S extends SyncStore ? undefined : OnFailure
 }
 
 /**
@@ -48,10 +51,11 @@ export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Stor
   if (options !== null && typeof options === 'object' && Object.hasOwn(options, 'algorithm')) {
     throw invalidType('the argument of createLimiter', 'an object with the limit in it: { limit }', options)
   }
-  const given = checkNames('createLimiter', options, ['limit', 'name', 'store', 'clock'])
+  const given = checkNames('createLimiter', options, ['limit', 'name', 'store', 'clock', 'onFailure'])
   const limit = parseLimit(given.limit)
   const store = storeOption(given)
   const name = given.store === undefined && given.name === undefined ? 'default' : given.name
   checkKey(name, given.store === undefined ? 'name' : 'name (which keeps limits on one store apart)')
-  return isSynchronous(store) ? new SyncLimiter(name, limit, store) : new StoreLimiter(name, limit, store)
+  const onFailure = onFailureOption(given.onFailure, store)
+  return isSynchronous(store) ? new SyncLimiter(name, limit, store) : new StoreLimiter(name, limit, store, onFailure)
 }

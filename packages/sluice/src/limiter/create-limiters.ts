@@ -2,16 +2,18 @@ import type { Clock } from '../clock.js'
 import { invalidType, naming } from '../errors.js'
 import { type Limit, parseLimit } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
-import type { AsyncStore, SyncStore } from '../stores/index.js'
+import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
 import { createLimiter } from './create-limiter.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
-import { storeOption } from './store-option.js'
+import { onFailureOption, storeOption } from './store-option.js'
 
 /** Where several limiters keep their states: in a memory store of their own, or in one of yours. */
 export interface LimitersOptions<S> {
   readonly store?: S
   /** Tells the time of their own memory store. */
   readonly clock?: Clock
+  /** What a request is told when the store does not answer. Default: what the store says. For stores that can fail. */
+  readonly onFailure?: S extends SyncStore ? undefined : OnFailure
 }
 
 /**
@@ -40,13 +42,17 @@ export function createLimiters(
   limits: Readonly<Record<string, Limit>>,
   options: LimitersOptions<SyncStore | AsyncStore> = {},
 ): Readonly<Record<string, Limiter | AsyncLimiter>> {
-  const store = storeOption(checkNames('createLimiters', options, ['store', 'clock'])) as SyncStore
+  const given = checkNames('createLimiters', options, ['store', 'clock', 'onFailure'])
+  const store = storeOption(given) as AsyncStore
+  const onFailure = onFailureOption(given.onFailure, store)
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits))
     throw invalidType('limits', 'an object of limits by name', limits)
   // Null prototype: a limiter may be called constructor, and nothing is there that is not a limiter.
   const limiters = Object.create(null)
   for (const [name, limit] of Object.entries(limits)) {
-    limiters[name] = naming(name, () => createLimiter({ name, limit: parseLimit(limit), store }))
+    limiters[name] = naming(name, () =>
+      createLimiter({ name, limit: parseLimit(limit), store, ...(onFailure && { onFailure }) }),
+    )
   }
   return Object.freeze(limiters)
 }

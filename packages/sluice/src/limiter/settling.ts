@@ -11,14 +11,14 @@ export function settling(
   answer: Answer,
 ): (actual: number) => Awaitable<Decision> | undefined {
   const { cost } = demand
-  const [{ delayMs }] = answer.decisions
+  const [{ delayMs, degraded }] = answer.decisions
   const [atUs] = answer.takenUs
   let open = answer.allowed
   return (actual) => {
     checkCost(actual, 'actual')
     if (!open) return undefined
     open = false
-    if (actual < cost) return store.giveBack({ ...demand, cost: cost - actual }, { atUs, cost, delayMs })
+    if (actual < cost) return store.giveBack({ ...demand, cost: cost - actual }, { atUs, cost, delayMs, degraded })
     return actual > cost ? store.charge({ ...demand, cost: actual - cost }) : undefined
   }
 }

@@ -1,5 +1,13 @@
 import { invalidType } from '../errors.js'
-import { type AsyncStore, checkClock, memoryStore, type Store, type SyncStore } from '../stores/index.js'
+import {
+  type AsyncStore,
+  checkClock,
+  checkOnFailure,
+  memoryStore,
+  type OnFailure,
+  type Store,
+  type SyncStore,
+} from '../stores/index.js'
 
 /** The store that was given, or a memory store with the clock that was given; both at once is a mistake. */
 export function storeOption(given: { readonly store?: unknown; readonly clock?: unknown }): SyncStore | AsyncStore {
@@ -17,4 +25,11 @@ export function storeOption(given: { readonly store?: unknown; readonly clock?: 
 /** Does the store answer at once? */
 export function isSynchronous(store: SyncStore | AsyncStore): store is SyncStore {
   return store.synchronous === true
+}
+
+/** What a limiter wants to be told when its store does not answer. A store in this process always does. */
+export function onFailureOption(value: unknown, store: SyncStore | AsyncStore): OnFailure | undefined {
+  if (value === undefined) return undefined
+  if (isSynchronous(store)) throw invalidType('onFailure', 'left out, for a memory store cannot fail', value)
+  return checkOnFailure(value)
 }

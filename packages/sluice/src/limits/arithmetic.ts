@@ -12,6 +12,8 @@ export interface Taken {
   readonly cost: number
   /** The decision's `delayMs`: a leaky bucket's slot is known by when it departs. */
   readonly delayMs: number
+  /** The decision's `degraded`: then they were not taken from the store, or nobody knows. */
+  readonly degraded?: Decision['degraded'] | undefined
 }
 
 /**
@@ -31,6 +33,8 @@ export interface Arithmetic {
   readonly elastic: boolean
   /** States of equal shape may be read by each other's limits, and are whole again after about the same time. */
   readonly shape: string
+  /** For states that are counted elsewhere, by the same arithmetic in another language. */
+  readonly twin: Twin
   /** Writes the state of a key that has taken nothing. */
   start(words: Words, at: number, nowUs: number): void
   /** Would `cost` be allowed now? Changes nothing. */
@@ -56,6 +60,24 @@ export interface Arithmetic {
   adopt(words: Words, at: number, nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void
   /** How many words the state must have before `cost` more can be taken. */
   wordsFor(words: Words, at: number, nowUs: number, cost: number): number
+}
+
+/** What a twin of an arithmetic sends back: whole numbers only. */
+export type Report = ArrayLike<number>
+
+/**
+ * The other half of an arithmetic whose states live elsewhere: there, a twin in another language takes and gives back;
+ * here, its report of a state becomes a decision. What takes and what describes are thus never written twice.
+ */
+export interface Twin {
+  /** The limit's numbers, in the order in which the twin wants them. */
+  readonly parameters: readonly number[]
+  /** How many numbers a report of a state has. */
+  readonly reportLength: number
+  /** See {@link Arithmetic.decision}. */
+  decision(report: Report, at: number, nowUs: number, cost: number, allowed: boolean): Decision
+  /** See {@link Arithmetic.takenUs}. */
+  takenUs(report: Report, at: number, nowUs: number): number
 }
 
 /** A debt stops growing here: far beyond any use, and small enough that float64 still counts whole units. */

@@ -1,8 +1,9 @@
 import { InvalidValueError, shown } from '../errors.js'
-import type { Arithmetic, Taken, Words } from './arithmetic.js'
+import type { Arithmetic, Taken, Twin, Words } from './arithmetic.js'
 import type { Decision } from './decision.js'
 import type { Limit } from './limit.js'
 import { lowerFraction, type Rate } from './rate.js'
+import { WordsTwin } from './words-twin.js'
 
 /** Levels stay below this, so that a level kept as units in a float64 comes back as the same whole number of parts. */
 const LARGEST_LEVEL = 2 ** 50
@@ -31,6 +32,8 @@ export abstract class Bucket implements Arithmetic {
   readonly quota: number
   readonly elastic = false
   readonly shape: string
+  /** Reports the level in parts, and how far the state's time lies ahead. */
+  readonly twin: Twin
   protected readonly partsPerUnit: number
   protected readonly partsPerUs: number
   protected readonly partsPerMs: number
@@ -51,6 +54,10 @@ export abstract class Bucket implements Arithmetic {
     const capacityMagnitude = Math.floor(Math.log2(capacity))
     this.longestFillUs = 2 ** fillMagnitude
     this.smallestCapacity = 2 ** capacityMagnitude
+    this.twin = new WordsTwin(this, [this.partsPerUnit, this.partsPerUs, capacity], 2, (report, at, nowUs, words) => {
+      this.store(words, 0, report[at])
+      words[SINCE] = nowUs + report[at + 1]
+    })
     this.shape = `${algorithm}/${fillMagnitude}/${capacityMagnitude}`
   }
 

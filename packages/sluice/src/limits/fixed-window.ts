@@ -1,9 +1,10 @@
-import { type Arithmetic, LARGEST_DEBT, type Taken, type Words } from './arithmetic.js'
+import { type Arithmetic, LARGEST_DEBT, type Taken, type Twin, type Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { Alignment, FixedWindow } from './limit.js'
 import { checkAlign, checkNames, checkUnits } from './options.js'
 import { remember } from './remembered.js'
+import { WordsTwin } from './words-twin.js'
 
 /** The numbers of a fixed window. */
 export interface FixedWindowOptions {
@@ -47,6 +48,7 @@ export class FixedWindowArithmetic implements Arithmetic {
   readonly words = 2
   readonly elastic = false
   readonly shape: string
+  readonly twin: Twin
   private readonly windowUs: number
   private readonly first: boolean
 
@@ -60,6 +62,10 @@ export class FixedWindowArithmetic implements Arithmetic {
       quota: this.quota,
       window: durationText(this.windowUs),
       ...(this.first && { align: 'first' as const }),
+    })
+    this.twin = new WordsTwin(this, [this.windowUs, Number(this.first), this.quota], 2, (report, at, _nowUs, words) => {
+      words[MARK] = report[at]
+      words[COUNT] = report[at + 1]
     })
     this.shape = `fixed-window/${this.windowUs}/${this.first}`
   }

@@ -2,7 +2,7 @@
  * `sluice/limits`: the algorithms as pure arithmetic. No clock, no timer, no I/O, nothing of Node: it runs in a browser
  * as it is.
  */
-export type { Arithmetic, Taken, Words } from './arithmetic.js'
+export type { Arithmetic, Report, Taken, Twin, Words } from './arithmetic.js'
 export { ALGORITHMS, arithmeticOf, parseLimit } from './arithmetic-of.js'
 export { checkCost } from './cost.js'
 export { blockedDecision, type Decision } from './decision.js'
@@ -22,6 +22,7 @@ export type {
 } from './limit.js'
 export { microseconds } from './microseconds.js'
 export { parseRate, type Rate } from './rate.js'
+export { shareOf } from './share-of.js'
 export { type SlidingLogOptions, slidingLog } from './sliding-log.js'
 export { type SlidingWindowOptions, slidingWindow } from './sliding-window.js'
 export { type TokenBucketOptions, tokenBucket } from './token-bucket.js'

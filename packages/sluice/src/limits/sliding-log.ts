@@ -1,4 +1,4 @@
-import type { Arithmetic, Taken, Words } from './arithmetic.js'
+import type { Arithmetic, Report, Taken, Twin, Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { SlidingLog } from './limit.js'
@@ -42,6 +42,7 @@ export class SlidingLogArithmetic implements Arithmetic {
   readonly words = RING
   readonly elastic = true
   readonly shape: string
+  readonly twin: Twin
   private readonly windowUs: number
 
   constructor(options: SlidingLogOptions) {
@@ -49,6 +50,7 @@ export class SlidingLogArithmetic implements Arithmetic {
     this.quota = checkUnits('quota', given.quota, LARGEST_LOG)
     this.windowUs = durationUs('window', given.window)
     this.limit = Object.freeze({ algorithm: 'sliding-log', quota: this.quota, window: durationText(this.windowUs) })
+    this.twin = new LogTwin(this, this.windowUs)
     this.shape = `sliding-log/${this.windowUs}`
   }
 
@@ -80,16 +82,28 @@ export class SlidingLogArithmetic implements Arithmetic {
   }
 
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
-    const laterUs = this.takenUs(words, at, nowUs)
-    const live = words[at + COUNT] - this.expired(words, at, laterUs)
-    const remaining = Math.max(0, this.quota - live)
-    const newestUs = this.newestUs(words, at)
+    const live = words[at + COUNT] - this.expired(words, at, this.takenUs(words, at, nowUs))
+    const fitsUs = allowed ? 0 : this.fitsFromUs(words, at, cost)
+    const nextUs = live === 0 ? 0 : this.fitsFromUs(words, at, Math.max(0, this.quota - live) + 1)
+    return this.describe(nowUs, live, this.newestUs(words, at), fitsUs, nextUs, cost, allowed)
+  }
+
+  /** The answer for `live` units inside the window, when `cost` fits from one time on and one more from another. */
+  describe(
+    nowUs: number,
+    live: number,
+    newestUs: number,
+    fitsUs: number,
+    nextUs: number,
+    cost: number,
+    allowed: boolean,
+  ): Decision {
     return {
       allowed,
       quota: this.quota,
-      remaining,
-      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : ceilMs(this.fitsFromUs(words, at, cost) - nowUs),
-      nextUnitAfterMs: live === 0 ? 0 : ceilMs(this.fitsFromUs(words, at, remaining + 1) - nowUs),
+      remaining: Math.max(0, this.quota - live),
+      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : ceilMs(fitsUs - nowUs),
+      nextUnitAfterMs: live === 0 ? 0 : ceilMs(nextUs - nowUs),
       resetAfterMs: live === 0 ? 0 : ceilMs(newestUs + this.windowUs - nowUs),
       delayMs: 0,
     }
@@ -168,5 +182,26 @@ export class SlidingLogArithmetic implements Arithmetic {
     const size = words[at + SIZE]
     const place = words[at + HEAD] + index
     return at + RING + (place < size ? place : place - size)
+  }
+}
+
+/** Reports the units inside the window, the newest's time, and from when on the cost and one more unit fit. */
+class LogTwin implements Twin {
+  readonly parameters: readonly number[]
+  readonly reportLength = 4
+  readonly #arithmetic: SlidingLogArithmetic
+
+  constructor(arithmetic: SlidingLogArithmetic, windowUs: number) {
+    this.#arithmetic = arithmetic
+    this.parameters = [windowUs, arithmetic.quota]
+  }
+
+  decision(report: Report, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
+    const [live, newestUs, fitsUs, nextUs] = [report[at], report[at + 1], report[at + 2], report[at + 3]]
+    return this.#arithmetic.describe(nowUs, live, newestUs, fitsUs, nextUs, cost, allowed)
+  }
+
+  takenUs(report: Report, at: number, nowUs: number): number {
+    return Math.max(nowUs, report[at + 1])
   }
 }

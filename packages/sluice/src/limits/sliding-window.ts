@@ -1,11 +1,12 @@
 import { invalidValue } from '../errors.js'
-import { type Arithmetic, LARGEST_DEBT, type Taken, type Words } from './arithmetic.js'
+import { type Arithmetic, LARGEST_DEBT, type Taken, type Twin, type Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { Alignment, SlidingWindow } from './limit.js'
 import { checkAlign, checkNames, checkUnits } from './options.js'
 import { remember } from './remembered.js'
 import { SliceGrid } from './slice-grid.js'
+import { WordsTwin } from './words-twin.js'
 
 /** The numbers of a sliding window. */
 export interface SlidingWindowOptions {
@@ -50,6 +51,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
   readonly words: number
   readonly elastic = false
   readonly shape: string
+  readonly twin: Twin
   private readonly grid: SliceGrid
   private readonly slices: number
   private readonly first: boolean
@@ -75,6 +77,10 @@ export class SlidingWindowArithmetic implements Arithmetic {
       window: durationText(windowUs),
       ...(this.slices > 1 && { slices: this.slices }),
       ...(this.first && { align: 'first' as const }),
+    })
+    const parameters = [windowUs, Number(this.first), this.quota, this.slices]
+    this.twin = new WordsTwin(this, parameters, this.words, (report, at, _nowUs, words) => {
+      for (let i = 0; i < this.words; i++) words[i] = report[at + i]
     })
     this.shape = `sliding-window/${windowUs}/${this.slices}/${this.first}`
   }

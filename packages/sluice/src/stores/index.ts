@@ -2,4 +2,5 @@
 export { checkKey } from './key.js'
 export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory-store.js'
 export { checkClock, type MemoryStoreOptions } from './memory/options.js'
+export { checkOnFailure, type OnFailure } from './on-failure.js'
 export type { Answer, AsyncStore, Awaitable, Demand, Store, SyncStore } from './store.js'

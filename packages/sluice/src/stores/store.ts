@@ -1,4 +1,5 @@
 import type { Decision, Limit, Taken } from '../limits/index.js'
+import type { OnFailure } from './on-failure.js'
 
 /** What one request asks of one limit. */
 export interface Demand {
@@ -9,6 +10,8 @@ export interface Demand {
   readonly key: string
   /** Units to take: a safe integer from 0. */
   readonly cost: number
+  /** What to answer when the store cannot be asked, if it is not to be what the store says for all. */
+  readonly onFailure?: OnFailure | undefined
 }
 
 /** A store's answer to the demands of one request. */

@@ -22,6 +22,7 @@ export interface ContractOptions {
   readonly traces?: number
 }
 
+const TRACES_AT_A_TIME = 16
 const START = 1_745_000_100_000
 
 /**
@@ -49,7 +50,11 @@ export function storeContract(create: StoreFactory, { traces = 200 }: ContractOp
     {
       name: `answers ${traces} random series of calls as the reference does, to the last digit`,
       run: async () => {
-        for (let seed = 1; seed <= traces; seed++) await checkTrace(create, seed)
+        // A few at a time: a store that lives elsewhere answers one while another is on its way.
+        for (let first = 1; first <= traces; first += TRACES_AT_A_TIME) {
+          const seeds = Array.from({ length: Math.min(TRACES_AT_A_TIME, traces - first + 1) }, (_, i) => first + i)
+          await Promise.all(seeds.map((seed) => checkTrace(create, seed)))
+        }
       },
     },
   ]

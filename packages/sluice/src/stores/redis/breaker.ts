@@ -1,0 +1,51 @@
+/** After so many calls in a row have failed, Redis is not asked any more. */
+const FAILURES = 3
+/** How soon a probe follows the first failure, and how far apart they may come to be. */
+const FIRST_PROBE_MS = 100
+const LONGEST_PROBE_MS = 1_000
+const LONGEST_UNANSWERED_MS = 30_000
+
+/**
+ * Decides whether Redis is asked at all. It opens after a few failures in a row; then a probe runs every now and then,
+ * and the first that succeeds closes it.
+ */
+export class Breaker {
+  #failures = 0
+  #waitMs = 0
+
+  get isOpen(): boolean {
+    return this.#waitMs > 0
+  }
+
+  /** A call was answered in time. */
+  succeeded(): void {
+    this.#failures = 0
+  }
+
+  /** A call failed. Says whether this has opened the breaker. */
+  failed(): boolean {
+    if (this.isOpen || ++this.#failures < FAILURES) return false
+    this.#waitMs = FIRST_PROBE_MS
+    return true
+  }
+
+  /** How long to wait before the next probe. */
+  get probeAfterMs(): number {
+    return this.#waitMs
+  }
+
+  /** A probe failed; one that was not even answered may lie in a client's queue for ever, so those get rarer. */
+  probeFailed(answered: boolean): void {
+    this.#waitMs = Math.min(this.#waitMs * 2, answered ? LONGEST_PROBE_MS : LONGEST_UNANSWERED_MS)
+  }
+
+  /** A probe was answered, but too late: the next may do better, soon. */
+  probeAnsweredLate(): void {
+    this.#waitMs = FIRST_PROBE_MS
+  }
+
+  close(): void {
+    this.#failures = 0
+    this.#waitMs = 0
+  }
+}

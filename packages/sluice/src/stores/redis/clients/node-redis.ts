@@ -1,0 +1,42 @@
+import type { ScriptRunner } from './runner.js'
+
+interface EvalOptions {
+  readonly keys: string[]
+  readonly arguments: string[]
+}
+
+/** What is used of a node-redis client, pool, sentinel or cluster. */
+export interface NodeRedisClient {
+  evalSha(sha: string, options: EvalOptions): Promise<unknown>
+  eval(script: string, options: EvalOptions): Promise<unknown>
+  readonly options?: object
+}
+
+/**
+ * Options for node-redis with which an outage is seen at once. It never sends a call twice.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from 'redis'
+ * import { nodeRedisOptions, redisStore } from 'sluice/redis'
+ *
+ * const client = createClient({ url: 'redis://localhost:6379', ...nodeRedisOptions })
+ * const store = redisStore(client)
+ * ```
+ */
+export const nodeRedisOptions = Object.freeze({ disableOfflineQueue: true })
+
+export function isNodeRedis(client: object): client is NodeRedisClient {
+  return typeof (client as NodeRedisClient).evalSha === 'function'
+}
+
+export function nodeRedisRunner(client: NodeRedisClient): ScriptRunner {
+  const cluster = typeof (client as { getSlotRandomNode?: unknown }).getSlotRandomNode === 'function'
+  const { options } = client as { options?: { disableOfflineQueue?: boolean } }
+  return {
+    cluster,
+    evalSha: (sha, keys, args) => client.evalSha(sha, { keys: [...keys], arguments: [...args] }),
+    eval: (script, keys, args) => client.eval(script, { keys: [...keys], arguments: [...args] }),
+    unsafeOptions: cluster || options?.disableOfflineQueue === true ? [] : ['disableOfflineQueue: true'],
+  }
+}

@@ -1,0 +1,18 @@
+import { invalidType } from '../../../errors.js'
+import { type GlideClient, glideRunner, isGlide } from './glide.js'
+import { type IoredisClient, ioredisRunner, isIoredis } from './ioredis.js'
+import { isNodeRedis, type NodeRedisClient, nodeRedisRunner } from './node-redis.js'
+import type { ScriptRunner } from './runner.js'
+
+/** A client of ioredis, iovalkey, node-redis or valkey-glide, for one server or a cluster. */
+export type RedisClient = IoredisClient | NodeRedisClient | GlideClient
+
+/** Tells clients apart by their shape: a constructor's name says nothing after a bundler. */
+export function runnerOf(client: unknown): ScriptRunner {
+  if (typeof client === 'object' && client !== null) {
+    if (isIoredis(client)) return ioredisRunner(client)
+    if (isNodeRedis(client)) return nodeRedisRunner(client)
+    if (isGlide(client)) return glideRunner(client)
+  }
+  throw invalidType('client', 'a client of ioredis, iovalkey, redis (node-redis) or @valkey/valkey-glide', client)
+}

@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto'
+// Imported, so that a test that replaces the global timers does not stop decisions.
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
+import { Batch } from './batch.js'
+import type { Call, Turn } from './call.js'
+import type { ScriptRunner } from './clients/runner.js'
+import { type Lane, Lanes } from './lane.js'
+import { Queue } from './queue.js'
+import { Reply } from './reply.js'
+
+/** What a link is told once. */
+export interface LinkOptions {
+  readonly script: string
+  readonly deadlineMs: number
+  readonly maxBatch: number
+  readonly maxBatchesInFlight: number
+  readonly maxPending: number
+  /** More arguments for the script. For tests that tell it the time. */
+  readonly extraArguments: () => readonly string[]
+  /** Hears of a breaker that opened or closed. */
+  readonly onBreaker: (state: 'open' | 'closed', error: unknown) => void
+}
+
+/**
+ * Takes calls to Redis and back. What is asked in one turn of the event loop leaves together, in as few batches as slots
+ * and `maxBatch` allow. Every call is answered once, by its deadline, whatever happens. Nothing is sent twice, unless
+ * Redis said that it did not know the script and so did nothing.
+ */
+export class Link {
+  readonly #runner: ScriptRunner
+  readonly #options: LinkOptions
+  readonly #sha: string
+  readonly #lanes = new Lanes()
+  readonly #queue = new Queue()
+  #turn: Turn | undefined
+  #pending = 0
+  #inFlight = 0
+  #batches = 0
+  #scriptsSent = 0
+  #late = 0
+
+  constructor(runner: ScriptRunner, options: LinkOptions) {
+    this.#runner = runner
+    this.#options = options
+    this.#sha = createHash('sha1').update(options.script).digest('hex')
+  }
+
+  stats() {
+    return {
+      pending: this.#pending,
+      batches: this.#batches,
+      batchesInFlight: this.#inFlight,
+      scriptsSent: this.#scriptsSent,
+      late: this.#late,
+      breaker: this.#lanes.isAnyOpen ? ('open' as const) : ('closed' as const),
+    }
+  }
+
+  ask(call: Call): void {
+    if (this.#lanes.of(call.slot).breaker.isOpen) call.fail('breaker', undefined)
+    else if (this.#pending >= this.#options.maxPending) call.fail('overload', undefined)
+    else {
+      this.#turn ??= this.#beginTurn()
+      this.#turn.calls.push(call)
+      this.#turn.open++
+      call.turn = this.#turn
+      this.#pending++
+      this.#queue.add(call)
+    }
+  }
+
+  #beginTurn(): Turn {
+    const timer = setTimeout(() => {
+      // The reply may have come while the process was busy. It is read before the immediate runs.
+      setImmediate(() => this.#expire(turn))
+    }, this.#options.deadlineMs)
+    const turn: Turn = { calls: [], open: 0, timer }
+    setImmediate(() => {
+      this.#turn = undefined
+      this.#flush()
+    })
+    return turn
+  }
+
+  #flush(): void {
+    while (this.#inFlight < this.#options.maxBatchesInFlight) {
+      const calls = this.#queue.next(this.#options.maxBatch)
+      if (calls.length === 0) return
+      void this.#send(calls)
+    }
+  }
+
+  async #send(calls: readonly Call[]): Promise<void> {
+    this.#inFlight++
+    this.#batches++
+    const lane = this.#lanes.of(calls[0].slot)
+    try {
+      await this.#exchange(calls)
+      lane.breaker.succeeded()
+    } catch (error) {
+      this.#failed(lane, calls[0].key, error)
+      for (const call of calls) if (this.#answers(call)) call.fail('error', error)
+    } finally {
+      this.#inFlight--
+      this.#flush()
+    }
+  }
+
+  /** Asks by the script's hash and, if Redis does not know it, by its text for those who still wait. */
+  async #exchange(calls: readonly Call[]): Promise<void> {
+    const batch = batchOf(calls)
+    for (const call of calls) call.isSent = true
+    let reply: unknown
+    try {
+      reply = await this.#runner.evalSha(this.#sha, batch.keys, this.#argumentsOf(batch))
+    } catch (error) {
+      if (!isUnknownScript(error)) throw error
+      return this.#exchangeByText(calls.filter(({ isAnswered }) => !isAnswered))
+    }
+    this.#read(calls, reply)
+  }
+
+  async #exchangeByText(calls: readonly Call[]): Promise<void> {
+    if (calls.length === 0) return
+    const batch = batchOf(calls)
+    this.#scriptsSent++
+    this.#read(calls, await this.#runner.eval(this.#options.script, batch.keys, this.#argumentsOf(batch)))
+  }
+
+  #argumentsOf(batch: Batch): readonly string[] {
+    return [batch.toString(), ...this.#options.extraArguments()]
+  }
+
+  #read(calls: readonly Call[], numbers: unknown): void {
+    const reply = new Reply(numbers)
+    for (const call of calls) {
+      // Even one that was answered at its deadline reads its part, for the next to find theirs.
+      const foreign = call.read(reply)
+      if (!this.#answers(call)) this.#late++
+      else if (foreign !== undefined) call.fail('foreign', foreign)
+    }
+  }
+
+  /** Counts a call as answered. Says no if it has been already. */
+  #answers(call: Call): boolean {
+    if (call.isAnswered) return false
+    call.isAnswered = true
+    this.#pending--
+    if (call.turn !== undefined && --call.turn.open === 0) clearTimeout(call.turn.timer)
+    return true
+  }
+
+  #expire(turn: Turn): void {
+    const error = new Error(`Redis did not answer within ${this.#options.deadlineMs} ms`)
+    const lanes = new Map<Lane, string>()
+    for (const call of turn.calls) {
+      if (!this.#answers(call)) continue
+      if (call.isSent) lanes.set(this.#lanes.of(call.slot), call.key)
+      call.fail('deadline', error)
+    }
+    for (const [lane, key] of lanes) this.#failed(lane, key, error)
+  }
+
+  #failed(lane: Lane, key: string, error: unknown): void {
+    if (!lane.breaker.failed()) return
+    lane.key = key
+    this.#options.onBreaker('open', error)
+    this.#probeSoon(lane)
+  }
+
+  #probeSoon(lane: Lane): void {
+    clearTimeout(lane.probe)
+    lane.probe = setTimeout(() => void this.#probe(lane), lane.breaker.probeAfterMs)
+    // An outage is no reason for a process to stay alive.
+    lane.probe.unref()
+  }
+
+  /** Runs the script on nothing: whether it answers is all there is to know. */
+  async #probe(lane: Lane): Promise<void> {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      lane.breaker.probeFailed(false)
+      this.#probeSoon(lane)
+    }, this.#options.deadlineMs).unref()
+    const isAnswered = await this.#answersProbe(lane.key)
+    clearTimeout(timer)
+    if (!lane.breaker.isOpen || (isLate && !isAnswered)) return
+    if (isAnswered && !isLate) {
+      lane.breaker.close()
+      return this.#options.onBreaker('closed', undefined)
+    }
+    // Late, but an answer: what was stuck moves again.
+    if (isAnswered) lane.breaker.probeAnsweredLate()
+    else lane.breaker.probeFailed(true)
+    this.#probeSoon(lane)
+  }
+
+  async #answersProbe(key: string): Promise<boolean> {
+    const args = this.#argumentsOf(new Batch())
+    try {
+      await this.#runner.evalSha(this.#sha, [key], args)
+      return true
+    } catch (error) {
+      if (!isUnknownScript(error)) return false
+    }
+    return this.#runner.eval(this.#options.script, [key], args).then(
+      () => true,
+      () => false,
+    )
+  }
+}
+
+function batchOf(calls: readonly Call[]): Batch {
+  const batch = new Batch()
+  for (const call of calls) call.addTo(batch)
+  return batch
+}
+
+/** Redis did not know the script: nothing was done. */
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && /\bNOSCRIPT\b|NoScriptError/.test(error.message)
+}

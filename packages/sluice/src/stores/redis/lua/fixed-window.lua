@@ -1,0 +1,60 @@
+-- Twin of fixed-window.ts. Words: mark, count.
+--
+-- Limit    [algorithm, window in µs, 1 if aligned to the first request, quota]
+-- Report   mark, count
+
+local LARGEST_DEBT = 1e15
+
+local function open(key)
+  local words, blockedUs = read(key, 16)
+  if words == nil then return nil end
+  if not words then return { markUs = now, count = 0, blockedUs = blockedUs } end
+  local markUs, count = unpackWords('<dd', words)
+  return { markUs = markUs, count = count, blockedUs = blockedUs, stored = true }
+end
+
+local function laterUs(state)
+  return state.count > 0 and max(now, state.markUs) or now
+end
+
+local function startUs(state, limit)
+  local us = laterUs(state)
+  if limit[3] == 0 then return floor(us / limit[2]) * limit[2] end
+  return state.count > 0 and us - state.markUs < limit[2] and state.markUs or us
+end
+
+local function used(state, limit)
+  return state.markUs >= startUs(state, limit) and state.count or 0
+end
+
+local function fits(state, limit, cost)
+  return used(state, limit) + cost <= limit[4]
+end
+
+local function take(state, limit, cost)
+  local taken = used(state, limit)
+  state.markUs = limit[3] == 1 and startUs(state, limit) or laterUs(state)
+  state.count = min(taken + cost, limit[4] + LARGEST_DEBT)
+end
+
+local function giveBack(state, limit, units, atUs)
+  if atUs and atUs < startUs(state, limit) then return false end
+  state.count = max(0, used(state, limit) - units)
+  return true
+end
+
+local function save(key, state, limit)
+  local wholeUs = state.count == 0 and now or startUs(state, limit) + limit[2]
+  write(key, pack('<dd', state.markUs, state.count), wholeUs, state.blockedUs)
+end
+
+local function report(state)
+  put(state.markUs)
+  put(state.count)
+end
+
+local function block(key, untilUs)
+  writeBlock(key, untilUs, 16)
+end
+
+return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }

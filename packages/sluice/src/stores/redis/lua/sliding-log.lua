@@ -1,0 +1,166 @@
+-- Twin of sliding-log.ts. A header of three words (entries dropped at the front, units dropped with them, the end of a
+-- block) and entries of two, oldest first: a time, and how many units were taken until then, dropped ones included.
+-- A short log is read and written as a whole; of a long one only what is needed, and units are appended to it.
+--
+-- Limit    [algorithm, window in µs, quota]
+-- Report   units inside the window, the newest's time, from when on the cost fits, from when on one more unit would;
+--          times are 0 where there is none
+
+local HEADER, ENTRY = 24, 16
+local SHORT = HEADER + 64 * ENTRY
+
+local function open(key)
+  local raw = pcall('GETRANGE', key, 0, SHORT - 1)
+  if type(raw) ~= 'string' then return nil end
+  local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0 }
+  if raw == '' then return state end
+  if #raw == SHORT then state.bytes = call('STRLEN', key) end
+  if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
+  state.dropped, state.base, state.blockedUs = unpackWords('<ddd', raw)
+  state.entries = (state.bytes - HEADER) / ENTRY
+  state.stored = state.entries > 0
+  return state
+end
+
+-- The time of an entry, and the units until then.
+local function entry(state, index)
+  local at = HEADER + ENTRY * index
+  if at + ENTRY <= #state.raw then return unpackWords('<dd', state.raw, at + 1) end
+  return unpackWords('<dd', call('GETRANGE', state.key, at, at + ENTRY - 1))
+end
+
+-- The units until before an entry.
+local function unitsBefore(state, index)
+  if index <= state.dropped then return state.base end
+  local _, units = entry(state, index - 1)
+  return units
+end
+
+local function newestUs(state)
+  if state.entries == state.dropped then return nil end
+  return (entry(state, state.entries - 1))
+end
+
+local function laterUs(state)
+  local us = newestUs(state)
+  return us and max(now, us) or now
+end
+
+-- The first entry that is newer than a time.
+local function firstAfter(state, us)
+  local low, high = state.dropped, state.entries
+  while low < high do
+    local middle = floor((low + high) / 2)
+    if entry(state, middle) <= us then low = middle + 1 else high = middle end
+  end
+  return low
+end
+
+-- From when on a cost fits: when the oldest units that are too many have left. Nothing if it fits at any time.
+local function fitsFromUs(state, limit, cost)
+  local tooMany = unitsBefore(state, state.entries) - state.base + cost - limit[3]
+  if tooMany <= 0 then return nil end
+  local low, high = state.dropped, state.entries - 1
+  while low < high do
+    local middle = floor((low + high) / 2)
+    if unitsBefore(state, middle + 1) - state.base >= tooMany then high = middle else low = middle + 1 end
+  end
+  return entry(state, low) + limit[2]
+end
+
+local function fits(state, limit, cost)
+  if cost > limit[3] then return false end
+  local fromUs = fitsFromUs(state, limit, cost)
+  return not fromUs or fromUs <= laterUs(state)
+end
+
+-- Part of what the key holds, from an entry to before another.
+local function slice(state, from, to)
+  local first, last = HEADER + ENTRY * from, HEADER + ENTRY * to - 1
+  if #state.raw == state.bytes then return string.sub(state.raw, first + 1, last + 1) end
+  return last < first and '' or call('GETRANGE', state.key, first, last)
+end
+
+local function header(state)
+  return pack('<ddd', state.dropped, state.base, state.blockedUs > now and state.blockedUs or 0)
+end
+
+-- Writes all of a log anew, without what was dropped.
+local function rewrite(state, limit, entries)
+  state.dropped = 0
+  state.raw = header(state) .. entries
+  state.bytes = #state.raw
+  state.entries = #entries / ENTRY
+  local us = newestUs(state)
+  local untilUs = max(us and us + limit[2] or now, state.blockedUs)
+  if untilUs > now then
+    call('SET', state.key, state.raw, 'PX', ttlMs(untilUs))
+  else
+    call('DEL', state.key)
+  end
+end
+
+local function take(state, limit, cost)
+  local us = laterUs(state)
+  local first = firstAfter(state, us - limit[2])
+  local base, units = unitsBefore(state, first), unitsBefore(state, state.entries)
+  local taken = max(0, min(cost, 2 * limit[3] - (units - base)))
+  -- Units of the same microsecond are one entry.
+  local last = state.entries
+  if taken > 0 and newestUs(state) == us then last = last - 1 end
+  state.dropped, state.base = first, base
+  local added = taken > 0 and pack('<dd', us, units + taken) or ''
+  if #state.raw == state.bytes or first > state.entries / 2 then
+    return rewrite(state, limit, slice(state, first, last) .. added)
+  end
+  call('SETRANGE', state.key, 0, header(state))
+  call('SETRANGE', state.key, HEADER + ENTRY * last, added)
+  call('PEXPIRE', state.key, ttlMs(max(us + limit[2], state.blockedUs)))
+  state.entries = last + #added / ENTRY
+  state.bytes = HEADER + ENTRY * state.entries
+end
+
+-- Gives up the newest units; of those that were taken at a time, the newest that are no newer.
+local function giveBack(state, limit, units, atUs)
+  local last = atUs and firstAfter(state, atUs) or state.entries
+  local gone = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
+  local endUnits = unitsBefore(state, last)
+  local given = min(units, max(0, endUnits - gone))
+  if given == 0 then return false end
+  local kept = last
+  while kept > state.dropped and unitsBefore(state, kept) > endUnits - given do kept = kept - 1 end
+  local before = slice(state, state.dropped, kept)
+  if unitsBefore(state, kept) < endUnits - given then
+    before = before .. pack('<dd', entry(state, kept), endUnits - given)
+  end
+  local behind = {}
+  for i = last, state.entries - 1 do
+    local us, until_ = entry(state, i)
+    behind[#behind + 1] = pack('<dd', us, until_ - given)
+  end
+  rewrite(state, limit, before .. table.concat(behind))
+  return true
+end
+
+-- What was taken or given back has been written already, for that is how it is done.
+local function save() end
+
+local function report(state, limit, cost, fitted)
+  local live = unitsBefore(state, state.entries) - unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
+  put(live)
+  put(newestUs(state) or 0)
+  put(not fitted and cost <= limit[3] and fitsFromUs(state, limit, cost) or 0)
+  put(live > 0 and fitsFromUs(state, limit, max(0, limit[3] - live) + 1) or 0)
+end
+
+local function block(key, untilUs)
+  local state = open(key)
+  if not state or state.bytes == 0 then
+    call('SET', key, pack('<ddd', 0, 0, untilUs), 'PX', ttlMs(untilUs))
+    return
+  end
+  call('SETRANGE', key, 16, pack('<d', untilUs))
+  call('PEXPIRE', key, ttlMs(untilUs, call('PTTL', key)))
+end
+
+return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }

@@ -1,0 +1,50 @@
+import { invalidType, invalidValue } from '../../errors.js'
+import { checkNames, checkUnits } from '../../limits/options.js'
+import { checkOnFailure, type OnFailure } from '../on-failure.js'
+
+/** Options of a Redis store. */
+export interface RedisStoreOptions {
+  /** What every key in Redis begins with: no braces. Default `'sluice:'`. */
+  readonly prefix?: string
+  /** The longest that a decision waits for Redis, in milliseconds, from 1. Default 50. */
+  readonly deadlineMs?: number
+  /** What a request is told when Redis does not answer. Default `'open'`. A limiter may say otherwise for itself. */
+  readonly onFailure?: OnFailure
+  /** Among how many processes `onFailure: 'local'` divides a quota: a whole number from 1. Default 1. */
+  readonly instances?: number
+  /** The most demands that one call of the script decides: a whole number from 1. Default 128. */
+  readonly maxBatch?: number
+  /** The most calls of the script that wait for Redis at a time: a whole number from 1. Default 64. */
+  readonly maxBatchesInFlight?: number
+  /** The most requests that wait at a time; others are answered by `onFailure` at once. Default 10,000. */
+  readonly maxPending?: number
+}
+
+/** The options, each checked, with what they are when absent. */
+export function checkRedisStoreOptions(options: RedisStoreOptions): Required<RedisStoreOptions> {
+  const given = checkNames('redisStore', options, [
+    'prefix',
+    'deadlineMs',
+    'onFailure',
+    'instances',
+    'maxBatch',
+    'maxBatchesInFlight',
+    'maxPending',
+  ])
+  return {
+    prefix: checkPrefix(given.prefix),
+    deadlineMs: checkUnits('deadlineMs', given.deadlineMs ?? 50, 3_600_000),
+    onFailure: given.onFailure === undefined ? 'open' : checkOnFailure(given.onFailure),
+    instances: checkUnits('instances', given.instances ?? 1, 1_000_000),
+    maxBatch: checkUnits('maxBatch', given.maxBatch ?? 128, 5_000),
+    maxBatchesInFlight: checkUnits('maxBatchesInFlight', given.maxBatchesInFlight ?? 64, 1_000_000),
+    maxPending: checkUnits('maxPending', given.maxPending ?? 10_000, 1_000_000_000),
+  }
+}
+
+function checkPrefix(value: unknown = 'sluice:'): string {
+  const wanted = "text without braces, such as 'sluice:'"
+  if (typeof value !== 'string') throw invalidType('prefix', wanted, value)
+  if (/[{}]/.test(value) || value.length > 128) throw invalidValue('prefix', wanted, value)
+  return value
+}

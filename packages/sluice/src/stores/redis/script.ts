@@ -1,0 +1,579 @@
+// Made by scripts/embed-lua.mjs from lua/*.lua. Change those, then run `node scripts/embed-lua.mjs`.
+
+/** The algorithms, in the order of their numbers in a request. */
+export const ALGORITHM_ORDER = [
+  'token-bucket',
+  'leaky-bucket',
+  'fixed-window',
+  'sliding-window',
+  'sliding-log',
+] as const
+
+/** The script that decides, without the lines that say what time it is. */
+export const SCRIPT_BODY = `local call, pcall = redis.call, redis.pcall
+local pack, unpackWords = struct.pack, struct.unpack
+local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
+local format = string.format
+local reply, size = { now }, 1
+local function put(number)
+size = size + 1
+reply[size] = number
+end
+local function read(key, length)
+local raw = pcall('GET', key)
+if not raw then return false, 0 end
+if type(raw) ~= 'string' then return nil end
+if #raw == 8 then return false, (unpackWords('<d', raw)) end
+if type(length) == 'function' then length = length(raw) end
+if #raw == length then return raw, 0 end
+if #raw == length + 8 then return raw, (unpackWords('<d', raw, length + 1)) end
+return nil
+end
+local function ttlMs(untilUs, leastMs)
+return format('%.0f', max(ceil((untilUs - now) / 1000) + 1 + lingerMs, leastMs or 1))
+end
+local function write(key, words, wholeUs, blockedUs)
+if blockedUs > now then
+words = words .. pack('<d', blockedUs)
+wholeUs = max(wholeUs, blockedUs)
+end
+if wholeUs > now then
+call('SET', key, words, 'PX', ttlMs(wholeUs))
+else
+call('DEL', key)
+end
+end
+local function writeBlock(key, untilUs, length)
+local raw = read(key, length) or ''
+if type(length) == 'function' and raw ~= '' then length = length(raw) end
+local words = raw == '' and raw or string.sub(raw, 1, length)
+call('SET', key, words .. pack('<d', untilUs), 'PX', ttlMs(untilUs, call('PTTL', key)))
+end
+local bucket = function(...)
+local stored, length, wordsOf = ...
+local function open(key, limit)
+local words, blockedUs = read(key, length)
+if words == nil then return nil end
+local full = limit[4] * limit[2]
+if not words then return { level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0 } end
+local kept, sinceUs, lastCost = wordsOf(words)
+local level = stored(limit, full, kept)
+if level >= full then
+level = full
+else
+local gained = (now - sinceUs) * limit[3]
+if gained >= full - level then
+level = full
+elseif gained > 0 then
+level = level + gained
+end
+end
+return { level = level, sinceUs = sinceUs, blockedUs = blockedUs, lastCost = lastCost, stored = true }
+end
+local function fits(state, limit, cost)
+return cost <= limit[4] and state.level >= cost * limit[2]
+end
+local function take(state, limit, cost)
+if now > state.sinceUs or state.level == limit[4] * limit[2] then state.sinceUs = now end
+state.level = max(state.level - cost * limit[2], -2 ^ 50)
+state.lastCost = cost
+end
+local function giveBack(state, limit, units)
+if now > state.sinceUs then state.sinceUs = now end
+state.level = min(limit[4] * limit[2], state.level + units * limit[2])
+return true
+end
+local function wholeUs(state, limit)
+local missing = limit[4] * limit[2] - state.level
+if missing == 0 then return now end
+return state.sinceUs + ceil(missing / limit[3])
+end
+local function report(state, limit)
+put(state.level)
+put(state.level == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now))
+end
+local function block(key, untilUs)
+writeBlock(key, untilUs, length)
+end
+return { open = open, fits = fits, take = take, giveBack = giveBack, wholeUs = wholeUs, report = report, block = block }
+end
+local ALGORITHMS = {
+function()
+local function stored(limit, _, tokens)
+return floor(tokens * limit[2] + 0.5)
+end
+local function wordsOf(words)
+local tokens, sinceUs = unpackWords('<dd', words)
+return tokens, sinceUs, 0
+end
+local arithmetic = bucket(stored, 16, wordsOf)
+function arithmetic.save(key, state, limit)
+write(key, pack('<dd', state.level / limit[2], state.sinceUs), arithmetic.wholeUs(state, limit), state.blockedUs)
+end
+return arithmetic
+end,function()
+local function stored(limit, full, queue)
+return full - floor(queue * limit[2] + 0.5)
+end
+local function wordsOf(words)
+local queue, sinceUs, lastCost = unpackWords('<ddd', words)
+return queue, sinceUs, lastCost
+end
+local arithmetic = bucket(stored, 24, wordsOf)
+local giveBackUnits = arithmetic.giveBack
+local function endsAt(state, limit, queue, slot, atUs, delayMs)
+local baseUs = max(now, state.sinceUs)
+local slotEnd = (atUs - baseUs + delayMs * 1000) * limit[3] + slot
+return math.abs(slotEnd - queue) * 2 < limit[2]
+end
+function arithmetic.giveBack(state, limit, units, atUs, cost, delayMs)
+local queue = limit[4] * limit[2] - state.level
+local lastCost = atUs and cost or state.lastCost
+local slot = lastCost * limit[2]
+if queue <= slot or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
+local given = min(units, lastCost)
+giveBackUnits(state, limit, given)
+state.lastCost = lastCost - given
+return true
+end
+function arithmetic.save(key, state, limit)
+local queue = (limit[4] * limit[2] - state.level) / limit[2]
+write(key, pack('<ddd', queue, state.sinceUs, state.lastCost), arithmetic.wholeUs(state, limit), state.blockedUs)
+end
+return arithmetic
+end,function()
+local LARGEST_DEBT = 1e15
+local function open(key)
+local words, blockedUs = read(key, 16)
+if words == nil then return nil end
+if not words then return { markUs = now, count = 0, blockedUs = blockedUs } end
+local markUs, count = unpackWords('<dd', words)
+return { markUs = markUs, count = count, blockedUs = blockedUs, stored = true }
+end
+local function laterUs(state)
+return state.count > 0 and max(now, state.markUs) or now
+end
+local function startUs(state, limit)
+local us = laterUs(state)
+if limit[3] == 0 then return floor(us / limit[2]) * limit[2] end
+return state.count > 0 and us - state.markUs < limit[2] and state.markUs or us
+end
+local function used(state, limit)
+return state.markUs >= startUs(state, limit) and state.count or 0
+end
+local function fits(state, limit, cost)
+return used(state, limit) + cost <= limit[4]
+end
+local function take(state, limit, cost)
+local taken = used(state, limit)
+state.markUs = limit[3] == 1 and startUs(state, limit) or laterUs(state)
+state.count = min(taken + cost, limit[4] + LARGEST_DEBT)
+end
+local function giveBack(state, limit, units, atUs)
+if atUs and atUs < startUs(state, limit) then return false end
+state.count = max(0, used(state, limit) - units)
+return true
+end
+local function save(key, state, limit)
+local wholeUs = state.count == 0 and now or startUs(state, limit) + limit[2]
+write(key, pack('<dd', state.markUs, state.count), wholeUs, state.blockedUs)
+end
+local function report(state)
+put(state.markUs)
+put(state.count)
+end
+local function block(key, untilUs)
+writeBlock(key, untilUs, 16)
+end
+return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
+end,function()
+local LARGEST_DEBT = 1e15
+local function sliceAt(state, us)
+local sinceUs = us - state.originUs
+local window = floor(sinceUs / state.windowUs)
+local parts = (sinceUs - window * state.windowUs) * state.slices
+return window * state.slices + floor(parts / state.windowUs)
+end
+local function sliceUs(state, slice)
+local window = floor(slice / state.slices)
+local parts = (slice - window * state.slices) * state.windowUs
+return state.originUs + window * state.windowUs + ceil(parts / state.slices)
+end
+local function place(state, slice)
+local ring = state.slices + 1
+return slice - floor(slice / ring) * ring + 1
+end
+local function newestSlice(state)
+return sliceAt(state, state.latestUs)
+end
+local function countOf(state, slice)
+local newest = newestSlice(state)
+if slice > newest or slice < newest - state.slices then return 0 end
+return state.counts[place(state, slice)]
+end
+local function laterUs(state)
+return max(now, state.latestUs)
+end
+local function sum(state, slice)
+local total = 0
+for j = slice - state.slices + 1, newestSlice(state) do total = total + state.counts[place(state, j)] end
+return total
+end
+local function leaving(state, slice, us)
+local count = countOf(state, slice - state.slices)
+if count == 0 then return 0 end
+local window = floor(slice / state.slices)
+local elapsed = (us - state.originUs - window * state.windowUs) * state.slices
+- (slice - window * state.slices) * state.windowUs
+return (count * (state.windowUs - elapsed)) / state.windowUs
+end
+local function newestTaken(state, us)
+local oldest = sliceAt(state, us) - state.slices
+for j = newestSlice(state), oldest, -1 do
+if state.counts[place(state, j)] > 0 then return j end
+end
+return nil
+end
+local function start(state, limit, us)
+state.windowUs, state.slices = limit[2], limit[5]
+state.latestUs, state.originUs = us, limit[3] == 1 and us or 0
+state.counts = {}
+for i = 1, limit[5] + 1 do state.counts[i] = 0 end
+end
+local function length(words)
+if #words < 16 then return 0 end
+local _, slices = unpackWords('<dd', words)
+return 8 * (5 + math.abs(slices))
+end
+local function adopt(state, limit)
+local slice = newestSlice(state)
+local amount = sum(state, slice) + ceil(leaving(state, slice, state.latestUs))
+start(state, limit, state.latestUs)
+state.counts[place(state, newestSlice(state))] = amount
+end
+local function open(key, limit)
+local words, blockedUs = read(key, length)
+if words == nil then return nil end
+local state = { blockedUs = blockedUs, stored = words and true }
+if not words then
+start(state, limit, now)
+return state
+end
+local windowUs, slices, latestUs, originUs = unpackWords('<dddd', words)
+state.windowUs, state.slices, state.latestUs, state.originUs = windowUs, math.abs(slices), latestUs, originUs
+state.counts = { unpackWords('<' .. string.rep('d', state.slices + 1), words, 33) }
+state.counts[state.slices + 2] = nil
+if windowUs ~= limit[2] or slices ~= (limit[3] == 1 and -limit[5] or limit[5]) then adopt(state, limit) end
+return state
+end
+local function fits(state, limit, cost)
+local us = laterUs(state)
+local slice = sliceAt(state, us)
+return leaving(state, slice, us) <= limit[4] - cost - sum(state, slice)
+end
+local function take(state, limit, cost)
+if not newestTaken(state, laterUs(state)) then start(state, limit, now) end
+local us = laterUs(state)
+local slice = sliceAt(state, us)
+for j = max(newestSlice(state) + 1, slice - state.slices), slice do state.counts[place(state, j)] = 0 end
+state.latestUs = us
+local at = place(state, slice)
+state.counts[at] = min(state.counts[at] + cost, limit[4] + LARGEST_DEBT)
+end
+local function giveBack(state, _, units, atUs)
+local newest = atUs and sliceAt(state, atUs) or newestSlice(state)
+local oldest = sliceAt(state, laterUs(state)) - state.slices
+if atUs then oldest = max(oldest, newest) end
+local left = units
+for j = newest, oldest, -1 do
+if left <= 0 then break end
+local given = min(left, countOf(state, j))
+if given > 0 then
+local at = place(state, j)
+state.counts[at] = state.counts[at] - given
+end
+left = left - given
+end
+return left < units
+end
+local function save(key, state, limit)
+local slice = newestTaken(state, laterUs(state))
+local wholeUs = slice and sliceUs(state, slice + state.slices + 1) or state.latestUs
+local words = pack('<dddd', state.windowUs, limit[3] == 1 and -state.slices or state.slices, state.latestUs, state.originUs)
+.. pack('<' .. string.rep('d', state.slices + 1), unpack(state.counts))
+write(key, words, wholeUs, state.blockedUs)
+end
+local function report(state)
+put(state.latestUs)
+put(state.originUs)
+for i = 1, state.slices + 1 do put(state.counts[i]) end
+end
+local function block(key, untilUs)
+writeBlock(key, untilUs, length)
+end
+return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
+end,function()
+local HEADER, ENTRY = 24, 16
+local SHORT = HEADER + 64 * ENTRY
+local function open(key)
+local raw = pcall('GETRANGE', key, 0, SHORT - 1)
+if type(raw) ~= 'string' then return nil end
+local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0 }
+if raw == '' then return state end
+if #raw == SHORT then state.bytes = call('STRLEN', key) end
+if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
+state.dropped, state.base, state.blockedUs = unpackWords('<ddd', raw)
+state.entries = (state.bytes - HEADER) / ENTRY
+state.stored = state.entries > 0
+return state
+end
+local function entry(state, index)
+local at = HEADER + ENTRY * index
+if at + ENTRY <= #state.raw then return unpackWords('<dd', state.raw, at + 1) end
+return unpackWords('<dd', call('GETRANGE', state.key, at, at + ENTRY - 1))
+end
+local function unitsBefore(state, index)
+if index <= state.dropped then return state.base end
+local _, units = entry(state, index - 1)
+return units
+end
+local function newestUs(state)
+if state.entries == state.dropped then return nil end
+return (entry(state, state.entries - 1))
+end
+local function laterUs(state)
+local us = newestUs(state)
+return us and max(now, us) or now
+end
+local function firstAfter(state, us)
+local low, high = state.dropped, state.entries
+while low < high do
+local middle = floor((low + high) / 2)
+if entry(state, middle) <= us then low = middle + 1 else high = middle end
+end
+return low
+end
+local function fitsFromUs(state, limit, cost)
+local tooMany = unitsBefore(state, state.entries) - state.base + cost - limit[3]
+if tooMany <= 0 then return nil end
+local low, high = state.dropped, state.entries - 1
+while low < high do
+local middle = floor((low + high) / 2)
+if unitsBefore(state, middle + 1) - state.base >= tooMany then high = middle else low = middle + 1 end
+end
+return entry(state, low) + limit[2]
+end
+local function fits(state, limit, cost)
+if cost > limit[3] then return false end
+local fromUs = fitsFromUs(state, limit, cost)
+return not fromUs or fromUs <= laterUs(state)
+end
+local function slice(state, from, to)
+local first, last = HEADER + ENTRY * from, HEADER + ENTRY * to - 1
+if #state.raw == state.bytes then return string.sub(state.raw, first + 1, last + 1) end
+return last < first and '' or call('GETRANGE', state.key, first, last)
+end
+local function header(state)
+return pack('<ddd', state.dropped, state.base, state.blockedUs > now and state.blockedUs or 0)
+end
+local function rewrite(state, limit, entries)
+state.dropped = 0
+state.raw = header(state) .. entries
+state.bytes = #state.raw
+state.entries = #entries / ENTRY
+local us = newestUs(state)
+local untilUs = max(us and us + limit[2] or now, state.blockedUs)
+if untilUs > now then
+call('SET', state.key, state.raw, 'PX', ttlMs(untilUs))
+else
+call('DEL', state.key)
+end
+end
+local function take(state, limit, cost)
+local us = laterUs(state)
+local first = firstAfter(state, us - limit[2])
+local base, units = unitsBefore(state, first), unitsBefore(state, state.entries)
+local taken = max(0, min(cost, 2 * limit[3] - (units - base)))
+local last = state.entries
+if taken > 0 and newestUs(state) == us then last = last - 1 end
+state.dropped, state.base = first, base
+local added = taken > 0 and pack('<dd', us, units + taken) or ''
+if #state.raw == state.bytes or first > state.entries / 2 then
+return rewrite(state, limit, slice(state, first, last) .. added)
+end
+call('SETRANGE', state.key, 0, header(state))
+call('SETRANGE', state.key, HEADER + ENTRY * last, added)
+call('PEXPIRE', state.key, ttlMs(max(us + limit[2], state.blockedUs)))
+state.entries = last + #added / ENTRY
+state.bytes = HEADER + ENTRY * state.entries
+end
+local function giveBack(state, limit, units, atUs)
+local last = atUs and firstAfter(state, atUs) or state.entries
+local gone = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
+local endUnits = unitsBefore(state, last)
+local given = min(units, max(0, endUnits - gone))
+if given == 0 then return false end
+local kept = last
+while kept > state.dropped and unitsBefore(state, kept) > endUnits - given do kept = kept - 1 end
+local before = slice(state, state.dropped, kept)
+if unitsBefore(state, kept) < endUnits - given then
+before = before .. pack('<dd', entry(state, kept), endUnits - given)
+end
+local behind = {}
+for i = last, state.entries - 1 do
+local us, until_ = entry(state, i)
+behind[#behind + 1] = pack('<dd', us, until_ - given)
+end
+rewrite(state, limit, before .. table.concat(behind))
+return true
+end
+local function save() end
+local function report(state, limit, cost, fitted)
+local live = unitsBefore(state, state.entries) - unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
+put(live)
+put(newestUs(state) or 0)
+put(not fitted and cost <= limit[3] and fitsFromUs(state, limit, cost) or 0)
+put(live > 0 and fitsFromUs(state, limit, max(0, limit[3] - live) + 1) or 0)
+end
+local function block(key, untilUs)
+local state = open(key)
+if not state or state.bytes == 0 then
+call('SET', key, pack('<ddd', 0, 0, untilUs), 'PX', ttlMs(untilUs))
+return
+end
+call('SETRANGE', key, 16, pack('<d', untilUs))
+call('PEXPIRE', key, ttlMs(untilUs, call('PTTL', key)))
+end
+return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
+end
+}
+local request = cjson.decode(ARGV[1])
+local limits, steps = request[1], request[2]
+local arithmetics = {}
+local function arithmeticOf(limit)
+local algorithm = limit[1]
+local arithmetic = arithmetics[algorithm]
+if not arithmetic then
+arithmetic = ALGORITHMS[algorithm]()
+arithmetics[algorithm] = arithmetic
+end
+return arithmetic
+end
+local function describe(arithmetic, state, limit, cost)
+if not state then
+put(4)
+return
+end
+local fits = arithmetic.fits(state, limit, cost)
+local status = fits and 1 or 0
+if state.blockedUs > now then
+put(status + 2)
+put(state.blockedUs)
+else
+put(status)
+end
+arithmetic.report(state, limit, cost, fits)
+end
+local function allows(arithmetic, state, limit, cost)
+return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
+end
+local function describeTaken(arithmetic, state, limit, cost)
+put(1)
+arithmetic.report(state, limit, cost, true)
+end
+local function decide(key, limit, cost)
+local arithmetic = arithmeticOf(limit)
+local state = arithmetic.open(key, limit)
+if not allows(arithmetic, state, limit, cost) then return describe(arithmetic, state, limit, cost) end
+if cost > 0 then
+arithmetic.take(state, limit, cost)
+arithmetic.save(key, state, limit)
+end
+describeTaken(arithmetic, state, limit, cost)
+end
+local function decideGroup(keyAt, at, count)
+local states, allowed = {}, true
+for i = 1, count do
+local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
+local arithmetic = arithmeticOf(limit)
+states[i] = arithmetic.open(KEYS[keyAt + i], limit) or false
+if not allows(arithmetic, states[i], limit, cost) then allowed = false end
+end
+if allowed then
+for i = 1, count do
+local limit, cost, takes = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+if takes == 1 and cost > 0 then
+local arithmetic = arithmeticOf(limit)
+arithmetic.take(states[i], limit, cost)
+arithmetic.save(KEYS[keyAt + i], states[i], limit)
+end
+end
+end
+for i = 1, count do
+local limit, cost, takes = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+local arithmetic = arithmeticOf(limit)
+if allowed then
+if takes == 0 then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
+describeTaken(arithmetic, states[i], limit, cost)
+else
+describe(arithmetic, states[i], limit, cost)
+end
+end
+end
+local function charge(key, limit, cost)
+local arithmetic = arithmeticOf(limit)
+local state = arithmetic.open(key, limit)
+if state and cost > 0 then
+arithmetic.take(state, limit, cost)
+arithmetic.save(key, state, limit)
+end
+describe(arithmetic, state, limit, 0)
+end
+local function giveBack(key, limit, units, atUs, cost, delayMs)
+local arithmetic = arithmeticOf(limit)
+local state = arithmetic.open(key, limit)
+if state and state.stored and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs) then
+arithmetic.save(key, state, limit)
+end
+describe(arithmetic, state, limit, 0)
+end
+local function block(keyAt, durationUs)
+for algorithm = 1, #ALGORITHMS do
+arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs)
+end
+end
+local keyAt, at = 0, 1
+while steps[at] do
+local step = steps[at]
+if step == 1 then
+local limit, cost, count = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
+for i = 1, count do decide(KEYS[keyAt + i], limit, cost) end
+keyAt, at = keyAt + count, at + 4
+elseif step == 2 then
+local count = steps[at + 1]
+decideGroup(keyAt, at + 2, count)
+keyAt, at = keyAt + count, at + 2 + 3 * count
+elseif step == 3 then
+charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
+keyAt, at = keyAt + 1, at + 3
+elseif step == 4 then
+local limit, units, known = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
+if known == 1 then
+giveBack(KEYS[keyAt + 1], limit, units, steps[at + 4], steps[at + 5], steps[at + 6])
+at = at + 7
+else
+giveBack(KEYS[keyAt + 1], limit, units)
+at = at + 4
+end
+keyAt = keyAt + 1
+elseif step == 5 then
+for algorithm = 1, #ALGORITHMS do call('DEL', KEYS[keyAt + algorithm]) end
+put(1)
+keyAt, at = keyAt + #ALGORITHMS, at + 1
+else
+block(keyAt, steps[at + 1])
+put(1)
+keyAt, at = keyAt + #ALGORITHMS, at + 2
+end
+end
+return reply`

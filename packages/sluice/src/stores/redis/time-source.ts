@@ -1,0 +1,27 @@
+import { SCRIPT_BODY } from './script.js'
+
+/** Where the script has its time from. */
+export interface TimeSource {
+  readonly script: string
+  /** What the script is told with every call. */
+  readonly extraArguments: () => readonly string[]
+}
+
+/** Redis's own clock, read once a call: the one clock of a whole fleet. */
+export const redisTime: TimeSource = {
+  script: `#!lua
+local clock = redis.call('TIME')
+local now, lingerMs = clock[1] * 1000000 + clock[2], 0
+${SCRIPT_BODY}`,
+  extraArguments: () => [],
+}
+
+/** A time that a test moves. Keys then outlive the test, for Redis would let them expire by its own clock. */
+export function injectedTime(nowUs: () => number): TimeSource {
+  return {
+    script: `#!lua
+local now, lingerMs = tonumber(ARGV[2]), 3600000
+${SCRIPT_BODY}`,
+    extraArguments: () => [String(nowUs())],
+  }
+}

@@ -1,0 +1,41 @@
+// Puts the Lua of the Redis store into a TypeScript module, so that the library needs no file at run time: all files
+// as one script, without comments and indentation, which Redis would only have to read. `--check` says whether the
+// module is what the Lua makes, and changes nothing.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMain } from './is-main.mjs'
+import { fail } from './run-command.mjs'
+import { root } from './workspaces.mjs'
+
+const folder = join(root, 'packages/sluice/src/stores/redis')
+const module = join(folder, 'script.ts')
+
+/** In the order of their numbers in a request. */
+const algorithms = ['token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-window', 'sliding-log']
+
+/** The module's text, given a way to read a Lua file by its name. */
+export function moduleText(read) {
+  const functions = algorithms.map((name) => `function()\n${stripped(read(name))}\nend`)
+  const shared = `local bucket = function(...)\n${stripped(read('bucket'))}\nend`
+  const body = stripped(read('main').replace('-- ALGORITHMS\n', `${shared}\nlocal ALGORITHMS = {\n${functions}\n}\n`))
+  return `// Made by scripts/embed-lua.mjs from lua/*.lua. Change those, then run \`node scripts/embed-lua.mjs\`.
+
+/** The algorithms, in the order of their numbers in a request. */
+export const ALGORITHM_ORDER = [${algorithms.map((name) => `'${name}'`).join(', ')}] as const
+
+/** The script that decides, without the lines that say what time it is. */
+export const SCRIPT_BODY = \`${body.replace(/[\\`$]/g, '\\$&')}\`
+`
+}
+
+function stripped(lua) {
+  const lines = lua.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '' && !line.startsWith('--')).join('\n')
+}
+
+if (isMain(import.meta.url)) {
+  const wanted = moduleText((name) => readFileSync(join(folder, 'lua', `${name}.lua`), 'utf8'))
+  if (!process.argv.includes('--check')) writeFileSync(module, wanted)
+  else if (readFileSync(module, 'utf8') !== wanted)
+    fail('packages/sluice/src/stores/redis/script.ts is not what the Lua makes; run `node scripts/embed-lua.mjs`')
+}

@@ -1,0 +1,78 @@
+// Real Redis servers for tests and benchmarks: each on a free port, in a folder of its own, stopped by its own id.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const running = new Set()
+// Whatever ends this process, no server outlives it.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/**
+ * Starts a server and waits until it serves.
+ * @param {{ port?: number, args?: readonly string[] }} [options]
+ */
+export async function startRedis({ port, args = [] } = {}) {
+  for (let attempt = 1; ; attempt++) {
+    const server = await tryStart(port ?? (await freePort()), args)
+    if (server !== undefined) return server
+    // Somebody else took the port in between.
+    if (port !== undefined || attempt === 10) throw new Error('redis-server does not start')
+  }
+}
+
+async function tryStart(port, args) {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-'))
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
+  const child = spawn('redis-server', [...options, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  running.add(child)
+  const exited = once(child, 'exit').then(async () => {
+    running.delete(child)
+    await rm(folder, { recursive: true, force: true })
+  })
+  if (!(await serves(child))) {
+    await exited
+    return undefined
+  }
+  child.stdout.resume()
+  return {
+    port,
+    pid: child.pid,
+    url: `redis://127.0.0.1:${port}`,
+    /** @param {NodeJS.Signals} signal */
+    signal: (signal) => child.kill(signal),
+    async stop() {
+      child.kill('SIGCONT')
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+function serves(child) {
+  return new Promise((resolve, reject) => {
+    let log = ''
+    child.once('error', reject)
+    child.once('exit', () => resolve(false))
+    child.stdout.on('data', function read(data) {
+      log += data
+      if (!log.includes('Ready to accept connections')) return
+      child.stdout.off('data', read)
+      resolve(true)
+    })
+  })
+}
+
+/** A port that is free now. */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
