@@ -10,6 +10,12 @@ export interface Turn {
   readonly timer: NodeJS.Timeout
 }
 
+/** Calls that were sent to Redis together. */
+export interface Sent {
+  /** How many have not been answered. */
+  open: number
+}
+
 /** Something to ask the script, and who waits for the answer. */
 export abstract class Call {
   /** The slot of its keys; 0 where there are no slots. */
@@ -19,7 +25,8 @@ export abstract class Call {
   /** How many keys it names. */
   readonly size: number
   turn: Turn | undefined
-  isSent = false
+  /** With which others it was sent, once it has been. */
+  sent: Sent | undefined
   isAnswered = false
 
   constructor(slot: number, key: string, size: number) {

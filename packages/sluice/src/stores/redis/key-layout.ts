@@ -42,7 +42,9 @@ export class KeyLayout {
   }
 }
 
-function escaped(text: string): string {
+function escaped(raw: string): string {
+  // What becomes the same bytes must be the same text here.
+  const text = raw.toWellFormed()
   if (text.length > LONGEST_KEPT) return `%#${createHash('sha256').update(text).digest('base64url')}`
   return /[%{}]/.test(text) ? text.replace(/[%{}]/g, encodeURIComponent) : text
 }

@@ -4,6 +4,7 @@ import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import { Batch } from './batch.js'
 import type { Call, Turn } from './call.js'
 import type { ScriptRunner } from './clients/runner.js'
+import type { FailureReason } from './diagnostics.js'
 import { type Lane, Lanes } from './lane.js'
 import { Queue } from './queue.js'
 import { Reply } from './reply.js'
@@ -86,30 +87,29 @@ export class Link {
     while (this.#inFlight < this.#options.maxBatchesInFlight) {
       const calls = this.#queue.next(this.#options.maxBatch)
       if (calls.length === 0) return
-      void this.#send(calls)
+      const lane = this.#lanes.of(calls[0].slot)
+      if (lane.breaker.isOpen) this.#failAll(calls, 'breaker', undefined)
+      else void this.#send(calls, lane)
     }
   }
 
-  async #send(calls: readonly Call[]): Promise<void> {
+  async #send(calls: readonly Call[], lane: Lane): Promise<void> {
     this.#inFlight++
     this.#batches++
-    const lane = this.#lanes.of(calls[0].slot)
+    const sent = { open: calls.length }
+    for (const call of calls) call.sent = sent
     try {
       await this.#exchange(calls)
       lane.breaker.succeeded()
     } catch (error) {
       this.#failed(lane, calls[0].key, error)
-      for (const call of calls) if (this.#answers(call)) call.fail('error', error)
-    } finally {
-      this.#inFlight--
-      this.#flush()
+      this.#failAll(calls, 'error', error)
     }
   }
 
   /** Asks by the script's hash and, if Redis does not know it, by its text for those who still wait. */
   async #exchange(calls: readonly Call[]): Promise<void> {
     const batch = batchOf(calls)
-    for (const call of calls) call.isSent = true
     let reply: unknown
     try {
       reply = await this.#runner.evalSha(this.#sha, batch.keys, this.#argumentsOf(batch))
@@ -147,18 +147,25 @@ export class Link {
     call.isAnswered = true
     this.#pending--
     if (call.turn !== undefined && --call.turn.open === 0) clearTimeout(call.turn.timer)
+    // A batch that nobody waits for any more makes room for the next, even if its reply never comes.
+    if (call.sent !== undefined && --call.sent.open === 0) {
+      this.#inFlight--
+      this.#flush()
+    }
     return true
   }
 
   #expire(turn: Turn): void {
     const error = new Error(`Redis did not answer within ${this.#options.deadlineMs} ms`)
     const lanes = new Map<Lane, string>()
-    for (const call of turn.calls) {
-      if (!this.#answers(call)) continue
-      if (call.isSent) lanes.set(this.#lanes.of(call.slot), call.key)
-      call.fail('deadline', error)
-    }
+    for (const call of turn.calls)
+      if (!call.isAnswered && call.sent !== undefined) lanes.set(this.#lanes.of(call.slot), call.key)
     for (const [lane, key] of lanes) this.#failed(lane, key, error)
+    this.#failAll(turn.calls, 'deadline', error)
+  }
+
+  #failAll(calls: readonly Call[], reason: FailureReason, error: unknown): void {
+    for (const call of calls) if (this.#answers(call)) call.fail(reason, error)
   }
 
   #failed(lane: Lane, key: string, error: unknown): void {

@@ -1,0 +1,25 @@
+import { Redis } from 'ioredis'
+import { startRedis } from '../../../../scripts/redis-server.mjs'
+import type { Clock } from '../../src/clock.js'
+import { microseconds } from '../../src/limits/index.js'
+import { ioredisRunner } from '../../src/stores/redis/clients/ioredis.js'
+import { RedisStore } from '../../src/stores/redis/redis-store.js'
+import { injectedTime } from '../../src/stores/redis/time-source.js'
+
+/** A server, and stores on it that tell time by a clock of the test. Each finds Redis empty: it has its own prefix. */
+export async function startInjected() {
+  const server = await startRedis()
+  const client = new Redis(server.port)
+  let stores = 0
+  return {
+    client,
+    create(clock: Clock): RedisStore {
+      const time = injectedTime(() => microseconds(clock.now()))
+      return new RedisStore(ioredisRunner(client), { prefix: `test-${++stores}:`, deadlineMs: 60_000 }, time)
+    },
+    async stop() {
+      client.disconnect()
+      await server.stop()
+    },
+  }
+}
