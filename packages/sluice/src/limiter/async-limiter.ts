@@ -19,12 +19,14 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async tryAcquire(key: string, options?: CostOptions): Promise<Decision> {
-    return this.#decide(this.#demand(key, checkCall(key, options)))
+    const { decisions } = await this.#store.decide([this.#demand(key, checkCall(key, options))])
+    return decisions[0]
   }
 
   async peek(key: string): Promise<Decision> {
     checkKey(key)
-    return this.#decide(this.#demand(key, 0))
+    const { decisions } = await this.#store.decide([this.#demand(key, 0)])
+    return decisions[0]
   }
 
   async charge(key: string, options?: CostOptions): Promise<Decision> {
@@ -53,11 +55,6 @@ export class StoreLimiter implements AsyncLimiter {
       settle: async (actual) => void (await settle(actual)),
       cancel: async () => void (await settle(0)),
     }
-  }
-
-  async #decide(demand: Demand): Promise<Decision> {
-    const { decisions } = await this.#store.decide([demand])
-    return decisions[0]
   }
 
   #demand(key: string, cost: number): Demand {

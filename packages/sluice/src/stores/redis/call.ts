@@ -7,7 +7,6 @@ export interface Turn {
   readonly calls: Call[]
   /** How many have not been answered. */
   open: number
-  readonly timer: NodeJS.Timeout
 }
 
 /** Calls that were sent to Redis together. */

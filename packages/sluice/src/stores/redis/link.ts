@@ -4,6 +4,7 @@ import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import { Batch } from './batch.js'
 import type { Call, Turn } from './call.js'
 import type { ScriptRunner } from './clients/runner.js'
+import { Deadlines } from './deadlines.js'
 import type { FailureReason } from './diagnostics.js'
 import { type Lane, Lanes } from './lane.js'
 import { Queue } from './queue.js'
@@ -33,6 +34,7 @@ export class Link {
   readonly #sha: string
   readonly #lanes = new Lanes()
   readonly #queue = new Queue()
+  readonly #deadlines: Deadlines
   #turn: Turn | undefined
   #pending = 0
   #inFlight = 0
@@ -43,6 +45,7 @@ export class Link {
   constructor(runner: ScriptRunner, options: LinkOptions) {
     this.#runner = runner
     this.#options = options
+    this.#deadlines = new Deadlines(options.deadlineMs, (turn) => this.#expire(turn))
     this.#sha = createHash('sha1').update(options.script).digest('hex')
   }
 
@@ -70,17 +73,18 @@ export class Link {
     }
   }
 
+  /** While Redis is at work, all that comes in during this round of the event loop can wait; otherwise only this task. */
   #beginTurn(): Turn {
-    const timer = setTimeout(() => {
-      // The reply may have come while the process was busy. It is read before the immediate runs.
-      setImmediate(() => this.#expire(turn))
-    }, this.#options.deadlineMs)
-    const turn: Turn = { calls: [], open: 0, timer }
-    setImmediate(() => {
-      this.#turn = undefined
-      this.#flush()
-    })
+    const turn: Turn = { calls: [], open: 0 }
+    this.#deadlines.add(turn)
+    if (this.#inFlight > 0) setImmediate(this.#endTurn)
+    else queueMicrotask(() => process.nextTick(this.#endTurn))
     return turn
+  }
+
+  readonly #endTurn = () => {
+    this.#turn = undefined
+    this.#flush()
   }
 
   #flush(): void {
@@ -89,42 +93,49 @@ export class Link {
       if (calls.length === 0) return
       const lane = this.#lanes.of(calls[0].slot)
       if (lane.breaker.isOpen) this.#failAll(calls, 'breaker', undefined)
-      else void this.#send(calls, lane)
+      else this.#send(calls, lane)
     }
   }
 
-  async #send(calls: readonly Call[], lane: Lane): Promise<void> {
+  #send(calls: readonly Call[], lane: Lane): void {
     this.#inFlight++
     this.#batches++
     const sent = { open: calls.length }
     for (const call of calls) call.sent = sent
+    const batch = batchOf(calls)
+    promised(() => this.#runner.evalSha(this.#sha, batch.keys, this.#argumentsOf(batch))).then(
+      (reply) => this.#received(calls, lane, reply),
+      (error: unknown) => {
+        if (isUnknownScript(error)) this.#sendText(calls, lane)
+        else this.#refused(calls, lane, error)
+      },
+    )
+  }
+
+  /** Redis did not know the script, and did nothing: it is told the text, for those who still wait. */
+  #sendText(calls: readonly Call[], lane: Lane): void {
+    const waiting = calls.filter(({ isAnswered }) => !isAnswered)
+    if (waiting.length === 0) return
+    this.#scriptsSent++
+    const batch = batchOf(waiting)
+    promised(() => this.#runner.eval(this.#options.script, batch.keys, this.#argumentsOf(batch))).then(
+      (reply) => this.#received(waiting, lane, reply),
+      (error: unknown) => this.#refused(waiting, lane, error),
+    )
+  }
+
+  #received(calls: readonly Call[], lane: Lane, reply: unknown): void {
     try {
-      await this.#exchange(calls)
+      this.#read(calls, reply)
       lane.breaker.succeeded()
     } catch (error) {
-      this.#failed(lane, calls[0].key, error)
-      this.#failAll(calls, 'error', error)
+      this.#refused(calls, lane, error)
     }
   }
 
-  /** Asks by the script's hash and, if Redis does not know it, by its text for those who still wait. */
-  async #exchange(calls: readonly Call[]): Promise<void> {
-    const batch = batchOf(calls)
-    let reply: unknown
-    try {
-      reply = await this.#runner.evalSha(this.#sha, batch.keys, this.#argumentsOf(batch))
-    } catch (error) {
-      if (!isUnknownScript(error)) throw error
-      return this.#exchangeByText(calls.filter(({ isAnswered }) => !isAnswered))
-    }
-    this.#read(calls, reply)
-  }
-
-  async #exchangeByText(calls: readonly Call[]): Promise<void> {
-    if (calls.length === 0) return
-    const batch = batchOf(calls)
-    this.#scriptsSent++
-    this.#read(calls, await this.#runner.eval(this.#options.script, batch.keys, this.#argumentsOf(batch)))
+  #refused(calls: readonly Call[], lane: Lane, error: unknown): void {
+    this.#failed(lane, calls[0].key, error)
+    this.#failAll(calls, 'error', error)
   }
 
   #argumentsOf(batch: Batch): readonly string[] {
@@ -146,7 +157,7 @@ export class Link {
     if (call.isAnswered) return false
     call.isAnswered = true
     this.#pending--
-    if (call.turn !== undefined && --call.turn.open === 0) clearTimeout(call.turn.timer)
+    if (call.turn !== undefined) call.turn.open--
     // A batch that nobody waits for any more makes room for the next, even if its reply never comes.
     if (call.sent !== undefined && --call.sent.open === 0) {
       this.#inFlight--
@@ -222,6 +233,15 @@ function batchOf(calls: readonly Call[]): Batch {
   const batch = new Batch()
   for (const call of calls) call.addTo(batch)
   return batch
+}
+
+/** A client that throws instead of rejecting has failed like any other. */
+function promised(run: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return run()
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 /** Redis did not know the script: nothing was done. */

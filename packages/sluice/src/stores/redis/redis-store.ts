@@ -1,12 +1,11 @@
-import { StoreUnavailableError } from '../../errors.js'
 import type { Decision, Taken } from '../../limits/index.js'
 import type { Answer, AsyncStore, Demand } from '../store.js'
 import { decideAcrossSlots, type Part } from './across-slots.js'
-import type { Call } from './call.js'
-import { Charge, DecideGroup, DecideOne, GiveBack, type KeyedDemand, ResetOrBlock, type Waiter } from './calls.js'
+import { Charge, DecideGroup, DecideOne, GiveBack, ResetOrBlock } from './calls.js'
 import type { ScriptRunner } from './clients/runner.js'
 import { type RedisClient, runnerOf } from './clients/runner-of.js'
-import { type FailureReason, publishBreaker, publishDegraded } from './diagnostics.js'
+import { type FailureReason, publishBreaker } from './diagnostics.js'
+import { Failures } from './failures.js'
 import { Fallback } from './fallback.js'
 import { KeyLayout } from './key-layout.js'
 import { Link } from './link.js'
@@ -69,8 +68,8 @@ export class RedisStore implements AsyncStore {
   readonly #cluster: boolean
   readonly #layout: KeyLayout
   readonly #fallback: Fallback
+  readonly #failures: Failures
   readonly #link: Link
-  readonly #degraded = { deadline: 0, error: 0, breaker: 0, overload: 0, foreign: 0 }
   #calls = 0
 
   constructor(runner: ScriptRunner, options: RedisStoreOptions, time: TimeSource) {
@@ -78,6 +77,7 @@ export class RedisStore implements AsyncStore {
     this.#cluster = runner.cluster
     this.#layout = new KeyLayout(prefix)
     this.#fallback = new Fallback(onFailure, instances)
+    this.#failures = new Failures(this, this.#fallback)
     this.#link = new Link(runner, {
       ...limits,
       ...time,
@@ -86,36 +86,37 @@ export class RedisStore implements AsyncStore {
   }
 
   stats(): RedisStoreStats {
-    return { calls: this.#calls, degraded: { ...this.#degraded }, ...this.#link.stats() }
+    return { calls: this.#calls, degraded: { ...this.#failures.counts }, ...this.#link.stats() }
   }
 
   decide(demands: readonly Demand[]): Promise<Answer> {
+    if (demands.length === 1) return this.#decideOne(demands[0])
     if (demands.length === 0) return Promise.resolve({ allowed: true, decisions: [], takenUs: [] })
-    if (demands.length === 1 || !this.#cluster) return this.#decideInSlot(demands)
-    const parts = this.#partsOf(demands)
-    if (parts.length === 1) return this.#decideInSlot(demands)
+    const parts = this.#cluster ? this.#partsOf(demands) : []
+    if (parts.length <= 1) return this.#decideGroup(demands)
     return decideAcrossSlots(
       parts,
-      (each) => this.#decideInSlot(each),
+      (each) => (each.length === 1 ? this.#decideOne(each[0]) : this.#decideGroup(each)),
       (each, answer) => this.#giveBackAll(each, answer),
     )
   }
 
   charge(demand: Demand): Promise<Decision> {
-    return this.#ask(
-      () => this.#fallback.charge(demand),
-      (waiter) => new Charge(this.#slotOf(demand.key), this.#keyed(demand), waiter),
-    )
+    this.#calls++
+    return new Promise((resolve) => {
+      this.#link.ask(new Charge(this.#slotOf(demand.key), this.#keyOf(demand), demand, resolve, this.#failures))
+    })
   }
 
   giveBack(demand: Demand, taken: Taken | undefined): Promise<Decision> {
+    this.#calls++
     // What was not taken from Redis, or perhaps not, is not given back to it.
     if (taken?.degraded === 'local') return Promise.resolve(this.#fallback.giveBack(demand, taken))
-    const units = taken?.degraded === undefined ? demand.cost : 0
-    return this.#ask(
-      () => this.#fallback.giveBack(demand, taken),
-      (waiter) => new GiveBack(this.#slotOf(demand.key), { ...this.#keyed(demand), cost: units }, taken, waiter),
-    )
+    const given = taken?.degraded === undefined ? demand : { ...demand, cost: 0 }
+    const slot = this.#slotOf(demand.key)
+    return new Promise((resolve) => {
+      this.#link.ask(new GiveBack(slot, this.#keyOf(demand), given, taken, resolve, this.#failures))
+    })
   }
 
   /** Rejects with a `StoreUnavailableError` if Redis does not answer. */
@@ -130,58 +131,41 @@ export class RedisStore implements AsyncStore {
     return this.#resetOrBlock(name, key, durationUs)
   }
 
-  #decideInSlot(demands: readonly Demand[]): Promise<Answer> {
-    return this.#ask<Answer>(
-      () => this.#fallback.decide(demands),
-      (waiter) => {
-        const slot = this.#slotOf(demands[0].key)
-        return demands.length === 1
-          ? new DecideOne(slot, this.#keyed(demands[0]), waiter)
-          : new DecideGroup(
-              slot,
-              demands.map((demand) => this.#keyed(demand)),
-              waiter,
-            )
-      },
-    )
+  #decideOne(demand: Demand): Promise<Answer> {
+    this.#calls++
+    return new Promise((resolve) => {
+      this.#link.ask(new DecideOne(this.#slotOf(demand.key), this.#keyOf(demand), demand, resolve, this.#failures))
+    })
+  }
+
+  #decideGroup(demands: readonly Demand[]): Promise<Answer> {
+    this.#calls++
+    const keys = demands.map((demand) => this.#keyOf(demand))
+    const slot = this.#slotOf(demands[0].key)
+    return new Promise((resolve) => {
+      this.#link.ask(new DecideGroup(slot, keys, demands, resolve, this.#failures))
+    })
   }
 
   /** Gives back all that a part of a request took, once for each state. */
   async #giveBackAll(demands: readonly Demand[], answer: Answer): Promise<Answer> {
+    const keys = demands.map((demand) => this.#keyOf(demand))
     const given = new Map<string, Promise<Decision>>()
     for (const [i, demand] of demands.entries()) {
-      const { key } = this.#keyed(demand)
-      if (given.has(key)) continue
-      const cost = demands.reduce((sum, other) => sum + (this.#keyed(other).key === key ? other.cost : 0), 0)
+      if (given.has(keys[i])) continue
+      const cost = demands.reduce((sum, other, j) => sum + (keys[j] === keys[i] ? other.cost : 0), 0)
       const { delayMs, degraded } = answer.decisions[i]
-      given.set(key, this.giveBack({ ...demand, cost }, { atUs: answer.takenUs[i], cost, delayMs, degraded }))
+      given.set(keys[i], this.giveBack({ ...demand, cost }, { atUs: answer.takenUs[i], cost, delayMs, degraded }))
     }
-    const decisions = demands.map((demand) => given.get(this.#keyed(demand).key) as Promise<Decision>)
-    return { ...answer, decisions: await Promise.all(decisions) }
+    const decisions = await Promise.all(keys.map((key) => given.get(key) as Promise<Decision>))
+    return { ...answer, decisions }
   }
 
   #resetOrBlock(name: string, key: string, blockUs: number | undefined): Promise<void> {
-    const keys = this.#layout.ofAll(name, this.#layout.tagOf(key))
-    return this.#ask<void>(
-      (reason, cause) => {
-        const what = blockUs === undefined ? 'reset' : 'blocked'
-        throw new StoreUnavailableError(`Redis did not answer (${reason}); the key may not have been ${what}`, {
-          cause,
-        })
-      },
-      (waiter) => new ResetOrBlock(this.#slotOf(key), keys, blockUs, waiter),
-    )
-  }
-
-  #ask<T>(answer: (reason: FailureReason, error: unknown) => T, callFor: (waiter: Waiter<T>) => Call): Promise<T> {
     this.#calls++
+    const keys = this.#layout.ofAll(name, this.#layout.tagOf(key))
     return new Promise((resolve, reject) => {
-      const degrade = (reason: FailureReason, error: unknown) => {
-        this.#degraded[reason]++
-        publishDegraded({ store: this, reason, error })
-        return answer(reason, error)
-      }
-      this.#link.ask(callFor({ resolve, reject, degrade }))
+      this.#link.ask(new ResetOrBlock(this.#slotOf(key), keys, blockUs, resolve, reject, this.#failures))
     })
   }
 
@@ -197,8 +181,8 @@ export class RedisStore implements AsyncStore {
     return [...parts.values()]
   }
 
-  #keyed({ name, limit, key, cost }: Demand): KeyedDemand {
-    return { key: this.#layout.of(limit.algorithm, name, this.#layout.tagOf(key)), limit, cost }
+  #keyOf({ name, limit, key }: Demand): string {
+    return this.#layout.of(limit.algorithm, name, this.#layout.tagOf(key))
   }
 
   #slotOf(key: string): number {

@@ -14,7 +14,13 @@ export const SCRIPT_BODY = `local call, pcall = redis.call, redis.pcall
 local pack, unpackWords = struct.pack, struct.unpack
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 local format = string.format
+local request = cjson.decode(ARGV[1])
+local limits, steps = request[1], request[2]
 local reply, size = { now }, 1
+local function ttlMs(untilUs)
+return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
+end
+local function setUp()
 local function put(number)
 size = size + 1
 reply[size] = number
@@ -29,9 +35,6 @@ if #raw == length then return raw, 0 end
 if #raw == length + 8 then return raw, (unpackWords('<d', raw, length + 1)) end
 return nil
 end
-local function ttlMs(untilUs, leastMs)
-return format('%.0f', max(ceil((untilUs - now) / 1000) + 1 + lingerMs, leastMs or 1))
-end
 local function write(key, words, wholeUs, blockedUs)
 if blockedUs > now then
 words = words .. pack('<d', blockedUs)
@@ -43,11 +46,14 @@ else
 call('DEL', key)
 end
 end
+local function longerMs(key, untilUs)
+return format('%d', max(ttlMs(untilUs), call('PTTL', key)))
+end
 local function writeBlock(key, untilUs, length)
 local raw = read(key, length) or ''
 if type(length) == 'function' and raw ~= '' then length = length(raw) end
 local words = raw == '' and raw or string.sub(raw, 1, length)
-call('SET', key, words .. pack('<d', untilUs), 'PX', ttlMs(untilUs, call('PTTL', key)))
+call('SET', key, words .. pack('<d', untilUs), 'PX', longerMs(key, untilUs))
 end
 local bucket = function(...)
 local stored, length, wordsOf = ...
@@ -442,13 +448,11 @@ call('SET', key, pack('<ddd', 0, 0, untilUs), 'PX', ttlMs(untilUs))
 return
 end
 call('SETRANGE', key, 16, pack('<d', untilUs))
-call('PEXPIRE', key, ttlMs(untilUs, call('PTTL', key)))
+call('PEXPIRE', key, longerMs(key, untilUs))
 end
 return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
 end
 }
-local request = cjson.decode(ARGV[1])
-local limits, steps = request[1], request[2]
 local arithmetics = {}
 local function arithmeticOf(limit)
 local algorithm = limit[1]
@@ -537,9 +541,51 @@ arithmetic.save(key, state, limit)
 end
 describe(arithmetic, state, limit, 0)
 end
+local function reset(keyAt)
+for algorithm = 1, #ALGORITHMS do call('DEL', KEYS[keyAt + algorithm]) end
+put(1)
+end
 local function block(keyAt, durationUs)
 for algorithm = 1, #ALGORITHMS do
 arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs)
+end
+put(1)
+end
+return { decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
+end
+local general
+local function rest()
+general = general or setUp()
+return general
+end
+local function decideTokens(first, last, limit, cost)
+local partsPerUnit, partsPerUs = limit[2], limit[3]
+local full, parts = limit[4] * partsPerUnit, cost * partsPerUnit
+for i = first, last do
+local key = KEYS[i]
+local raw = pcall('GET', key)
+local level
+if not raw then
+level = full
+elseif #raw == 16 then
+local tokens, sinceUs = unpackWords('<dd', raw)
+local gained = (now - sinceUs) * partsPerUs
+local stored = floor(tokens * partsPerUnit + 0.5)
+if gained >= 0 and stored < full then
+level = gained >= full - stored and full or stored + gained
+end
+end
+if not level then
+rest().decide(key, limit, cost)
+else
+local status = 0
+if level >= parts then
+status, level = 1, level - parts
+call('SET', key, pack('<dd', level / partsPerUnit, now), 'PX', ttlMs(now + ceil((full - level) / partsPerUs)))
+end
+reply[size + 1], reply[size + 2], reply[size + 3] = status, level, 0
+size = size + 3
+end
 end
 end
 local keyAt, at = 0, 1
@@ -547,33 +593,35 @@ while steps[at] do
 local step = steps[at]
 if step == 1 then
 local limit, cost, count = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-for i = 1, count do decide(KEYS[keyAt + i], limit, cost) end
+if limit[1] == 1 and cost > 0 and cost <= limit[4] then
+decideTokens(keyAt + 1, keyAt + count, limit, cost)
+else
+for i = 1, count do rest().decide(KEYS[keyAt + i], limit, cost) end
+end
 keyAt, at = keyAt + count, at + 4
 elseif step == 2 then
 local count = steps[at + 1]
-decideGroup(keyAt, at + 2, count)
+rest().decideGroup(keyAt, at + 2, count)
 keyAt, at = keyAt + count, at + 2 + 3 * count
 elseif step == 3 then
-charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
+rest().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
 keyAt, at = keyAt + 1, at + 3
 elseif step == 4 then
 local limit, units, known = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
 if known == 1 then
-giveBack(KEYS[keyAt + 1], limit, units, steps[at + 4], steps[at + 5], steps[at + 6])
+rest().giveBack(KEYS[keyAt + 1], limit, units, steps[at + 4], steps[at + 5], steps[at + 6])
 at = at + 7
 else
-giveBack(KEYS[keyAt + 1], limit, units)
+rest().giveBack(KEYS[keyAt + 1], limit, units)
 at = at + 4
 end
 keyAt = keyAt + 1
 elseif step == 5 then
-for algorithm = 1, #ALGORITHMS do call('DEL', KEYS[keyAt + algorithm]) end
-put(1)
-keyAt, at = keyAt + #ALGORITHMS, at + 1
+rest().reset(keyAt)
+keyAt, at = keyAt + 5, at + 1
 else
-block(keyAt, steps[at + 1])
-put(1)
-keyAt, at = keyAt + #ALGORITHMS, at + 2
+rest().block(keyAt, steps[at + 1])
+keyAt, at = keyAt + 5, at + 2
 end
 end
 return reply`

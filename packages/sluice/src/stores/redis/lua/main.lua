@@ -39,161 +39,217 @@ local pack, unpackWords = struct.pack, struct.unpack
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 local format = string.format
 
-local reply, size = { now }, 1
-
-local function put(number)
-  size = size + 1
-  reply[size] = number
-end
-
--- What a key holds: its words, if there are `length` bytes of them, and the end of its block; nothing for what no limit
--- wrote. `length` may be a function of what is there.
-local function read(key, length)
-  local raw = pcall('GET', key)
-  if not raw then return false, 0 end
-  if type(raw) ~= 'string' then return nil end
-  if #raw == 8 then return false, (unpackWords('<d', raw)) end
-  if type(length) == 'function' then length = length(raw) end
-  if #raw == length then return raw, 0 end
-  if #raw == length + 8 then return raw, (unpackWords('<d', raw, length + 1)) end
-  return nil
-end
-
--- The PX of a key that has to last until a time, and for `leastMs` if that is said. PX counts from the whole millisecond
--- that has begun, hence one more. Redis itself is slower to format a number.
-local function ttlMs(untilUs, leastMs)
-  return format('%.0f', max(ceil((untilUs - now) / 1000) + 1 + lingerMs, leastMs or 1))
-end
-
--- Writes words that expire at `wholeUs`, or at the end of a block; if that is past, there is nothing to remember.
-local function write(key, words, wholeUs, blockedUs)
-  if blockedUs > now then
-    words = words .. pack('<d', blockedUs)
-    wholeUs = max(wholeUs, blockedUs)
-  end
-  if wholeUs > now then
-    call('SET', key, words, 'PX', ttlMs(wholeUs))
-  else
-    call('DEL', key)
-  end
-end
-
--- Puts the end of a block behind `length` bytes of words, or where there are none, for a limit that nobody named. The
--- state goes on living for as long as it did.
-local function writeBlock(key, untilUs, length)
-  local raw = read(key, length) or ''
-  if type(length) == 'function' and raw ~= '' then length = length(raw) end
-  local words = raw == '' and raw or string.sub(raw, 1, length)
-  call('SET', key, words .. pack('<d', untilUs), 'PX', ttlMs(untilUs, call('PTTL', key)))
-end
-
--- ALGORITHMS
-
 local request = cjson.decode(ARGV[1])
 local limits, steps = request[1], request[2]
-local arithmetics = {}
+local reply, size = { now }, 1
 
--- Only what a batch asks for is set up: a batch is often one request.
-local function arithmeticOf(limit)
-  local algorithm = limit[1]
-  local arithmetic = arithmetics[algorithm]
-  if not arithmetic then
-    arithmetic = ALGORITHMS[algorithm]()
-    arithmetics[algorithm] = arithmetic
+-- The PX of a key that has to last until a time. It counts from the whole millisecond that has begun, hence one more;
+-- and Redis itself is slower to format a number.
+local function ttlMs(untilUs)
+  return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
+end
+
+-- All that a batch may need besides the most frequent thing of all. It is set up when the first step asks for it,
+-- because a batch is often one request.
+local function setUp()
+  local function put(number)
+    size = size + 1
+    reply[size] = number
   end
-  return arithmetic
-end
 
-local function describe(arithmetic, state, limit, cost)
-  if not state then
-    put(4)
-    return
+  -- What a key holds: its words, if there are `length` bytes of them, and the end of its block; nothing for what no limit
+  -- wrote. `length` may be a function of what is there.
+  local function read(key, length)
+    local raw = pcall('GET', key)
+    if not raw then return false, 0 end
+    if type(raw) ~= 'string' then return nil end
+    if #raw == 8 then return false, (unpackWords('<d', raw)) end
+    if type(length) == 'function' then length = length(raw) end
+    if #raw == length then return raw, 0 end
+    if #raw == length + 8 then return raw, (unpackWords('<d', raw, length + 1)) end
+    return nil
   end
-  local fits = arithmetic.fits(state, limit, cost)
-  local status = fits and 1 or 0
-  if state.blockedUs > now then
-    put(status + 2)
-    put(state.blockedUs)
-  else
-    put(status)
+
+  -- Writes words that expire at `wholeUs`, or at the end of a block; if that is past, there is nothing to remember.
+  local function write(key, words, wholeUs, blockedUs)
+    if blockedUs > now then
+      words = words .. pack('<d', blockedUs)
+      wholeUs = max(wholeUs, blockedUs)
+    end
+    if wholeUs > now then
+      call('SET', key, words, 'PX', ttlMs(wholeUs))
+    else
+      call('DEL', key)
+    end
   end
-  arithmetic.report(state, limit, cost, fits)
-end
 
-local function allows(arithmetic, state, limit, cost)
-  return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
-end
-
--- The status of what was taken says whether it had fitted; after it was taken that cannot be asked any more.
-local function describeTaken(arithmetic, state, limit, cost)
-  put(1)
-  arithmetic.report(state, limit, cost, true)
-end
-
-local function decide(key, limit, cost)
-  local arithmetic = arithmeticOf(limit)
-  local state = arithmetic.open(key, limit)
-  if not allows(arithmetic, state, limit, cost) then return describe(arithmetic, state, limit, cost) end
-  if cost > 0 then
-    arithmetic.take(state, limit, cost)
-    arithmetic.save(key, state, limit)
+  -- The PX of a key that lives until a time, and no shorter than it would anyway.
+  local function longerMs(key, untilUs)
+    return format('%d', max(ttlMs(untilUs), call('PTTL', key)))
   end
-  describeTaken(arithmetic, state, limit, cost)
-end
 
-local function decideGroup(keyAt, at, count)
-  local states, allowed = {}, true
-  for i = 1, count do
-    local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
+  -- Puts the end of a block behind `length` bytes of words, or where there are none, for a limit that nobody named. The
+  -- state goes on living for as long as it did.
+  local function writeBlock(key, untilUs, length)
+    local raw = read(key, length) or ''
+    if type(length) == 'function' and raw ~= '' then length = length(raw) end
+    local words = raw == '' and raw or string.sub(raw, 1, length)
+    call('SET', key, words .. pack('<d', untilUs), 'PX', longerMs(key, untilUs))
+  end
+
+  -- ALGORITHMS
+
+  local arithmetics = {}
+
+  -- Only what a batch asks for is set up: a batch is often one request.
+  local function arithmeticOf(limit)
+    local algorithm = limit[1]
+    local arithmetic = arithmetics[algorithm]
+    if not arithmetic then
+      arithmetic = ALGORITHMS[algorithm]()
+      arithmetics[algorithm] = arithmetic
+    end
+    return arithmetic
+  end
+
+  local function describe(arithmetic, state, limit, cost)
+    if not state then
+      put(4)
+      return
+    end
+    local fits = arithmetic.fits(state, limit, cost)
+    local status = fits and 1 or 0
+    if state.blockedUs > now then
+      put(status + 2)
+      put(state.blockedUs)
+    else
+      put(status)
+    end
+    arithmetic.report(state, limit, cost, fits)
+  end
+
+  local function allows(arithmetic, state, limit, cost)
+    return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
+  end
+
+  -- The status of what was taken says whether it had fitted; after it was taken that cannot be asked any more.
+  local function describeTaken(arithmetic, state, limit, cost)
+    put(1)
+    arithmetic.report(state, limit, cost, true)
+  end
+
+  local function decide(key, limit, cost)
     local arithmetic = arithmeticOf(limit)
-    states[i] = arithmetic.open(KEYS[keyAt + i], limit) or false
-    if not allows(arithmetic, states[i], limit, cost) then allowed = false end
+    local state = arithmetic.open(key, limit)
+    if not allows(arithmetic, state, limit, cost) then return describe(arithmetic, state, limit, cost) end
+    if cost > 0 then
+      arithmetic.take(state, limit, cost)
+      arithmetic.save(key, state, limit)
+    end
+    describeTaken(arithmetic, state, limit, cost)
   end
-  if allowed then
+
+  local function decideGroup(keyAt, at, count)
+    local states, allowed = {}, true
+    for i = 1, count do
+      local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
+      local arithmetic = arithmeticOf(limit)
+      states[i] = arithmetic.open(KEYS[keyAt + i], limit) or false
+      if not allows(arithmetic, states[i], limit, cost) then allowed = false end
+    end
+    if allowed then
+      for i = 1, count do
+        local limit, cost, takes = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+        if takes == 1 and cost > 0 then
+          local arithmetic = arithmeticOf(limit)
+          arithmetic.take(states[i], limit, cost)
+          arithmetic.save(KEYS[keyAt + i], states[i], limit)
+        end
+      end
+    end
     for i = 1, count do
       local limit, cost, takes = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
-      if takes == 1 and cost > 0 then
-        local arithmetic = arithmeticOf(limit)
-        arithmetic.take(states[i], limit, cost)
-        arithmetic.save(KEYS[keyAt + i], states[i], limit)
+      local arithmetic = arithmeticOf(limit)
+      if allowed then
+        if takes == 0 then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
+        describeTaken(arithmetic, states[i], limit, cost)
+      else
+        describe(arithmetic, states[i], limit, cost)
       end
     end
   end
-  for i = 1, count do
-    local limit, cost, takes = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+
+  local function charge(key, limit, cost)
     local arithmetic = arithmeticOf(limit)
-    if allowed then
-      if takes == 0 then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
-      describeTaken(arithmetic, states[i], limit, cost)
-    else
-      describe(arithmetic, states[i], limit, cost)
+    local state = arithmetic.open(key, limit)
+    if state and cost > 0 then
+      arithmetic.take(state, limit, cost)
+      arithmetic.save(key, state, limit)
     end
+    describe(arithmetic, state, limit, 0)
   end
+
+  local function giveBack(key, limit, units, atUs, cost, delayMs)
+    local arithmetic = arithmeticOf(limit)
+    local state = arithmetic.open(key, limit)
+    if state and state.stored and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs) then
+      arithmetic.save(key, state, limit)
+    end
+    describe(arithmetic, state, limit, 0)
+  end
+
+  local function reset(keyAt)
+    for algorithm = 1, #ALGORITHMS do call('DEL', KEYS[keyAt + algorithm]) end
+    put(1)
+  end
+
+  -- A block is for a name and a key, whatever the algorithm: it goes with the state of each.
+  local function block(keyAt, durationUs)
+    for algorithm = 1, #ALGORITHMS do
+      arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs)
+    end
+    put(1)
+  end
+
+  return { decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
 end
 
-local function charge(key, limit, cost)
-  local arithmetic = arithmeticOf(limit)
-  local state = arithmetic.open(key, limit)
-  if state and cost > 0 then
-    arithmetic.take(state, limit, cost)
-    arithmetic.save(key, state, limit)
-  end
-  describe(arithmetic, state, limit, 0)
+local general
+
+local function rest()
+  general = general or setUp()
+  return general
 end
 
-local function giveBack(key, limit, units, atUs, cost, delayMs)
-  local arithmetic = arithmeticOf(limit)
-  local state = arithmetic.open(key, limit)
-  if state and state.stored and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs) then
-    arithmetic.save(key, state, limit)
-  end
-  describe(arithmetic, state, limit, 0)
-end
-
--- A block is for a name and a key, whatever the algorithm: it goes with the state of each.
-local function block(keyAt, durationUs)
-  for algorithm = 1, #ALGORITHMS do
-    arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs)
+-- Requests of one token each or so, written out: token-bucket.lua says the same, and a test that they agree.
+local function decideTokens(first, last, limit, cost)
+  local partsPerUnit, partsPerUs = limit[2], limit[3]
+  local full, parts = limit[4] * partsPerUnit, cost * partsPerUnit
+  for i = first, last do
+    local key = KEYS[i]
+    local raw = pcall('GET', key)
+    local level
+    if not raw then
+      level = full
+    elseif #raw == 16 then
+      local tokens, sinceUs = unpackWords('<dd', raw)
+      local gained = (now - sinceUs) * partsPerUs
+      local stored = floor(tokens * partsPerUnit + 0.5)
+      if gained >= 0 and stored < full then
+        level = gained >= full - stored and full or stored + gained
+      end
+    end
+    if not level then
+      rest().decide(key, limit, cost)
+    else
+      local status = 0
+      if level >= parts then
+        status, level = 1, level - parts
+        call('SET', key, pack('<dd', level / partsPerUnit, now), 'PX', ttlMs(now + ceil((full - level) / partsPerUs)))
+      end
+      reply[size + 1], reply[size + 2], reply[size + 3] = status, level, 0
+      size = size + 3
+    end
   end
 end
 
@@ -202,33 +258,35 @@ while steps[at] do
   local step = steps[at]
   if step == 1 then
     local limit, cost, count = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-    for i = 1, count do decide(KEYS[keyAt + i], limit, cost) end
+    if limit[1] == 1 and cost > 0 and cost <= limit[4] then
+      decideTokens(keyAt + 1, keyAt + count, limit, cost)
+    else
+      for i = 1, count do rest().decide(KEYS[keyAt + i], limit, cost) end
+    end
     keyAt, at = keyAt + count, at + 4
   elseif step == 2 then
     local count = steps[at + 1]
-    decideGroup(keyAt, at + 2, count)
+    rest().decideGroup(keyAt, at + 2, count)
     keyAt, at = keyAt + count, at + 2 + 3 * count
   elseif step == 3 then
-    charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
+    rest().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
     keyAt, at = keyAt + 1, at + 3
   elseif step == 4 then
     local limit, units, known = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
     if known == 1 then
-      giveBack(KEYS[keyAt + 1], limit, units, steps[at + 4], steps[at + 5], steps[at + 6])
+      rest().giveBack(KEYS[keyAt + 1], limit, units, steps[at + 4], steps[at + 5], steps[at + 6])
       at = at + 7
     else
-      giveBack(KEYS[keyAt + 1], limit, units)
+      rest().giveBack(KEYS[keyAt + 1], limit, units)
       at = at + 4
     end
     keyAt = keyAt + 1
   elseif step == 5 then
-    for algorithm = 1, #ALGORITHMS do call('DEL', KEYS[keyAt + algorithm]) end
-    put(1)
-    keyAt, at = keyAt + #ALGORITHMS, at + 1
+    rest().reset(keyAt)
+    keyAt, at = keyAt + 5, at + 1
   else
-    block(keyAt, steps[at + 1])
-    put(1)
-    keyAt, at = keyAt + #ALGORITHMS, at + 2
+    rest().block(keyAt, steps[at + 1])
+    keyAt, at = keyAt + 5, at + 2
   end
 end
 

@@ -160,7 +160,7 @@ local function block(key, untilUs)
     return
   end
   call('SETRANGE', key, 16, pack('<d', untilUs))
-  call('PEXPIRE', key, ttlMs(untilUs, call('PTTL', key)))
+  call('PEXPIRE', key, longerMs(key, untilUs))
 end
 
 return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }

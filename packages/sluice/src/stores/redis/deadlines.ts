@@ -1,0 +1,41 @@
+// Imported, so that a test that replaces the global timers does not stop decisions.
+import { setImmediate, setTimeout } from 'node:timers'
+import type { Turn } from './call.js'
+
+const { performance } = globalThis
+
+/** Lets turns expire, all by one timer: they end in the order in which they began. */
+export class Deadlines {
+  readonly #deadlineMs: number
+  readonly #expire: (turn: Turn) => void
+  readonly #turns: { readonly turn: Turn; readonly endsMs: number }[] = []
+  #isRunning = false
+
+  constructor(deadlineMs: number, expire: (turn: Turn) => void) {
+    this.#deadlineMs = deadlineMs
+    this.#expire = expire
+  }
+
+  add(turn: Turn): void {
+    this.#turns.push({ turn, endsMs: performance.now() + this.#deadlineMs })
+    if (!this.#isRunning) this.#wait(this.#deadlineMs)
+  }
+
+  #wait(ms: number): void {
+    this.#isRunning = true
+    // A reply may have come while the process was busy. It is read before the immediate runs.
+    setTimeout(() => setImmediate(() => this.#check()), Math.max(1, ms))
+  }
+
+  #check(): void {
+    const nowMs = performance.now()
+    const turns = this.#turns
+    let past = 0
+    // A millisecond is what timers can be early by.
+    while (past < turns.length && (turns[past].turn.open === 0 || turns[past].endsMs <= nowMs + 1)) past++
+    const ended = turns.splice(0, past)
+    if (turns.length > 0) this.#wait(turns[0].endsMs - nowMs)
+    else this.#isRunning = false
+    for (const { turn } of ended) if (turn.open > 0) this.#expire(turn)
+  }
+}
