@@ -17,7 +17,9 @@ const algorithms = ['token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-win
 export function moduleText(read) {
   const functions = algorithms.map((name) => `function()\n${stripped(read(name))}\nend`)
   const shared = `local bucket = function(...)\n${stripped(read('bucket'))}\nend`
-  const body = stripped(read('main').replace('-- ALGORITHMS\n', `${shared}\nlocal ALGORITHMS = {\n${functions}\n}\n`))
+  const chosen = `${shared}\nlocal ALGORITHMS = {\n${functions}\n}`
+  const general = stripped(read('general').replace('-- ALGORITHMS', () => chosen))
+  const body = stripped(read('main').replace('-- GENERAL', () => general))
   return `// Made by scripts/embed-lua.mjs from lua/*.lua. Change those, then run \`node scripts/embed-lua.mjs\`.
 
 /** The algorithms, in the order of their numbers in a request. */

@@ -1,26 +1,57 @@
 // Made by scripts/embed-lua.mjs from lua/*.lua. Change those, then run `node scripts/embed-lua.mjs`.
 
 /** The algorithms, in the order of their numbers in a request. */
-export const ALGORITHM_ORDER = [
-  'token-bucket',
-  'leaky-bucket',
-  'fixed-window',
-  'sliding-window',
-  'sliding-log',
-] as const
+export const ALGORITHM_ORDER = ['token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-window', 'sliding-log'] as const
 
 /** The script that decides, without the lines that say what time it is. */
-export const SCRIPT_BODY = `local call, pcall = redis.call, redis.pcall
+export const SCRIPT_BODY = `local request = cjson.decode(ARGV[1])
+local limits, steps = request[1], request[2]
+local reply, size = { now }, 1
+local keyAt, at, general = 0, 1, nil
+local done = 0
+while steps[at] do
+local step, limit, cost, count = steps[at], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
+local isPlain = step == 1 and limit[1] == 1 and cost > 0 and cost <= limit[4]
+if isPlain then
+local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
+local floor, ceil, format = math.floor, math.ceil, string.format
+local partsPerUnit, partsPerUs = limit[2], limit[3]
+local full, parts = limit[4] * partsPerUnit, cost * partsPerUnit
+while done < count do
+local key = KEYS[keyAt + done + 1]
+local raw = pcall('GET', key)
+local level
+if not raw then
+level = full
+elseif #raw == 16 then
+local tokens, sinceUs = unpackWords('<dd', raw)
+local gained = (now - sinceUs) * partsPerUs
+local stored = floor(tokens * partsPerUnit + 0.5)
+if gained >= 0 and stored < full then
+level = gained >= full - stored and full or stored + gained
+end
+end
+if not level then break end
+local status = 0
+if level >= parts then
+status, level = 1, level - parts
+local ttlMs = ceil(ceil((full - level) / partsPerUs) / 1000) + 1 + lingerMs
+call('SET', key, pack('<dd', level / partsPerUnit, now), 'PX', format('%d', ttlMs))
+end
+reply[size + 1], reply[size + 2], reply[size + 3] = status, level, 0
+size = size + 3
+done = done + 1
+end
+end
+if not isPlain or done < count then
+general = general or (function()
+local call, pcall = redis.call, redis.pcall
 local pack, unpackWords = struct.pack, struct.unpack
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 local format = string.format
-local request = cjson.decode(ARGV[1])
-local limits, steps = request[1], request[2]
-local reply, size = { now }, 1
 local function ttlMs(untilUs)
 return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
 end
-local function setUp()
 local function put(number)
 size = size + 1
 reply[size] = number
@@ -552,75 +583,37 @@ end
 put(1)
 end
 return { decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
+end)()
 end
-local general
-local function rest()
-general = general or setUp()
-return general
-end
-local function decideTokens(first, last, limit, cost)
-local partsPerUnit, partsPerUs = limit[2], limit[3]
-local full, parts = limit[4] * partsPerUnit, cost * partsPerUnit
-for i = first, last do
-local key = KEYS[i]
-local raw = pcall('GET', key)
-local level
-if not raw then
-level = full
-elseif #raw == 16 then
-local tokens, sinceUs = unpackWords('<dd', raw)
-local gained = (now - sinceUs) * partsPerUs
-local stored = floor(tokens * partsPerUnit + 0.5)
-if gained >= 0 and stored < full then
-level = gained >= full - stored and full or stored + gained
-end
-end
-if not level then
-rest().decide(key, limit, cost)
-else
-local status = 0
-if level >= parts then
-status, level = 1, level - parts
-call('SET', key, pack('<dd', level / partsPerUnit, now), 'PX', ttlMs(now + ceil((full - level) / partsPerUs)))
-end
-reply[size + 1], reply[size + 2], reply[size + 3] = status, level, 0
-size = size + 3
-end
-end
-end
-local keyAt, at = 0, 1
-while steps[at] do
-local step = steps[at]
 if step == 1 then
-local limit, cost, count = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-if limit[1] == 1 and cost > 0 and cost <= limit[4] then
-decideTokens(keyAt + 1, keyAt + count, limit, cost)
-else
-for i = 1, count do rest().decide(KEYS[keyAt + i], limit, cost) end
+if done < count then
+general.decide(KEYS[keyAt + done + 1], limit, cost)
+done = done + 1
 end
-keyAt, at = keyAt + count, at + 4
+if done == count then
+keyAt, at, done = keyAt + count, at + 4, 0
+end
 elseif step == 2 then
-local count = steps[at + 1]
-rest().decideGroup(keyAt, at + 2, count)
+count = steps[at + 1]
+general.decideGroup(keyAt, at + 2, count)
 keyAt, at = keyAt + count, at + 2 + 3 * count
 elseif step == 3 then
-rest().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
+general.charge(KEYS[keyAt + 1], limit, cost)
 keyAt, at = keyAt + 1, at + 3
 elseif step == 4 then
-local limit, units, known = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-if known == 1 then
-rest().giveBack(KEYS[keyAt + 1], limit, units, steps[at + 4], steps[at + 5], steps[at + 6])
+if count == 1 then
+general.giveBack(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6])
 at = at + 7
 else
-rest().giveBack(KEYS[keyAt + 1], limit, units)
+general.giveBack(KEYS[keyAt + 1], limit, cost)
 at = at + 4
 end
 keyAt = keyAt + 1
 elseif step == 5 then
-rest().reset(keyAt)
+general.reset(keyAt)
 keyAt, at = keyAt + 5, at + 1
 else
-rest().block(keyAt, steps[at + 1])
+general.block(keyAt, steps[at + 1])
 keyAt, at = keyAt + 5, at + 2
 end
 end

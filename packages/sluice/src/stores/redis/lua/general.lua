@@ -1,0 +1,183 @@
+-- What a batch may need besides plain token buckets. Gives the functions that main.lua calls, each for one step.
+--
+-- An algorithm's file gives a table of functions:
+--   open(key, limit)                     the state, brought up to now; nil if what is there is not ours
+--   fits(state, limit, cost)             as in the arithmetic of the same name
+--   take(state, limit, cost)
+--   giveBack(state, limit, units, atUs, cost, delayMs)   says whether anything was given
+--   save(key, state, limit)              writes a state that was changed, or deletes it if it is whole
+--   report(state, limit, cost, fits)     appends the numbers that the caller describes the state by
+--   block(key, untilUs)                  adds the end of a block to whatever the key holds
+-- A state has `stored`, unless the key held none, and `blockedUs`, the end of its block, or 0.
+
+local call, pcall = redis.call, redis.pcall
+local pack, unpackWords = struct.pack, struct.unpack
+local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
+local format = string.format
+
+-- The PX of a key that has to last until a time. It counts from the whole millisecond that has begun, hence one more;
+-- and Redis itself is slower to format a number.
+local function ttlMs(untilUs)
+  return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
+end
+
+local function put(number)
+  size = size + 1
+  reply[size] = number
+end
+
+-- What a key holds: its words, if there are `length` bytes of them, and the end of its block; nothing for what no limit
+-- wrote. `length` may be a function of what is there.
+local function read(key, length)
+  local raw = pcall('GET', key)
+  if not raw then return false, 0 end
+  if type(raw) ~= 'string' then return nil end
+  if #raw == 8 then return false, (unpackWords('<d', raw)) end
+  if type(length) == 'function' then length = length(raw) end
+  if #raw == length then return raw, 0 end
+  if #raw == length + 8 then return raw, (unpackWords('<d', raw, length + 1)) end
+  return nil
+end
+
+-- Writes words that expire at `wholeUs`, or at the end of a block; if that is past, there is nothing to remember.
+local function write(key, words, wholeUs, blockedUs)
+  if blockedUs > now then
+    words = words .. pack('<d', blockedUs)
+    wholeUs = max(wholeUs, blockedUs)
+  end
+  if wholeUs > now then
+    call('SET', key, words, 'PX', ttlMs(wholeUs))
+  else
+    call('DEL', key)
+  end
+end
+
+-- The PX of a key that lives until a time, and no shorter than it would anyway.
+local function longerMs(key, untilUs)
+  return format('%d', max(ttlMs(untilUs), call('PTTL', key)))
+end
+
+-- Puts the end of a block behind `length` bytes of words, or where there are none, for a limit that nobody named. The
+-- state goes on living for as long as it did.
+local function writeBlock(key, untilUs, length)
+  local raw = read(key, length) or ''
+  if type(length) == 'function' and raw ~= '' then length = length(raw) end
+  local words = raw == '' and raw or string.sub(raw, 1, length)
+  call('SET', key, words .. pack('<d', untilUs), 'PX', longerMs(key, untilUs))
+end
+
+-- ALGORITHMS
+
+local arithmetics = {}
+
+-- Only what a batch asks for is set up: a batch is often one request.
+local function arithmeticOf(limit)
+  local algorithm = limit[1]
+  local arithmetic = arithmetics[algorithm]
+  if not arithmetic then
+    arithmetic = ALGORITHMS[algorithm]()
+    arithmetics[algorithm] = arithmetic
+  end
+  return arithmetic
+end
+
+local function describe(arithmetic, state, limit, cost)
+  if not state then
+    put(4)
+    return
+  end
+  local fits = arithmetic.fits(state, limit, cost)
+  local status = fits and 1 or 0
+  if state.blockedUs > now then
+    put(status + 2)
+    put(state.blockedUs)
+  else
+    put(status)
+  end
+  arithmetic.report(state, limit, cost, fits)
+end
+
+local function allows(arithmetic, state, limit, cost)
+  return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
+end
+
+-- The status of what was taken says whether it had fitted; after it was taken that cannot be asked any more.
+local function describeTaken(arithmetic, state, limit, cost)
+  put(1)
+  arithmetic.report(state, limit, cost, true)
+end
+
+local function decide(key, limit, cost)
+  local arithmetic = arithmeticOf(limit)
+  local state = arithmetic.open(key, limit)
+  if not allows(arithmetic, state, limit, cost) then return describe(arithmetic, state, limit, cost) end
+  if cost > 0 then
+    arithmetic.take(state, limit, cost)
+    arithmetic.save(key, state, limit)
+  end
+  describeTaken(arithmetic, state, limit, cost)
+end
+
+local function decideGroup(keyAt, at, count)
+  local states, allowed = {}, true
+  for i = 1, count do
+    local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
+    local arithmetic = arithmeticOf(limit)
+    states[i] = arithmetic.open(KEYS[keyAt + i], limit) or false
+    if not allows(arithmetic, states[i], limit, cost) then allowed = false end
+  end
+  if allowed then
+    for i = 1, count do
+      local limit, cost, takes = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+      if takes == 1 and cost > 0 then
+        local arithmetic = arithmeticOf(limit)
+        arithmetic.take(states[i], limit, cost)
+        arithmetic.save(KEYS[keyAt + i], states[i], limit)
+      end
+    end
+  end
+  for i = 1, count do
+    local limit, cost, takes = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+    local arithmetic = arithmeticOf(limit)
+    if allowed then
+      if takes == 0 then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
+      describeTaken(arithmetic, states[i], limit, cost)
+    else
+      describe(arithmetic, states[i], limit, cost)
+    end
+  end
+end
+
+local function charge(key, limit, cost)
+  local arithmetic = arithmeticOf(limit)
+  local state = arithmetic.open(key, limit)
+  if state and cost > 0 then
+    arithmetic.take(state, limit, cost)
+    arithmetic.save(key, state, limit)
+  end
+  describe(arithmetic, state, limit, 0)
+end
+
+local function giveBack(key, limit, units, atUs, cost, delayMs)
+  local arithmetic = arithmeticOf(limit)
+  local state = arithmetic.open(key, limit)
+  if state and state.stored and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs) then
+    arithmetic.save(key, state, limit)
+  end
+  describe(arithmetic, state, limit, 0)
+end
+
+local function reset(keyAt)
+  for algorithm = 1, #ALGORITHMS do call('DEL', KEYS[keyAt + algorithm]) end
+  put(1)
+end
+
+-- A block is for a name and a key, whatever the algorithm: it goes with the state of each.
+local function block(keyAt, durationUs)
+  for algorithm = 1, #ALGORITHMS do
+    arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs)
+  end
+  put(1)
+end
+
+return { decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
