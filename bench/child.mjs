@@ -1,11 +1,16 @@
 // Does one task, given as JSON, in a process of its own, and prints what it found, as JSON.
 import { writeSync } from 'node:fs'
-import { bytes } from './tasks/bytes.mjs'
-import { pauses } from './tasks/pauses.mjs'
-import { speed } from './tasks/speed.mjs'
 
-const tasks = { speed, bytes, pauses }
+/** Each is loaded only where it is done, so that no process holds what others need. */
+const tasks = {
+  speed: async () => (await import('./tasks/speed.mjs')).speed,
+  bytes: async () => (await import('./tasks/bytes.mjs')).bytes,
+  pauses: async () => (await import('./tasks/pauses.mjs')).pauses,
+  redisSpeed: async () => (await import('./tasks/redis-speed.mjs')).redisSpeed,
+  redisBytes: async () => (await import('./tasks/redis-bytes.mjs')).redisBytes,
+}
 const { task, ...options } = JSON.parse(process.argv[2])
-writeSync(1, JSON.stringify(await tasks[task](options)))
+const run = await tasks[task]()
+writeSync(1, JSON.stringify(await run(options)))
 // Nobody needs ten million keys to be cleared away.
 process.exit()

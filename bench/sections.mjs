@@ -8,5 +8,7 @@
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'
 import { memorySpeed } from './sections/memory-speed.mjs'
+import { redisBytes } from './sections/redis-bytes.mjs'
+import { redisSpeed } from './sections/redis-speed.mjs'
 
-export const sections = [memorySpeed, memoryBytes, memoryPauses]
+export const sections = [memorySpeed, memoryBytes, memoryPauses, redisSpeed, redisBytes]

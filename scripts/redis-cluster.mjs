@@ -8,7 +8,7 @@ const WAIT_MS = 20_000
 
 /** Starts three servers and waits until each of them knows that the cluster is whole. */
 export async function startCluster() {
-  const started = await Promise.allSettled([startNode(), startNode(), startNode()])
+  const started = await Promise.allSettled([1, 2, 3].map(() => startNode()))
   const nodes = started.filter(({ status }) => status === 'fulfilled').map(({ value }) => value)
   const stop = async () => void (await Promise.all(nodes.map((node) => node.stop())))
   try {
@@ -23,13 +23,15 @@ export async function startCluster() {
   }
 }
 
-async function startNode() {
+async function startNode(attempts = 3) {
   // The port of the cluster bus would be the port and 10,000, which may be taken, or be none.
   const busPort = await freePort()
-  const options = { 'cluster-enabled': 'yes', 'cluster-port': busPort, 'cluster-node-timeout': 2000 }
-  const server = await startRedis({
-    args: Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]),
+  const args = ['--cluster-enabled', 'yes', '--cluster-port', `${busPort}`, '--cluster-node-timeout', '2000']
+  const server = await startRedis({ args }).catch((error) => {
+    // Somebody else took the bus port in between.
+    if (attempts === 1) throw error
   })
+  if (server === undefined) return startNode(attempts - 1)
   const command = async (...args) => (await run('redis-cli', ['-p', `${server.port}`, ...args])).stdout.trim()
   return { ...server, command, id: await command('CLUSTER', 'MYID') }
 }

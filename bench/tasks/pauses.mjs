@@ -1,5 +1,6 @@
 import { contenders } from '../contenders.mjs'
 import { cpuWaitMs } from '../cpu-wait.mjs'
+import { quantile } from '../statistics.mjs'
 import { watchCollections } from '../watch-collections.mjs'
 
 /** Calls from this long on are looked at one by one. */
@@ -63,8 +64,4 @@ function ownTime({ start, end, waitedMs }) {
 
 function slowestBelow(sortedTimes, limit) {
   return sortedTimes.findLast((time) => time < limit)
-}
-
-function quantile(sortedTimes, share) {
-  return sortedTimes[Math.floor((sortedTimes.length - 1) * share)]
 }

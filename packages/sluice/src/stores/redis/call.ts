@@ -4,7 +4,7 @@ import type { Reply } from './reply.js'
 
 /** Calls that were made in one turn of the event loop, and share a deadline. */
 export interface Turn {
-  readonly calls: Call[]
+  calls: Call[]
   /** How many have not been answered. */
   open: number
 }

@@ -4,11 +4,16 @@ import type { Turn } from './call.js'
 
 const { performance } = globalThis
 
+interface Ending {
+  readonly turn: Turn
+  readonly endsMs: number
+}
+
 /** Lets turns expire, all by one timer: they end in the order in which they began. */
 export class Deadlines {
   readonly #deadlineMs: number
   readonly #expire: (turn: Turn) => void
-  readonly #turns: { readonly turn: Turn; readonly endsMs: number }[] = []
+  readonly #turns: Ending[] = []
   #isRunning = false
 
   constructor(deadlineMs: number, expire: (turn: Turn) => void) {
@@ -17,6 +22,7 @@ export class Deadlines {
   }
 
   add(turn: Turn): void {
+    while (this.#turns.length > 0 && this.#turns[0].turn.open === 0) this.#turns.shift()
     this.#turns.push({ turn, endsMs: performance.now() + this.#deadlineMs })
     if (!this.#isRunning) this.#wait(this.#deadlineMs)
   }

@@ -157,7 +157,8 @@ export class Link {
     if (call.isAnswered) return false
     call.isAnswered = true
     this.#pending--
-    if (call.turn !== undefined) call.turn.open--
+    // What is over is let go: a turn is kept until its deadline, and its calls would grow old with it.
+    if (call.turn !== undefined && --call.turn.open === 0) call.turn.calls = []
     // A batch that nobody waits for any more makes room for the next, even if its reply never comes.
     if (call.sent !== undefined && --call.sent.open === 0) {
       this.#inFlight--

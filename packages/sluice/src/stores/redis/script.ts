@@ -1,7 +1,13 @@
 // Made by scripts/embed-lua.mjs from lua/*.lua. Change those, then run `node scripts/embed-lua.mjs`.
 
 /** The algorithms, in the order of their numbers in a request. */
-export const ALGORITHM_ORDER = ['token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-window', 'sliding-log'] as const
+export const ALGORITHM_ORDER = [
+  'token-bucket',
+  'leaky-bucket',
+  'fixed-window',
+  'sliding-window',
+  'sliding-log',
+] as const
 
 /** The script that decides, without the lines that say what time it is. */
 export const SCRIPT_BODY = `local request = cjson.decode(ARGV[1])

@@ -1,0 +1,13 @@
+import { RedisStore } from 'rate-limit-redis'
+import { connectIoredis } from './ioredis.mjs'
+
+/** The store counts; comparing the count with the limit is what the middleware of express-rate-limit does. */
+export async function rateLimitRedis(port, { capacity }) {
+  const client = await connectIoredis(port)
+  const store = new RedisStore({ sendCommand: (command, ...args) => client.call(command, ...args) })
+  await store.init({ windowMs: 3_600_000 })
+  return {
+    ask: (key) => store.increment(key),
+    isAllowed: ({ totalHits }) => totalHits <= capacity,
+  }
+}

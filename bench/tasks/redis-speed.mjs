@@ -1,0 +1,48 @@
+import { askTogether } from '../ask-together.mjs'
+import { everyId, randomIds } from '../ids.mjs'
+import { connectIoredis } from '../redis-contenders/ioredis.mjs'
+import { redisContenders } from '../redis-contenders.mjs'
+import { redisCpuUs } from '../redis-info.mjs'
+import { quantile } from '../statistics.mjs'
+
+const WARM_UP_MS = 300
+/** More calls than anybody manages in the time. */
+const MOST_CALLS = 2_000_000
+
+/**
+ * What decisions cost on Redis once every key is known and the compiler has seen it all: how many a second, how long a
+ * caller waits, and how much CPU time the server and this process take for each, in microseconds.
+ */
+export async function redisSpeed({ contender, port, case: name, limit, keys, callers, ms }) {
+  const observer = await connectIoredis(port)
+  await observer.flushall()
+  const create = await redisContenders[contender].load()
+  const subject = await create(port, limit)
+  await askTogether(subject, { callers: 256, ids: everyId(keys) })
+  const ids = randomIds(keys, MOST_CALLS)
+  await askTogether(subject, { callers, ids, ms: WARM_UP_MS })
+  globalThis.gc()
+  const before = await cpu(observer)
+  const measured = await askTogether(subject, { callers, ids, ms })
+  const after = await cpu(observer)
+  check(contender, name, measured)
+  measured.latencies.sort()
+  return {
+    perSecond: (measured.calls / measured.ms) * 1_000,
+    p50Us: quantile(measured.latencies, 0.5) * 1_000,
+    p99Us: quantile(measured.latencies, 0.99) * 1_000,
+    redisUs: (after.redisUs - before.redisUs) / measured.calls,
+    clientUs: (after.clientUs - before.clientUs) / measured.calls,
+  }
+}
+
+async function cpu(observer) {
+  const redisUs = await redisCpuUs(observer)
+  const { user, system } = process.cpuUsage()
+  return { redisUs, clientUs: user + system }
+}
+
+function check(contender, name, { calls, allowed }) {
+  if (allowed !== (name === 'admitted' ? calls : 0))
+    throw new Error(`${contender} allowed ${allowed} of ${calls} calls`)
+}

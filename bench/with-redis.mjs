@@ -1,0 +1,20 @@
+import { startRedis } from '../scripts/redis-server.mjs'
+import { connectIoredis } from './redis-contenders/ioredis.mjs'
+import { redisInfo } from './redis-info.mjs'
+
+/** Does something with a Redis server of its own, given its port and version. */
+export async function withRedis(run) {
+  const server = await startRedis()
+  try {
+    return await run(server.port, await versionOf(server.port))
+  } finally {
+    await server.stop()
+  }
+}
+
+async function versionOf(port) {
+  const client = await connectIoredis(port)
+  const { redis_version: version } = await redisInfo(client, 'server')
+  client.disconnect()
+  return version
+}
