@@ -57,9 +57,10 @@ export class Batch {
     limit: Limit,
     units: number,
     taken: { atUs: number; cost: number; delayMs: number } | undefined,
+    isUndo: boolean,
   ): void {
     this.keys.push(key)
-    const known = taken === undefined ? '0' : `1,${taken.atUs},${taken.cost},${taken.delayMs}`
+    const known = taken === undefined ? '0' : `${isUndo ? 2 : 1},${taken.atUs},${taken.cost},${taken.delayMs}`
     this.#step(`4,${this.#placeOf(limit)},${units},${known}`)
   }
 

@@ -39,8 +39,8 @@ export class Breaker {
     this.#waitMs = Math.min(this.#waitMs * 2, answered ? LONGEST_PROBE_MS : LONGEST_UNANSWERED_MS)
   }
 
-  /** A probe was answered, but too late: the next may do better, soon. */
-  probeAnsweredLate(): void {
+  /** A probe was answered or refused, but too late: the next may do better, soon. */
+  probeEndedLate(): void {
     this.#waitMs = FIRST_PROBE_MS
   }
 

@@ -34,6 +34,11 @@ export abstract class Call {
     this.size = size
   }
 
+  /** Says which calls name the same keys. */
+  get together(): string {
+    return this.key
+  }
+
   /** Adds itself to a batch. */
   abstract addTo(batch: Batch): void
   /** Reads its part of the reply and answers, or gives an error if its part is none. */

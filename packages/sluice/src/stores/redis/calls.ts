@@ -67,6 +67,10 @@ export class DecideGroup extends Call {
     this.#failures = failures
   }
 
+  override get together(): string {
+    return this.#added.map(({ key }) => key).join(' ')
+  }
+
   addTo(batch: Batch): void {
     batch.group(this.#added.length)
     for (const { key, limit, cost, takes } of this.#added) batch.demand(key, limit, cost, takes)
@@ -135,21 +139,25 @@ export class Charge extends Change {
 
 export class GiveBack extends Change {
   readonly #taken: Taken | undefined
+  readonly #isUndo: boolean
 
+  /** To undo is to give back what was never used: even a leaky bucket's slot whose time has come. */
   constructor(
     slot: number,
     key: string,
     demand: Demand,
     taken: Taken | undefined,
+    isUndo: boolean,
     resolve: (decision: Decision) => void,
     failures: Failures,
   ) {
     super(slot, key, demand, resolve, failures)
     this.#taken = taken
+    this.#isUndo = isUndo
   }
 
   addTo(batch: Batch): void {
-    batch.giveBack(this.key, this.demand.limit, this.demand.cost, this.#taken)
+    batch.giveBack(this.key, this.demand.limit, this.demand.cost, this.#taken, this.#isUndo)
   }
 
   fail(reason: FailureReason, error: unknown): void {
@@ -181,13 +189,17 @@ export class ResetOrBlock extends Call {
     this.#failures = failures
   }
 
+  override get together(): string {
+    return this.#keys.join(' ')
+  }
+
   addTo(batch: Batch): void {
     if (this.#blockUs === undefined) batch.reset(this.#keys)
     else batch.block(this.#keys, this.#blockUs)
   }
 
   read(reply: Reply): Error | undefined {
-    reply.skip()
+    if (!reply.isDone()) return new ForeignState(this.#keys.join(' or '))
     this.#resolve()
     return undefined
   }

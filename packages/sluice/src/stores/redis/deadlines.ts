@@ -14,23 +14,36 @@ export class Deadlines {
   readonly #deadlineMs: number
   readonly #expire: (turn: Turn) => void
   readonly #turns: Ending[] = []
-  #isRunning = false
+  #timer: NodeJS.Timeout | undefined
+  #isHeld = false
 
   constructor(deadlineMs: number, expire: (turn: Turn) => void) {
     this.#deadlineMs = deadlineMs
     this.#expire = expire
   }
 
+  /** Somebody waits for an answer: the process must not end before it is there. */
+  hold(): void {
+    this.#isHeld = true
+    this.#timer?.ref()
+  }
+
+  /** Nobody waits any more, and nothing is left to keep a process alive for. */
+  release(): void {
+    this.#isHeld = false
+    this.#timer?.unref()
+  }
+
   add(turn: Turn): void {
     while (this.#turns.length > 0 && this.#turns[0].turn.open === 0) this.#turns.shift()
     this.#turns.push({ turn, endsMs: performance.now() + this.#deadlineMs })
-    if (!this.#isRunning) this.#wait(this.#deadlineMs)
+    if (this.#timer === undefined) this.#wait(this.#deadlineMs)
   }
 
   #wait(ms: number): void {
-    this.#isRunning = true
     // A reply may have come while the process was busy. It is read before the immediate runs.
-    setTimeout(() => setImmediate(() => this.#check()), Math.max(1, ms))
+    this.#timer = setTimeout(() => setImmediate(() => this.#check()), Math.max(1, ms))
+    if (!this.#isHeld) this.#timer.unref()
   }
 
   #check(): void {
@@ -41,7 +54,7 @@ export class Deadlines {
     while (past < turns.length && (turns[past].turn.open === 0 || turns[past].endsMs <= nowMs + 1)) past++
     const ended = turns.splice(0, past)
     if (turns.length > 0) this.#wait(turns[0].endsMs - nowMs)
-    else this.#isRunning = false
+    else this.#timer = undefined
     for (const { turn } of ended) if (turn.open > 0) this.#expire(turn)
   }
 }

@@ -33,7 +33,8 @@ export class Link {
   readonly #options: LinkOptions
   readonly #sha: string
   readonly #lanes = new Lanes()
-  readonly #queue = new Queue()
+  readonly #queue: Queue
+  #refusals: { readonly call: Call; readonly reason: FailureReason }[] = []
   readonly #deadlines: Deadlines
   #turn: Turn | undefined
   #pending = 0
@@ -45,6 +46,7 @@ export class Link {
   constructor(runner: ScriptRunner, options: LinkOptions) {
     this.#runner = runner
     this.#options = options
+    this.#queue = new Queue(runner.cluster)
     this.#deadlines = new Deadlines(options.deadlineMs, (turn) => this.#expire(turn))
     this.#sha = createHash('sha1').update(options.script).digest('hex')
   }
@@ -61,28 +63,40 @@ export class Link {
   }
 
   ask(call: Call): void {
-    if (this.#lanes.of(call.slot).breaker.isOpen) call.fail('breaker', undefined)
-    else if (this.#pending >= this.#options.maxPending) call.fail('overload', undefined)
+    if (this.#lanes.of(call.slot).breaker.isOpen) this.#refuse(call, 'breaker')
+    else if (this.#pending >= this.#options.maxPending) this.#refuse(call, 'overload')
     else {
       this.#turn ??= this.#beginTurn()
       this.#turn.calls.push(call)
       this.#turn.open++
       call.turn = this.#turn
-      this.#pending++
+      if (++this.#pending === 1) this.#deadlines.hold()
       this.#queue.add(call)
     }
+  }
+
+  /** Not at once: who asks again and again would never let the event loop see that Redis is back. */
+  #refuse(call: Call, reason: FailureReason): void {
+    this.#refusals.push({ call, reason })
+    if (this.#refusals.length > 1) return
+    setImmediate(() => {
+      const refusals = this.#refusals
+      this.#refusals = []
+      for (const { call, reason } of refusals) call.fail(reason, undefined)
+    })
   }
 
   /** While Redis is at work, all that comes in during this round of the event loop can wait; otherwise only this task. */
   #beginTurn(): Turn {
     const turn: Turn = { calls: [], open: 0 }
-    this.#deadlines.add(turn)
     if (this.#inFlight > 0) setImmediate(this.#endTurn)
     else queueMicrotask(() => process.nextTick(this.#endTurn))
     return turn
   }
 
   readonly #endTurn = () => {
+    // From here on it is Redis that is waited for; before, it was this process that was busy.
+    if (this.#turn !== undefined) this.#deadlines.add(this.#turn)
     this.#turn = undefined
     this.#flush()
   }
@@ -125,9 +139,10 @@ export class Link {
   }
 
   #received(calls: readonly Call[], lane: Lane, reply: unknown): void {
+    const isLate = calls.every(({ isAnswered }) => isAnswered)
     try {
       this.#read(calls, reply)
-      lane.breaker.succeeded()
+      if (!isLate) lane.breaker.succeeded()
     } catch (error) {
       this.#refused(calls, lane, error)
     }
@@ -156,7 +171,7 @@ export class Link {
   #answers(call: Call): boolean {
     if (call.isAnswered) return false
     call.isAnswered = true
-    this.#pending--
+    if (--this.#pending === 0) this.#deadlines.release()
     // What is over is let go: a turn is kept until its deadline, and its calls would grow old with it.
     if (call.turn !== undefined && --call.turn.open === 0) call.turn.calls = []
     // A batch that nobody waits for any more makes room for the next, even if its reply never comes.
@@ -181,7 +196,7 @@ export class Link {
   }
 
   #failed(lane: Lane, key: string, error: unknown): void {
-    if (!lane.breaker.failed()) return
+    if (isRedirection(error) || !lane.breaker.failed()) return
     lane.key = key
     this.#options.onBreaker('open', error)
     this.#probeSoon(lane)
@@ -204,13 +219,13 @@ export class Link {
     }, this.#options.deadlineMs).unref()
     const isAnswered = await this.#answersProbe(lane.key)
     clearTimeout(timer)
-    if (!lane.breaker.isOpen || (isLate && !isAnswered)) return
+    if (!lane.breaker.isOpen) return
     if (isAnswered && !isLate) {
       lane.breaker.close()
       return this.#options.onBreaker('closed', undefined)
     }
-    // Late, but an answer: what was stuck moves again.
-    if (isAnswered) lane.breaker.probeAnsweredLate()
+    // Late, but the end of a silence: what was stuck moves again.
+    if (isLate) lane.breaker.probeEndedLate()
     else lane.breaker.probeFailed(true)
     this.#probeSoon(lane)
   }
@@ -223,7 +238,7 @@ export class Link {
     } catch (error) {
       if (!isUnknownScript(error)) return false
     }
-    return this.#runner.eval(this.#options.script, [key], args).then(
+    return promised(() => this.#runner.eval(this.#options.script, [key], args)).then(
       () => true,
       () => false,
     )
@@ -248,4 +263,11 @@ function promised(run: () => Promise<unknown>): Promise<unknown> {
 /** Redis did not know the script: nothing was done. */
 function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && /\bNOSCRIPT\b|NoScriptError/.test(error.message)
+}
+
+/** A cluster answered that the keys are elsewhere or on their way: nothing was done, and no server is down. */
+function isRedirection(error: unknown): boolean {
+  return (
+    error instanceof Error && /^(?:MOVED|ASK|TRYAGAIN) |\bMoved: |Too many Cluster redirections/i.test(error.message)
+  )
 }

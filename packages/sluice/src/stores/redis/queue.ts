@@ -1,38 +1,60 @@
 import type { Call } from './call.js'
 
-interface Slot {
-  calls: Call[]
+/** Calls that may be sent together. */
+interface Line {
+  readonly calls: Call[]
   /** How many keys they name. */
   size: number
 }
 
-/** Calls that wait to be sent, by slot. The slot that waits longest comes first, and its calls in their order. */
+/**
+ * Calls that wait to be sent, oldest first. In a cluster only calls for the same keys leave together: while a slot moves,
+ * some of its keys are here and some there, and Redis refuses a script that names both.
+ */
 export class Queue {
-  readonly #slots = new Map<number, Slot>()
-  readonly #waiting: Slot[] = []
+  readonly #isCluster: boolean
+  readonly #lines = new Map<string, Line>()
+  #line: Line = { calls: [], size: 0 }
 
-  add(call: Call): void {
-    let slot = this.#slots.get(call.slot)
-    if (slot === undefined) {
-      slot = { calls: [], size: 0 }
-      this.#slots.set(call.slot, slot)
-    }
-    if (slot.calls.length === 0) this.#waiting.push(slot)
-    slot.calls.push(call)
-    slot.size += call.size
+  constructor(isCluster: boolean) {
+    this.#isCluster = isCluster
   }
 
-  /** Removes and gives calls of one slot with no more than `most` keys, but one in any case; none if none is waiting. */
+  add(call: Call): void {
+    const line = this.#isCluster ? this.#lineOf(call.together) : this.#line
+    line.calls.push(call)
+    line.size += call.size
+  }
+
+  /** Removes and gives calls with no more than `most` keys, but one in any case; none if none is waiting. */
   next(most: number): readonly Call[] {
-    for (let slot = this.#waiting.shift(); slot !== undefined; slot = this.#waiting.shift()) {
-      const calls = slot.calls.filter(isWaiting)
-      const count = slot.size <= most ? calls.length : countWithin(calls, most)
-      slot.calls = []
-      slot.size = 0
+    for (;;) {
+      const line = this.#takeLine()
+      if (line.calls.length === 0) return []
+      const calls = line.calls.filter(isWaiting)
+      const count = line.size <= most ? calls.length : countWithin(calls, most)
       for (let i = count; i < calls.length; i++) this.add(calls[i])
       if (count > 0) return count === calls.length ? calls : calls.slice(0, count)
     }
-    return []
+  }
+
+  #lineOf(keys: string): Line {
+    let line = this.#lines.get(keys)
+    if (line === undefined) {
+      line = { calls: [], size: 0 }
+      this.#lines.set(keys, line)
+    }
+    return line
+  }
+
+  #takeLine(): Line {
+    for (const [keys, line] of this.#lines) {
+      this.#lines.delete(keys)
+      return line
+    }
+    const line = this.#line
+    if (line.calls.length > 0) this.#line = { calls: [], size: 0 }
+    return line
   }
 }
 

@@ -58,7 +58,7 @@ function warnOnce(client: object, unsafe: readonly string[]): void {
   if (unsafe.length === 0 || warned.has(client)) return
   warned.add(client)
   process.emitWarning(
-    `In an outage this Redis client may keep decisions waiting or send them twice. Give it the options ${unsafe.join(', ')}.`,
+    `In an outage this Redis client may keep decisions waiting or send them twice. Give it the options ${unsafe.join(', ')}, which sluice/redis exports.`,
     { type: 'SluiceWarning', code: 'SLUICE_REDIS_CLIENT_OPTIONS' },
   )
 }
@@ -97,7 +97,7 @@ export class RedisStore implements AsyncStore {
     return decideAcrossSlots(
       parts,
       (each) => (each.length === 1 ? this.#decideOne(each[0]) : this.#decideGroup(each)),
-      (each, answer) => this.#giveBackAll(each, answer),
+      (each, answer) => this.#undo(each, answer),
     )
   }
 
@@ -109,14 +109,9 @@ export class RedisStore implements AsyncStore {
   }
 
   giveBack(demand: Demand, taken: Taken | undefined): Promise<Decision> {
-    this.#calls++
     // What was not taken from Redis, or perhaps not, is not given back to it.
     if (taken?.degraded === 'local') return Promise.resolve(this.#fallback.giveBack(demand, taken))
-    const given = taken?.degraded === undefined ? demand : { ...demand, cost: 0 }
-    const slot = this.#slotOf(demand.key)
-    return new Promise((resolve) => {
-      this.#link.ask(new GiveBack(slot, this.#keyOf(demand), given, taken, resolve, this.#failures))
-    })
+    return this.#giveBack(taken?.degraded === undefined ? demand : { ...demand, cost: 0 }, taken, false)
   }
 
   /** Rejects with a `StoreUnavailableError` if Redis does not answer. */
@@ -147,15 +142,25 @@ export class RedisStore implements AsyncStore {
     })
   }
 
+  #giveBack(demand: Demand, taken: Taken | undefined, isUndo: boolean): Promise<Decision> {
+    this.#calls++
+    const slot = this.#slotOf(demand.key)
+    return new Promise((resolve) => {
+      this.#link.ask(new GiveBack(slot, this.#keyOf(demand), demand, taken, isUndo, resolve, this.#failures))
+    })
+  }
+
   /** Gives back all that a part of a request took, once for each state. */
-  async #giveBackAll(demands: readonly Demand[], answer: Answer): Promise<Answer> {
+  async #undo(demands: readonly Demand[], answer: Answer): Promise<Answer> {
     const keys = demands.map((demand) => this.#keyOf(demand))
     const given = new Map<string, Promise<Decision>>()
     for (const [i, demand] of demands.entries()) {
       if (given.has(keys[i])) continue
       const cost = demands.reduce((sum, other, j) => sum + (keys[j] === keys[i] ? other.cost : 0), 0)
       const { delayMs, degraded } = answer.decisions[i]
-      given.set(keys[i], this.giveBack({ ...demand, cost }, { atUs: answer.takenUs[i], cost, delayMs, degraded }))
+      const taken = { atUs: answer.takenUs[i], cost, delayMs, degraded }
+      const all = { ...demand, cost }
+      given.set(keys[i], degraded === undefined ? this.#giveBack(all, taken, true) : this.giveBack(all, taken))
     }
     const decisions = await Promise.all(keys.map((key) => given.get(key) as Promise<Decision>))
     return { ...answer, decisions }

@@ -55,8 +55,8 @@ export class Reply {
     return arithmetic.twin.takenUs(this.#numbers, at, this.nowUs)
   }
 
-  /** Passes over the answer to a step that reports no state. */
-  skip(): void {
-    this.#at++
+  /** The answer to a step that reports no state: was it done? */
+  isDone(): boolean {
+    return this.#numbers[this.#at++] !== FOREIGN
   }
 }

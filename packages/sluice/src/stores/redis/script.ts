@@ -69,28 +69,27 @@ if type(raw) ~= 'string' then return nil end
 if #raw == 8 then return false, (unpackWords('<d', raw)) end
 if type(length) == 'function' then length = length(raw) end
 if #raw == length then return raw, 0 end
-if #raw == length + 8 then return raw, (unpackWords('<d', raw, length + 1)) end
-return nil
+if #raw ~= length + 16 then return nil end
+local blockedUs, wholeUs = unpackWords('<dd', raw, length + 1)
+return string.sub(raw, 1, length), blockedUs, wholeUs
 end
 local function write(key, words, wholeUs, blockedUs)
 if blockedUs > now then
-words = words .. pack('<d', blockedUs)
-wholeUs = max(wholeUs, blockedUs)
-end
-if wholeUs > now then
+local isWhole = wholeUs <= now
+local both = isWhole and pack('<d', blockedUs) or words .. pack('<dd', blockedUs, wholeUs)
+call('SET', key, both, 'PX', ttlMs(max(wholeUs, blockedUs)))
+elseif wholeUs > now then
 call('SET', key, words, 'PX', ttlMs(wholeUs))
 else
 call('DEL', key)
 end
 end
-local function longerMs(key, untilUs)
-return format('%d', max(ttlMs(untilUs), call('PTTL', key)))
-end
 local function writeBlock(key, untilUs, length)
-local raw = read(key, length) or ''
-if type(length) == 'function' and raw ~= '' then length = length(raw) end
-local words = raw == '' and raw or string.sub(raw, 1, length)
-call('SET', key, words .. pack('<d', untilUs), 'PX', longerMs(key, untilUs))
+local words, _, wholeUs = read(key, length)
+if words == nil then return false end
+if words and not wholeUs then wholeUs = now + (call('PTTL', key) - 1) * 1000 end
+write(key, words, wholeUs or now, untilUs)
+return true
 end
 local bucket = function(...)
 local stored, length, wordsOf = ...
@@ -136,7 +135,7 @@ put(state.level)
 put(state.level == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now))
 end
 local function block(key, untilUs)
-writeBlock(key, untilUs, length)
+return writeBlock(key, untilUs, length)
 end
 return { open = open, fits = fits, take = take, giveBack = giveBack, wholeUs = wholeUs, report = report, block = block }
 end
@@ -169,11 +168,11 @@ local baseUs = max(now, state.sinceUs)
 local slotEnd = (atUs - baseUs + delayMs * 1000) * limit[3] + slot
 return math.abs(slotEnd - queue) * 2 < limit[2]
 end
-function arithmetic.giveBack(state, limit, units, atUs, cost, delayMs)
+function arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo)
 local queue = limit[4] * limit[2] - state.level
 local lastCost = atUs and cost or state.lastCost
 local slot = lastCost * limit[2]
-if queue <= slot or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
+if (queue <= slot and not isUndo) or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
 local given = min(units, lastCost)
 giveBackUnits(state, limit, given)
 state.lastCost = lastCost - given
@@ -226,7 +225,7 @@ put(state.markUs)
 put(state.count)
 end
 local function block(key, untilUs)
-writeBlock(key, untilUs, 16)
+return writeBlock(key, untilUs, 16)
 end
 return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
 end,function()
@@ -352,11 +351,11 @@ put(state.originUs)
 for i = 1, state.slices + 1 do put(state.counts[i]) end
 end
 local function block(key, untilUs)
-writeBlock(key, untilUs, length)
+return writeBlock(key, untilUs, length)
 end
 return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
 end,function()
-local HEADER, ENTRY = 24, 16
+local HEADER, ENTRY = 32, 16
 local SHORT = HEADER + 64 * ENTRY
 local function open(key)
 local raw = pcall('GETRANGE', key, 0, SHORT - 1)
@@ -365,7 +364,7 @@ local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, block
 if raw == '' then return state end
 if #raw == SHORT then state.bytes = call('STRLEN', key) end
 if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
-state.dropped, state.base, state.blockedUs = unpackWords('<ddd', raw)
+state.dropped, state.base, state.blockedUs, state.wholeUs = unpackWords('<dddd', raw)
 state.entries = (state.bytes - HEADER) / ENTRY
 state.stored = state.entries > 0
 return state
@@ -417,15 +416,15 @@ if #state.raw == state.bytes then return string.sub(state.raw, first + 1, last +
 return last < first and '' or call('GETRANGE', state.key, first, last)
 end
 local function header(state)
-return pack('<ddd', state.dropped, state.base, state.blockedUs > now and state.blockedUs or 0)
+return pack('<dddd', state.dropped, state.base, state.blockedUs > now and state.blockedUs or 0, state.wholeUs)
 end
 local function rewrite(state, limit, entries)
 state.dropped = 0
+state.entries = #entries / ENTRY
+state.wholeUs = state.entries > 0 and unpackWords('<d', entries, #entries - ENTRY + 1) + limit[2] or 0
 state.raw = header(state) .. entries
 state.bytes = #state.raw
-state.entries = #entries / ENTRY
-local us = newestUs(state)
-local untilUs = max(us and us + limit[2] or now, state.blockedUs)
+local untilUs = max(state.wholeUs, state.blockedUs)
 if untilUs > now then
 call('SET', state.key, state.raw, 'PX', ttlMs(untilUs))
 else
@@ -444,9 +443,10 @@ local added = taken > 0 and pack('<dd', us, units + taken) or ''
 if #state.raw == state.bytes or first > state.entries / 2 then
 return rewrite(state, limit, slice(state, first, last) .. added)
 end
+state.wholeUs = us + limit[2]
 call('SETRANGE', state.key, 0, header(state))
 call('SETRANGE', state.key, HEADER + ENTRY * last, added)
-call('PEXPIRE', state.key, ttlMs(max(us + limit[2], state.blockedUs)))
+call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
 state.entries = last + #added / ENTRY
 state.bytes = HEADER + ENTRY * state.entries
 end
@@ -480,12 +480,14 @@ put(live > 0 and fitsFromUs(state, limit, max(0, limit[3] - live) + 1) or 0)
 end
 local function block(key, untilUs)
 local state = open(key)
-if not state or state.bytes == 0 then
-call('SET', key, pack('<ddd', 0, 0, untilUs), 'PX', ttlMs(untilUs))
-return
-end
+if not state then return false end
+if state.bytes == 0 then
+call('SET', key, pack('<dddd', 0, 0, untilUs, 0), 'PX', ttlMs(untilUs))
+else
 call('SETRANGE', key, 16, pack('<d', untilUs))
-call('PEXPIRE', key, longerMs(key, untilUs))
+call('PEXPIRE', key, ttlMs(max(state.wholeUs, untilUs)))
+end
+return true
 end
 return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
 end
@@ -570,10 +572,10 @@ arithmetic.save(key, state, limit)
 end
 describe(arithmetic, state, limit, 0)
 end
-local function giveBack(key, limit, units, atUs, cost, delayMs)
+local function giveBack(key, limit, units, atUs, cost, delayMs, isUndo)
 local arithmetic = arithmeticOf(limit)
 local state = arithmetic.open(key, limit)
-if state and state.stored and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs) then
+if state and state.stored and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo) then
 arithmetic.save(key, state, limit)
 end
 describe(arithmetic, state, limit, 0)
@@ -583,10 +585,11 @@ for algorithm = 1, #ALGORITHMS do call('DEL', KEYS[keyAt + algorithm]) end
 put(1)
 end
 local function block(keyAt, durationUs)
+local status = 1
 for algorithm = 1, #ALGORITHMS do
-arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs)
+if not arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs) then status = 4 end
 end
-put(1)
+put(status)
 end
 return { decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
 end)()
@@ -607,8 +610,8 @@ elseif step == 3 then
 general.charge(KEYS[keyAt + 1], limit, cost)
 keyAt, at = keyAt + 1, at + 3
 elseif step == 4 then
-if count == 1 then
-general.giveBack(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6])
+if count > 0 then
+general.giveBack(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6], count == 2)
 at = at + 7
 else
 general.giveBack(KEYS[keyAt + 1], limit, cost)

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { ScriptRunner } from './runner.js'
 
 /** What is used of a valkey-glide client or cluster client. */
@@ -12,8 +13,24 @@ export function isGlide(client: object): client is GlideClient {
 export function glideRunner(client: GlideClient): ScriptRunner {
   return {
     cluster: typeof (client as { invokeScriptWithRoute?: unknown }).invokeScriptWithRoute === 'function',
-    evalSha: (sha, keys, args) => client.customCommand(['EVALSHA', sha, String(keys.length), ...keys, ...args]),
-    eval: (script, keys, args) => client.customCommand(['EVAL', script, String(keys.length), ...keys, ...args]),
+    evalSha: (sha, keys, args) => run(client, ['EVALSHA', sha, String(keys.length), ...keys, ...args]),
+    eval: (script, keys, args) => run(client, ['EVAL', script, String(keys.length), ...keys, ...args]),
     unsafeOptions: [],
+  }
+}
+
+const MOST_MOVES = 10
+/** Glide learns where a slot has gone while others ask. */
+const MOVE_MS = 2
+
+/** With several calls under way, glide hands some redirections on instead of following them. Nothing has run then. */
+async function run(client: GlideClient, command: string[]): Promise<unknown> {
+  for (let moves = 1; ; moves++) {
+    try {
+      return await client.customCommand(command)
+    } catch (error) {
+      if (moves === MOST_MOVES || !(error instanceof Error && /\bMoved: /i.test(error.message))) throw error
+      await wait(MOVE_MS)
+    }
   }
 }

@@ -25,11 +25,17 @@ export const ioredisOptions = Object.freeze({
   autoResendUnfulfilledCommands: false,
 })
 
-/** The same for a Cluster of ioredis or iovalkey. */
+const SAFE_NODE_OPTIONS = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false }
+
+/**
+ * The same for a Cluster of ioredis or iovalkey. Its servers are connected to at once and not at the first call; a ready
+ * check would then fail whenever it meets a server that is still connecting.
+ */
 export const ioredisClusterOptions = Object.freeze({
   enableOfflineQueue: false,
+  enableReadyCheck: false,
   retryDelayOnFailover: 0,
-  redisOptions: Object.freeze({ maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false }),
+  redisOptions: Object.freeze({ ...SAFE_NODE_OPTIONS, lazyConnect: false }),
 })
 
 export function isIoredis(client: object): client is IoredisClient {
@@ -50,7 +56,7 @@ function unsafeOptions({ isCluster, options }: IoredisClient): readonly string[]
   return isCluster === true
     ? [
         ...differing(options, { enableOfflineQueue: false, retryDelayOnFailover: 0 }),
-        ...differing((options as { redisOptions?: object }).redisOptions ?? {}, ioredisClusterOptions.redisOptions),
+        ...differing((options as { redisOptions?: object }).redisOptions ?? {}, SAFE_NODE_OPTIONS),
       ]
     : differing(options, ioredisOptions)
 }

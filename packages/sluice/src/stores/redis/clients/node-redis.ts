@@ -32,11 +32,17 @@ export function isNodeRedis(client: object): client is NodeRedisClient {
 
 export function nodeRedisRunner(client: NodeRedisClient): ScriptRunner {
   const cluster = typeof (client as { getSlotRandomNode?: unknown }).getSlotRandomNode === 'function'
-  const { options } = client as { options?: { disableOfflineQueue?: boolean } }
+  const { _options: clusterOptions } = client as { _options?: { defaults?: object } }
+  const queues = queuesOf(cluster ? clusterOptions && (clusterOptions.defaults ?? {}) : client.options)
   return {
     cluster,
     evalSha: (sha, keys, args) => client.evalSha(sha, { keys: [...keys], arguments: [...args] }),
     eval: (script, keys, args) => client.eval(script, { keys: [...keys], arguments: [...args] }),
-    unsafeOptions: cluster || options?.disableOfflineQueue === true ? [] : ['disableOfflineQueue: true'],
+    unsafeOptions: queues ? ['disableOfflineQueue: true'] : [],
   }
+}
+
+/** Do the options, if they can be seen, make calls wait while there is no connection? */
+function queuesOf(options: object | undefined): boolean {
+  return options !== undefined && (options as { disableOfflineQueue?: boolean }).disableOfflineQueue !== true
 }

@@ -56,7 +56,7 @@ local function report(state, limit)
 end
 
 local function block(key, untilUs)
-  writeBlock(key, untilUs, length)
+  return writeBlock(key, untilUs, length)
 end
 
 return { open = open, fits = fits, take = take, giveBack = giveBack, wholeUs = wholeUs, report = report, block = block }

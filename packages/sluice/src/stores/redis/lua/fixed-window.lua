@@ -54,7 +54,7 @@ local function report(state)
 end
 
 local function block(key, untilUs)
-  writeBlock(key, untilUs, 16)
+  return writeBlock(key, untilUs, 16)
 end
 
 return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }

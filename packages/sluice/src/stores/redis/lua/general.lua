@@ -4,10 +4,10 @@
 --   open(key, limit)                     the state, brought up to now; nil if what is there is not ours
 --   fits(state, limit, cost)             as in the arithmetic of the same name
 --   take(state, limit, cost)
---   giveBack(state, limit, units, atUs, cost, delayMs)   says whether anything was given
+--   giveBack(state, limit, units, atUs, cost, delayMs, isUndo)   says whether anything was given
 --   save(key, state, limit)              writes a state that was changed, or deletes it if it is whole
 --   report(state, limit, cost, fits)     appends the numbers that the caller describes the state by
---   block(key, untilUs)                  adds the end of a block to whatever the key holds
+--   block(key, untilUs)                  adds the end of a block to what the key holds; says whether that is ours
 -- A state has `stored`, unless the key held none, and `blockedUs`, the end of its block, or 0.
 
 local call, pcall = redis.call, redis.pcall
@@ -26,8 +26,9 @@ local function put(number)
   reply[size] = number
 end
 
--- What a key holds: its words, if there are `length` bytes of them, and the end of its block; nothing for what no limit
--- wrote. `length` may be a function of what is there.
+-- What a key holds: its `length` bytes of words, or false if there are none; the end of its block, or 0; and when the
+-- words would be whole, if there is a block to know that for. Nothing for what no limit wrote. `length` may be a function
+-- of what is there.
 local function read(key, length)
   local raw = pcall('GET', key)
   if not raw then return false, 0 end
@@ -35,35 +36,31 @@ local function read(key, length)
   if #raw == 8 then return false, (unpackWords('<d', raw)) end
   if type(length) == 'function' then length = length(raw) end
   if #raw == length then return raw, 0 end
-  if #raw == length + 8 then return raw, (unpackWords('<d', raw, length + 1)) end
-  return nil
+  if #raw ~= length + 16 then return nil end
+  local blockedUs, wholeUs = unpackWords('<dd', raw, length + 1)
+  return string.sub(raw, 1, length), blockedUs, wholeUs
 end
 
--- Writes words that expire at `wholeUs`, or at the end of a block; if that is past, there is nothing to remember.
+-- Writes words that are whole from `wholeUs` on, and a block, for as long as any of them matters.
 local function write(key, words, wholeUs, blockedUs)
   if blockedUs > now then
-    words = words .. pack('<d', blockedUs)
-    wholeUs = max(wholeUs, blockedUs)
-  end
-  if wholeUs > now then
+    local isWhole = wholeUs <= now
+    local both = isWhole and pack('<d', blockedUs) or words .. pack('<dd', blockedUs, wholeUs)
+    call('SET', key, both, 'PX', ttlMs(max(wholeUs, blockedUs)))
+  elseif wholeUs > now then
     call('SET', key, words, 'PX', ttlMs(wholeUs))
   else
     call('DEL', key)
   end
 end
 
--- The PX of a key that lives until a time, and no shorter than it would anyway.
-local function longerMs(key, untilUs)
-  return format('%d', max(ttlMs(untilUs), call('PTTL', key)))
-end
-
--- Puts the end of a block behind `length` bytes of words, or where there are none, for a limit that nobody named. The
--- state goes on living for as long as it did.
+-- Adds a block to words of a limit that nobody named: how long those matter, only their expiry says, or an earlier block.
 local function writeBlock(key, untilUs, length)
-  local raw = read(key, length) or ''
-  if type(length) == 'function' and raw ~= '' then length = length(raw) end
-  local words = raw == '' and raw or string.sub(raw, 1, length)
-  call('SET', key, words .. pack('<d', untilUs), 'PX', longerMs(key, untilUs))
+  local words, _, wholeUs = read(key, length)
+  if words == nil then return false end
+  if words and not wholeUs then wholeUs = now + (call('PTTL', key) - 1) * 1000 end
+  write(key, words, wholeUs or now, untilUs)
+  return true
 end
 
 -- ALGORITHMS
@@ -158,10 +155,10 @@ local function charge(key, limit, cost)
   describe(arithmetic, state, limit, 0)
 end
 
-local function giveBack(key, limit, units, atUs, cost, delayMs)
+local function giveBack(key, limit, units, atUs, cost, delayMs, isUndo)
   local arithmetic = arithmeticOf(limit)
   local state = arithmetic.open(key, limit)
-  if state and state.stored and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs) then
+  if state and state.stored and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo) then
     arithmetic.save(key, state, limit)
   end
   describe(arithmetic, state, limit, 0)
@@ -174,10 +171,11 @@ end
 
 -- A block is for a name and a key, whatever the algorithm: it goes with the state of each.
 local function block(keyAt, durationUs)
+  local status = 1
   for algorithm = 1, #ALGORITHMS do
-    arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs)
+    if not arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs) then status = 4 end
   end
-  put(1)
+  put(status)
 end
 
 return { decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }

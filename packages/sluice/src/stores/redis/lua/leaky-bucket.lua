@@ -19,11 +19,12 @@ local function endsAt(state, limit, queue, slot, atUs, delayMs)
   return math.abs(slotEnd - queue) * 2 < limit[2]
 end
 
-function arithmetic.giveBack(state, limit, units, atUs, cost, delayMs)
+-- Whoever was denied elsewhere never went, though their slot may have departed: that is undone.
+function arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo)
   local queue = limit[4] * limit[2] - state.level
   local lastCost = atUs and cost or state.lastCost
   local slot = lastCost * limit[2]
-  if queue <= slot or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
+  if (queue <= slot and not isUndo) or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
   local given = min(units, lastCost)
   giveBackUnits(state, limit, given)
   state.lastCost = lastCost - given

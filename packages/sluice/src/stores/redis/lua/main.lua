@@ -9,17 +9,19 @@
 --            charge    3, limit, cost
 --            give back 4, limit, units, 0                the newest units
 --                      4, limit, units, 1, at, cost, delay   those that were taken so: µs, units, ms
+--                      4, limit, units, 2, at, cost, delay   the same for a request that never went
 --            reset     5
 --            block     6, duration in µs
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
 --            status    1 if the cost fits, + 2 if the key is blocked, + 4 if what the key holds is not ours
 --            until     only if blocked: the end of the block in epoch µs
 --            report    unless it is not ours: as the header of the algorithm's file lists it
---          and for reset and block a status of 1.
+--          and for reset and block a status alone: 1, or 4 if a key to be blocked holds what is not ours
 --
 -- A limit's state is one string a key: float64 numbers, little-endian, that mean the same under any numbers of the
--- limit; one more at the end is the end of a block. A sliding log has a layout of its own. Every write sets when the
--- key expires: as soon as its quota is whole again. A denial writes nothing.
+-- limit. Behind them may stand the end of a block and the time when the rest is whole; a block alone is its end alone.
+-- A sliding log has a layout of its own. Every write sets when the key expires: as soon as its quota is whole again. A
+-- denial writes nothing.
 --
 -- Before this text stands where `now` (epoch µs) and `lingerMs` come from: Redis's clock and 0; in a test that moves
 -- time by hand, its argument and longer than the test lasts.
@@ -92,9 +94,9 @@ while steps[at] do
     general.charge(KEYS[keyAt + 1], limit, cost)
     keyAt, at = keyAt + 1, at + 3
   elseif step == 4 then
-    -- Give back: `cost` units, and `count` says whether it is known how they were taken.
-    if count == 1 then
-      general.giveBack(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6])
+    -- Give back: `cost` units, and `count` says what is known of how they were taken.
+    if count > 0 then
+      general.giveBack(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6], count == 2)
       at = at + 7
     else
       general.giveBack(KEYS[keyAt + 1], limit, cost)

@@ -1,12 +1,12 @@
--- Twin of sliding-log.ts. A header of three words (entries dropped at the front, units dropped with them, the end of a
--- block) and entries of two, oldest first: a time, and how many units were taken until then, dropped ones included.
+-- Twin of sliding-log.ts. A header of four words (entries dropped at the front, units dropped with them, the end of a
+-- block, when the log is whole) and entries of two, oldest first: a time, and how many units were taken until then, dropped ones included.
 -- A short log is read and written as a whole; of a long one only what is needed, and units are appended to it.
 --
 -- Limit    [algorithm, window in µs, quota]
 -- Report   units inside the window, the newest's time, from when on the cost fits, from when on one more unit would;
 --          times are 0 where there is none
 
-local HEADER, ENTRY = 24, 16
+local HEADER, ENTRY = 32, 16
 local SHORT = HEADER + 64 * ENTRY
 
 local function open(key)
@@ -16,7 +16,7 @@ local function open(key)
   if raw == '' then return state end
   if #raw == SHORT then state.bytes = call('STRLEN', key) end
   if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
-  state.dropped, state.base, state.blockedUs = unpackWords('<ddd', raw)
+  state.dropped, state.base, state.blockedUs, state.wholeUs = unpackWords('<dddd', raw)
   state.entries = (state.bytes - HEADER) / ENTRY
   state.stored = state.entries > 0
   return state
@@ -82,17 +82,17 @@ local function slice(state, from, to)
 end
 
 local function header(state)
-  return pack('<ddd', state.dropped, state.base, state.blockedUs > now and state.blockedUs or 0)
+  return pack('<dddd', state.dropped, state.base, state.blockedUs > now and state.blockedUs or 0, state.wholeUs)
 end
 
 -- Writes all of a log anew, without what was dropped.
 local function rewrite(state, limit, entries)
   state.dropped = 0
+  state.entries = #entries / ENTRY
+  state.wholeUs = state.entries > 0 and unpackWords('<d', entries, #entries - ENTRY + 1) + limit[2] or 0
   state.raw = header(state) .. entries
   state.bytes = #state.raw
-  state.entries = #entries / ENTRY
-  local us = newestUs(state)
-  local untilUs = max(us and us + limit[2] or now, state.blockedUs)
+  local untilUs = max(state.wholeUs, state.blockedUs)
   if untilUs > now then
     call('SET', state.key, state.raw, 'PX', ttlMs(untilUs))
   else
@@ -113,9 +113,10 @@ local function take(state, limit, cost)
   if #state.raw == state.bytes or first > state.entries / 2 then
     return rewrite(state, limit, slice(state, first, last) .. added)
   end
+  state.wholeUs = us + limit[2]
   call('SETRANGE', state.key, 0, header(state))
   call('SETRANGE', state.key, HEADER + ENTRY * last, added)
-  call('PEXPIRE', state.key, ttlMs(max(us + limit[2], state.blockedUs)))
+  call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
   state.entries = last + #added / ENTRY
   state.bytes = HEADER + ENTRY * state.entries
 end
@@ -155,12 +156,14 @@ end
 
 local function block(key, untilUs)
   local state = open(key)
-  if not state or state.bytes == 0 then
-    call('SET', key, pack('<ddd', 0, 0, untilUs), 'PX', ttlMs(untilUs))
-    return
+  if not state then return false end
+  if state.bytes == 0 then
+    call('SET', key, pack('<dddd', 0, 0, untilUs, 0), 'PX', ttlMs(untilUs))
+  else
+    call('SETRANGE', key, 16, pack('<d', untilUs))
+    call('PEXPIRE', key, ttlMs(max(state.wholeUs, untilUs)))
   end
-  call('SETRANGE', key, 16, pack('<d', untilUs))
-  call('PEXPIRE', key, longerMs(key, untilUs))
+  return true
 end
 
 return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }

@@ -152,7 +152,7 @@ local function report(state)
 end
 
 local function block(key, untilUs)
-  writeBlock(key, untilUs, length)
+  return writeBlock(key, untilUs, length)
 end
 
 return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }

@@ -1,0 +1,205 @@
+import { Redis } from 'ioredis'
+import { microseconds } from 'sluice/limits'
+import { type ManualClock, storeContract, workedExamples } from 'sluice/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RedisCluster, startCluster } from '../../../../scripts/redis-cluster.mjs'
+import {
+  createLimiter,
+  type Demand,
+  fixedWindow,
+  leakyBucket,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../../src/index.js'
+import { runnerOf } from '../../src/stores/redis/clients/runner-of.js'
+import { redisStore } from '../../src/stores/redis/index.js'
+import { KeyLayout } from '../../src/stores/redis/key-layout.js'
+import { RedisStore } from '../../src/stores/redis/redis-store.js'
+import { slotOf } from '../../src/stores/redis/slot.js'
+import { injectedTime } from '../../src/stores/redis/time-source.js'
+import { CLUSTER_CLIENTS, type ClusterClient } from './cluster-clients.js'
+
+const LIMITS = [
+  tokenBucket({ capacity: 10, refill: '1/h' }),
+  leakyBucket({ capacity: 10, drain: '1/h' }),
+  fixedWindow({ quota: 10, window: '365d' }),
+  slidingWindow({ quota: 10, window: '365d', slices: 12 }),
+  slidingLog({ quota: 10, window: '365d' }),
+]
+const [bucket, , window] = LIMITS
+const SOUND = { deadline: 0, error: 0, breaker: 0, overload: 0, foreign: 0 }
+const KEYS = Array.from({ length: 300 }, (_, i) => `key-${i}`)
+const ODD = [
+  ...['{', '}', '{}', '}{', '{{', '{a}', 'a{b}c', '{}{a}', '%', '%7B', '%7b', '%#', '%25', '%{', ' ', '\0', '\n', ':'],
+  ...['ключ', '🔑', 'a\ud800', '\ufffd', 'e\u0301', 'é', '__proto__', 'a:b', 'a_b', '*', '?', '[a]', '\\', '"'],
+  ...[127, 128, 129, 5_000].map((length) => 'x'.repeat(length)),
+  ...['{'.repeat(128), '{'.repeat(129), 'ё'.repeat(128), '🔑'.repeat(64), '🔑'.repeat(65)],
+]
+const demand = (name: string, key: string, cost = 1, limit = window): Demand => ({ name, limit, key, cost })
+
+const EXAMPLES = new Set(workedExamples.map(({ name }) => name))
+
+let cluster: RedisCluster
+let prefixes = 0
+const freshPrefix = () => `test-${++prefixes}:`
+
+beforeAll(async () => {
+  cluster = await startCluster()
+})
+afterAll(() => cluster?.stop())
+
+describe.each(Object.entries(CLUSTER_CLIENTS))('a cluster by %s', (_, connect) => {
+  let opened: ClusterClient
+
+  beforeAll(async () => {
+    opened = await connect(cluster)
+  })
+  afterAll(() => void opened?.close())
+
+  const freshStore = (options = {}) =>
+    redisStore(opened.client, { prefix: freshPrefix(), deadlineMs: 20_000, onFailure: 'closed', ...options })
+
+  const storeAt = (clock: ManualClock) =>
+    new RedisStore(
+      runnerOf(opened.client),
+      { prefix: freshPrefix(), deadlineMs: 20_000 },
+      injectedTime(() => microseconds(clock.now())),
+    )
+
+  test('decides the first burst after connecting as any other', async () => {
+    const store = freshStore()
+    const limiter = createLimiter({ name: 'test', limit: bucket, store })
+    const decisions = await Promise.all(KEYS.map((key) => limiter.tryAcquire(key)))
+    expect(store.stats().degraded).toEqual(SOUND)
+    expect(decisions.map(({ remaining }) => remaining)).toEqual(KEYS.map(() => 9))
+  })
+
+  // The cases ask for keys of different slots together. Random series do too, and move the clock back: then it shows that
+  // a state which took and was given back has seen a later time than one that never took.
+  for (const { name, run } of storeContract(storeAt, { traces: 0 })) {
+    if (!EXAMPLES.has(name) && !name.includes('random series')) test.concurrent(name, run)
+  }
+
+  test('what is asked in one turn leaves split by slot, however many', async () => {
+    const store = freshStore()
+    const limiter = createLimiter({ name: 'test', limit: bucket, store })
+    const slots = new Set(KEYS.map((key) => slotOf(key))).size
+    for (const remaining of [9, 8, 7]) {
+      const before = store.stats().batches
+      const decisions = await Promise.all(KEYS.map((key) => limiter.tryAcquire(key)))
+      expect(decisions.map((decision) => decision.remaining)).toEqual(KEYS.map(() => remaining))
+      expect(store.stats().batches - before).toBe(slots)
+    }
+    expect(store.stats()).toMatchObject({ degraded: SOUND, pending: 0, batchesInFlight: 0 })
+  })
+
+  test.each(LIMITS)('every method of a $algorithm limiter works in every slot', async (limit) => {
+    const store = freshStore()
+    const limiter = createLimiter({ name: 'test', limit, store })
+    await Promise.all(
+      KEYS.slice(0, 60).map(async (key) => {
+        expect(await limiter.tryAcquire(key, { cost: 4 })).toMatchObject({ allowed: true, remaining: 6 })
+        expect(await limiter.tryAcquire(key, { cost: 7 })).toMatchObject({ allowed: false, remaining: 6 })
+        expect(await limiter.charge(key, { cost: 2 })).toMatchObject({ remaining: 4 })
+        expect(await limiter.refund(key, { cost: 2 })).toMatchObject({ remaining: 6 })
+        const reservation = await limiter.reserve(key, { cost: 5 })
+        expect(await limiter.peek(key)).toMatchObject({ remaining: 1 })
+        await reservation.cancel()
+        expect(await limiter.peek(key)).toMatchObject({ remaining: 6 })
+        await limiter.block(key, { duration: '1h' })
+        expect(await limiter.peek(key)).toMatchObject({ allowed: false })
+        await limiter.reset(key)
+        expect(await limiter.peek(key)).toMatchObject({ allowed: true, remaining: 10 })
+      }),
+    )
+    expect(store.stats().degraded).toEqual(SOUND)
+  })
+
+  test.each(LIMITS)('a request that another slot denies takes nothing from a $algorithm', async (limit) => {
+    const store = freshStore()
+    await store.charge(demand('spent', 'b', 10))
+    for (const already of [0, 2]) {
+      const left = 10 - already
+      await store.charge(demand('test', 'a', already, limit))
+      const denied = await store.decide([demand('test', 'a', 3, limit), demand('spent', 'b')])
+      expect(denied).toMatchObject({
+        allowed: false,
+        decisions: [
+          { allowed: true, remaining: left },
+          { allowed: false, remaining: 0 },
+        ],
+      })
+      const { decisions } = await store.decide([demand('test', 'a', 0, limit)])
+      expect(decisions[0].remaining).toBe(left)
+    }
+    const allowed = await store.decide([demand('test', 'a', 3, limit), demand('free', 'b')])
+    expect(allowed).toMatchObject({ allowed: true, decisions: [{ remaining: 5 }, { remaining: 9 }] })
+  })
+
+  test('keys and names may hold anything', async () => {
+    const store = freshStore()
+    const demands = ODD.slice(0, 12).flatMap((name) => ODD.map((key) => demand(name, key)))
+    const answers = await Promise.all(demands.map((each) => store.decide([each])))
+    expect(answers.filter(({ decisions }) => decisions[0].remaining !== 9)).toEqual([])
+    expect(store.stats().degraded).toEqual(SOUND)
+  })
+
+  test('concurrent requests over three slots are never given more than each of them has', async () => {
+    const prefix = freshPrefix()
+    const stores = [freshStore({ prefix }), freshStore({ prefix, maxBatch: 2 })]
+    const limits = [
+      fixedWindow({ quota: 20, window: '365d' }),
+      tokenBucket({ capacity: 30, refill: '1/h' }),
+      slidingLog({ quota: 40, window: '365d' }),
+    ]
+    const request = limits.map((limit, i) => demand('test', KEYS[i], 1, limit))
+    expect(new Set(request.map(({ key }) => slotOf(key))).size).toBe(3)
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => stores[i % 2].decide(request)))
+    let taken = answers.filter(({ allowed }) => allowed).length
+    expect(taken).toBeLessThanOrEqual(20)
+    const peek = async () =>
+      (await Promise.all(request.map((each) => stores[0].decide([{ ...each, cost: 0 }])))).map(
+        ({ decisions }) => decisions[0].remaining,
+      )
+    expect(await peek()).toEqual([20 - taken, 30 - taken, 40 - taken])
+    // What some held for a moment while others were denied is there for the next.
+    while ((await stores[0].decide(request)).allowed) taken++
+    expect(taken).toBe(20)
+    expect(await peek()).toEqual([0, 10, 20])
+    for (const store of stores) expect(store.stats().degraded).toEqual(SOUND)
+  })
+})
+
+describe('keys in a cluster', () => {
+  const layout = new KeyLayout('sluice:')
+  let node: Redis
+
+  beforeAll(() => {
+    node = new Redis(cluster.nodes[0].port)
+  })
+  afterAll(() => node?.disconnect())
+
+  test('are in the slots that Redis says', async () => {
+    const keys = [...ODD, ...KEYS, ...KEYS.map((key, i) => `${ODD[i % ODD.length]}${key}`)]
+    const pipeline = node.pipeline()
+    for (const key of keys) pipeline.cluster('KEYSLOT', layout.of('token-bucket', '{name}', layout.tagOf(key)))
+    const replies = (await pipeline.exec()) ?? []
+    expect(keys.map((key) => slotOf(layout.tagOf(key)))).toEqual(replies.map(([, slot]) => slot))
+  })
+
+  test('share a slot with all other limits of the same key', async () => {
+    const pipeline = node.pipeline()
+    for (const name of ODD)
+      for (const key of layout.ofAll(name, layout.tagOf('user:42'))) pipeline.cluster('KEYSLOT', key)
+    const replies = (await pipeline.exec()) ?? []
+    expect(new Set(replies.map(([, slot]) => slot))).toEqual(new Set([slotOf('user:42')]))
+  })
+
+  test('are never those of another name, key or algorithm', () => {
+    // A lone surrogate is the replacement character, everywhere.
+    const texts = ODD.filter((text) => text.isWellFormed())
+    const keys = texts.flatMap((name) => texts.flatMap((key) => layout.ofAll(name, layout.tagOf(key))))
+    expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(texts.length ** 2 * LIMITS.length)
+  })
+})

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
+import { createLimiter, tokenBucket } from '../../src/index.js'
+import { type RedisStoreOptions, redisStore } from '../../src/stores/redis/index.js'
+import { CLIENT_NAMES, connected, onServer, type TestClient, timesAsked } from './faults-clients.js'
+import { until } from './faults-until.js'
+
+const limit = tokenBucket({ capacity: 1_000, refill: '1/h' })
+
+let server: RedisServer
+let client: TestClient
+
+beforeEach(async () => {
+  server = await startRedis()
+  client = await connected('ioredis', server.port)
+})
+
+afterEach(async () => {
+  client?.close()
+  await server?.stop()
+})
+
+function limiterOf(options: RedisStoreOptions, { client: redis } = client) {
+  const store = redisStore(redis, { deadlineMs: 20_000, ...options })
+  return { store, limiter: createLimiter({ name: 'a', limit, store }) }
+}
+
+it.each(CLIENT_NAMES)('calls of one turn leave as one call of the script, 128 at most (%s)', async (name) => {
+  const other = await connected(name, server.port)
+  const { store, limiter } = limiterOf({}, other)
+  const asked = async (calls: number) => {
+    const before = await timesAsked(server.port, 'evalsha', 'eval')
+    await Promise.all(Array.from({ length: calls }, (_, i) => limiter.tryAcquire(`user:${i}`)))
+    return (await timesAsked(server.port, 'evalsha', 'eval')) - before
+  }
+  await limiter.peek('key')
+  expect(await asked(1)).toBe(1)
+  expect(await asked(100)).toBe(1)
+  expect(await asked(128)).toBe(1)
+  expect(await asked(300)).toBe(3)
+  expect(store.stats()).toMatchObject({ batches: 7, scriptsSent: 1, pending: 0, batchesInFlight: 0 })
+  other.close()
+})
+
+it('what an earlier call of a turn takes is not there for a later one', async () => {
+  const { limiter } = limiterOf({ maxBatch: 3 })
+  const decisions = await Promise.all([5, 900, 95, 1].map((cost) => limiter.tryAcquire('key', { cost })))
+  expect(decisions.map(({ remaining }) => remaining)).toEqual([995, 95, 0, 0])
+  expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false])
+})
+
+it('no more calls of the script wait for Redis than was said', async () => {
+  const { store, limiter } = limiterOf({ maxBatch: 5, maxBatchesInFlight: 2 })
+  await limiter.peek('key')
+  await onServer(server.port, (redis) => redis.client('PAUSE', 60_000, 'WRITE'))
+  const decisions = Promise.all(Array.from({ length: 50 }, () => limiter.tryAcquire('key')))
+  await until('calls wait', () => store.stats().batchesInFlight === 2)
+  for (let turn = 0; turn < 100; turn++) {
+    await new Promise(setImmediate)
+    expect(store.stats().batchesInFlight).toBe(2)
+  }
+  expect(store.stats().pending).toBe(50)
+  await onServer(server.port, (redis) => redis.client('UNPAUSE'))
+  expect((await decisions).filter(({ degraded }) => degraded !== undefined)).toEqual([])
+  expect(store.stats()).toMatchObject({ batches: 11, batchesInFlight: 0, pending: 0 })
+})
+
+it('requests beyond those that may wait are answered at once', async () => {
+  const { store, limiter } = limiterOf({ maxPending: 10, onFailure: 'closed' })
+  await limiter.peek('key')
+  const decisions = Promise.all(Array.from({ length: 25 }, () => limiter.tryAcquire('key')))
+  expect(store.stats().pending).toBe(10)
+  const degraded = (await decisions).map((decision) => decision.degraded)
+  expect(degraded).toEqual([...Array(10).fill(undefined), ...Array(15).fill('closed')])
+  expect((await limiter.tryAcquire('key')).degraded).toBeUndefined()
+  expect(store.stats()).toMatchObject({ pending: 0, breaker: 'closed', degraded: { overload: 15, error: 0 } })
+})

@@ -1,0 +1,18 @@
+import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from '../../src/limits/index.js'
+
+export const QUOTA = 5
+
+/** A limit of every algorithm and alignment that gives `QUOTA` units in a window, by what to call it. */
+export function limitsOver(window: string): ReadonlyMap<string, Limit> {
+  const quota = QUOTA
+  return new Map<string, Limit>([
+    [`token bucket over ${window}`, tokenBucket({ capacity: quota, refill: `${quota}/${window}` })],
+    [`leaky bucket over ${window}`, leakyBucket({ capacity: quota, drain: `${quota}/${window}` })],
+    [`fixed window of ${window}`, fixedWindow({ quota, window })],
+    [`fixed window of ${window} from the first`, fixedWindow({ quota, window, align: 'first' })],
+    [`sliding window of ${window}`, slidingWindow({ quota, window })],
+    [`sliding window of ${window} in ten slices`, slidingWindow({ quota, window, slices: 10 })],
+    [`sliding window of ${window} from the first`, slidingWindow({ quota, window, slices: 10, align: 'first' })],
+    [`sliding log over ${window}`, slidingLog({ quota, window })],
+  ])
+}

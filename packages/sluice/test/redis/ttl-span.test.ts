@@ -1,0 +1,69 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
+import { type AsyncLimiter, createLimiter, type Decision } from '../../src/index.js'
+import { type RedisStore, redisStore } from '../../src/stores/redis/index.js'
+import { connected, type TestClient } from './faults-clients.js'
+import { limitsOver, QUOTA } from './fleet-limits.js'
+
+/** PX counts whole milliseconds from one that has begun. */
+const ROUNDING_MS = 2
+const HOUR_MS = 3_600_000
+
+let server: RedisServer
+let redis: Redis
+let client: TestClient
+let store: RedisStore
+
+beforeAll(async () => {
+  server = await startRedis()
+  redis = new Redis(server.port)
+  client = await connected('ioredis', server.port)
+  store = redisStore(client.client, { deadlineMs: 10_000, onFailure: 'closed' })
+})
+
+afterAll(async () => {
+  client?.close()
+  redis?.disconnect()
+  await server?.stop()
+})
+
+/** How long the longest-lived state of a limit's key has left; −2 if there is none. */
+async function lifeOf({ name }: AsyncLimiter, key: string): Promise<number> {
+  const keys = ['t', 'l', 'f', 's', 'g'].map((letter) => `sluice:${letter}:{${key}}${name}`)
+  return Math.max(...(await Promise.all(keys.map((each) => redis.pttl(each)))))
+}
+
+const limits = ['50ms', '1s', '1h', '1000d'].flatMap((window) => [...limitsOver(window)])
+
+describe.each(limits)('%s', (name, limit) => {
+  it('leaves a key that lives until the quota is whole, and no longer', async () => {
+    const limiter = createLimiter({ name, limit, store })
+    const outlives = async (decision: Decision) => {
+      const life = await lifeOf(limiter, 'span')
+      expect(life).toBeLessThanOrEqual(decision.resetAfterMs + ROUNDING_MS)
+      // It may have gone meanwhile, but not if that is far off.
+      if (decision.resetAfterMs > 60_000) expect(life).toBeGreaterThan(decision.resetAfterMs - 30_000)
+    }
+    await outlives(await limiter.tryAcquire('span'))
+    await outlives(await limiter.tryAcquire('span', { cost: 2 }))
+    await outlives(await limiter.charge('span', { cost: 3 * QUOTA }))
+    await outlives(await limiter.tryAcquire('span'))
+    await outlives(await limiter.refund('span', { cost: 2 }))
+    await outlives(await limiter.charge('span', { cost: 1 }))
+    await limiter.reset('span')
+    expect(await lifeOf(limiter, 'span')).toBe(-2)
+  })
+
+  it('leaves a key that lives as long as a block', async () => {
+    const limiter = createLimiter({ name, limit, store })
+    await limiter.block('blocked', { duration: '1h' })
+    const bare = await lifeOf(limiter, 'blocked')
+    expect(bare).toBeGreaterThan(HOUR_MS - 30_000)
+    expect(bare).toBeLessThanOrEqual(HOUR_MS + ROUNDING_MS)
+    const { resetAfterMs } = await limiter.charge('blocked', { cost: 2 })
+    expect(await lifeOf(limiter, 'blocked')).toBeLessThanOrEqual(Math.max(HOUR_MS, resetAfterMs) + ROUNDING_MS)
+    await limiter.reset('blocked')
+    expect(await lifeOf(limiter, 'blocked')).toBe(-2)
+  })
+})
