@@ -23,7 +23,8 @@ export function moduleText(read) {
   return `// Made by scripts/embed-lua.mjs from lua/*.lua. Change those, then run \`node scripts/embed-lua.mjs\`.
 
 /** The algorithms, in the order of their numbers in a request. */
-export const ALGORITHM_ORDER = [${algorithms.map((name) => `'${name}'`).join(', ')}] as const
+export const ALGORITHM_ORDER = [
+${algorithms.map((name) => `  '${name}',\n`).join('')}] as const
 
 /** The script that decides, without the lines that say what time it is. */
 export const SCRIPT_BODY = \`${body.replace(/[\\`$]/g, '\\$&')}\`

@@ -145,7 +145,7 @@ describe('keys', () => {
 describe('createLimiter', () => {
   const store = memoryStore()
   const misuses: readonly (readonly [unknown, ...string[]])[] = [
-    [undefined, 'createLimiter takes an object with limit, name, store, clock, got undefined'],
+    [undefined, 'createLimiter takes an object with limit, name, store, clock, onFailure, got undefined'],
     [limit, 'createLimiter must be an object with the limit in it: { limit }'],
     [{}, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got undefined"],
     [{ limits: limit }, "createLimiter has no option 'limits'; did you mean limit?"],

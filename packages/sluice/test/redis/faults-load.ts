@@ -5,7 +5,7 @@ import { type RedisStore, redisStore } from '../../src/stores/redis/index.js'
 import { type ClientName, connected, onServer, type TestClient } from './faults-clients.js'
 import { LoopDelay } from './faults-loop-delay.js'
 
-export const DEADLINE_MS = 50
+const DEADLINE_MS = 50
 export const CAPACITY = 200
 export const REFILL_PER_MS = 1
 export const INSTANCES = 4
