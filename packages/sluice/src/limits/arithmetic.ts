@@ -62,8 +62,18 @@ export interface Arithmetic {
   wordsFor(words: Words, at: number, nowUs: number, cost: number): number
 }
 
-/** What a twin of an arithmetic sends back: whole numbers only. */
-export type Report = ArrayLike<number>
+/** What a twin of an arithmetic says of a state: whole numbers only. */
+export interface Report {
+  /** The time there, in epoch microseconds. */
+  readonly nowUs: number
+  /** A bucket's level, in parts; otherwise 0. */
+  readonly level: number
+  /** For how long a bucket's time lies ahead of the clock, in microseconds; otherwise 0. */
+  readonly aheadUs: number
+  /** The other numbers that tell the state are `reportLength` of these, from `at`. */
+  readonly numbers: ArrayLike<number>
+  readonly at: number
+}
 
 /**
  * The other half of an arithmetic whose states live elsewhere: there, a twin in another language takes and gives back;
@@ -72,12 +82,12 @@ export type Report = ArrayLike<number>
 export interface Twin {
   /** The limit's numbers, in the order in which the twin wants them. */
   readonly parameters: readonly number[]
-  /** How many numbers a report of a state has. */
+  /** How many numbers tell a state, besides a level. */
   readonly reportLength: number
   /** See {@link Arithmetic.decision}. */
-  decision(report: Report, at: number, nowUs: number, cost: number, allowed: boolean): Decision
+  decision(report: Report, cost: number, allowed: boolean): Decision
   /** See {@link Arithmetic.takenUs}. */
-  takenUs(report: Report, at: number, nowUs: number): number
+  takenUs(report: Report): number
 }
 
 /** A debt stops growing here: far beyond any use, and small enough that float64 still counts whole units. */

@@ -32,7 +32,6 @@ export abstract class Bucket implements Arithmetic {
   readonly quota: number
   readonly elastic = false
   readonly shape: string
-  /** Reports the level in parts, and how far the state's time lies ahead. */
   readonly twin: Twin
   protected readonly partsPerUnit: number
   protected readonly partsPerUs: number
@@ -54,9 +53,10 @@ export abstract class Bucket implements Arithmetic {
     const capacityMagnitude = Math.floor(Math.log2(capacity))
     this.longestFillUs = 2 ** fillMagnitude
     this.smallestCapacity = 2 ** capacityMagnitude
-    this.twin = new WordsTwin(this, [this.partsPerUnit, this.partsPerUs, capacity], 2, (report, at, nowUs, words) => {
-      this.store(words, 0, report[at])
-      words[SINCE] = nowUs + report[at + 1]
+    const parameters = [this.partsPerUnit, this.partsPerUs, capacity]
+    this.twin = new WordsTwin(this, parameters, 0, ({ level, nowUs, aheadUs }, words) => {
+      this.store(words, 0, level)
+      words[SINCE] = nowUs + aheadUs
     })
     this.shape = `${algorithm}/${fillMagnitude}/${capacityMagnitude}`
   }

@@ -63,9 +63,10 @@ export class FixedWindowArithmetic implements Arithmetic {
       window: durationText(this.windowUs),
       ...(this.first && { align: 'first' as const }),
     })
-    this.twin = new WordsTwin(this, [this.windowUs, Number(this.first), this.quota], 2, (report, at, _nowUs, words) => {
-      words[MARK] = report[at]
-      words[COUNT] = report[at + 1]
+    const parameters = [this.windowUs, Number(this.first), this.quota]
+    this.twin = new WordsTwin(this, parameters, 2, ({ numbers, at }, words) => {
+      words[MARK] = numbers[at]
+      words[COUNT] = numbers[at + 1]
     })
     this.shape = `fixed-window/${this.windowUs}/${this.first}`
   }

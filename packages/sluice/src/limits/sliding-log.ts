@@ -196,12 +196,12 @@ class LogTwin implements Twin {
     this.parameters = [windowUs, arithmetic.quota]
   }
 
-  decision(report: Report, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
-    const [live, newestUs, fitsUs, nextUs] = [report[at], report[at + 1], report[at + 2], report[at + 3]]
+  decision({ numbers, at, nowUs }: Report, cost: number, allowed: boolean): Decision {
+    const [live, newestUs, fitsUs, nextUs] = [numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]]
     return this.#arithmetic.describe(nowUs, live, newestUs, fitsUs, nextUs, cost, allowed)
   }
 
-  takenUs(report: Report, at: number, nowUs: number): number {
-    return Math.max(nowUs, report[at + 1])
+  takenUs({ numbers, at, nowUs }: Report): number {
+    return Math.max(nowUs, numbers[at + 1])
   }
 }

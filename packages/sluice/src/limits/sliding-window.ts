@@ -79,8 +79,8 @@ export class SlidingWindowArithmetic implements Arithmetic {
       ...(this.first && { align: 'first' as const }),
     })
     const parameters = [windowUs, Number(this.first), this.quota, this.slices]
-    this.twin = new WordsTwin(this, parameters, this.words, (report, at, _nowUs, words) => {
-      for (let i = 0; i < this.words; i++) words[i] = report[at + i]
+    this.twin = new WordsTwin(this, parameters, this.words, ({ numbers, at }, words) => {
+      for (let i = 0; i < this.words; i++) words[i] = numbers[at + i]
     })
     this.shape = `sliding-window/${windowUs}/${this.slices}/${this.first}`
   }

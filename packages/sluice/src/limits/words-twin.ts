@@ -1,19 +1,19 @@
 import type { Arithmetic, Report, Twin, Words } from './arithmetic.js'
 import type { Decision } from './decision.js'
 
-/** The twin of an arithmetic whose report tells all words of a state. */
+/** The twin of an arithmetic whose report tells all words of a state: `read` writes them from the start of an array. */
 export class WordsTwin implements Twin {
   readonly parameters: readonly number[]
   readonly reportLength: number
   readonly #arithmetic: Arithmetic
-  readonly #read: (report: Report, at: number, nowUs: number, words: Words) => void
+  readonly #read: (report: Report, words: Words) => void
   #words: Words | undefined
 
   constructor(
     arithmetic: Arithmetic,
     parameters: readonly number[],
     reportLength: number,
-    read: (report: Report, at: number, nowUs: number, words: Words) => void,
+    read: (report: Report, words: Words) => void,
   ) {
     this.#arithmetic = arithmetic
     this.parameters = parameters
@@ -21,17 +21,17 @@ export class WordsTwin implements Twin {
     this.#read = read
   }
 
-  decision(report: Report, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
-    return this.#arithmetic.decision(this.#wordsOf(report, at, nowUs), 0, nowUs, cost, allowed)
+  decision(report: Report, cost: number, allowed: boolean): Decision {
+    return this.#arithmetic.decision(this.#wordsOf(report), 0, report.nowUs, cost, allowed)
   }
 
-  takenUs(report: Report, at: number, nowUs: number): number {
-    return this.#arithmetic.takenUs(this.#wordsOf(report, at, nowUs), 0, nowUs)
+  takenUs(report: Report): number {
+    return this.#arithmetic.takenUs(this.#wordsOf(report), 0, report.nowUs)
   }
 
-  #wordsOf(report: Report, at: number, nowUs: number): Words {
+  #wordsOf(report: Report): Words {
     this.#words ??= new Float64Array(this.#arithmetic.words)
-    this.#read(report, at, nowUs, this.#words)
+    this.#read(report, this.#words)
     return this.#words
   }
 }

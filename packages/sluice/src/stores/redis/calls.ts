@@ -5,7 +5,7 @@ import type { Batch } from './batch.js'
 import { Call } from './call.js'
 import type { FailureReason } from './diagnostics.js'
 import type { Failures } from './failures.js'
-import { ForeignState, type Reply } from './reply.js'
+import { decisionOf, ForeignState, type Reply, takenUsOf } from './reply.js'
 
 /** A request of one demand. */
 export class DecideOne extends Call {
@@ -27,8 +27,8 @@ export class DecideOne extends Call {
   read(reply: Reply): Error | undefined {
     const reported = reply.next(arithmeticOf(this.#demand.limit))
     if (reported === undefined) return new ForeignState(this.key)
-    const decision = reply.decision(reported, this.#demand.cost)
-    this.#resolve({ allowed: decision.allowed, decisions: [decision], takenUs: [reply.takenUs(reported)] })
+    const decision = decisionOf(reported, this.#demand.cost)
+    this.#resolve({ allowed: decision.allowed, decisions: [decision], takenUs: [takenUsOf(reported)] })
     return undefined
   }
 
@@ -85,8 +85,8 @@ export class DecideGroup extends Call {
     this.#resolve({
       allowed,
       // Where another demand was refused, this one took nothing.
-      decisions: known.map((each, i) => reply.decision(each, fits[i] && !allowed ? 0 : this.#added[i].cost)),
-      takenUs: known.map((each) => reply.takenUs(each)),
+      decisions: known.map((each, i) => decisionOf(each, fits[i] && !allowed ? 0 : this.#added[i].cost)),
+      takenUs: known.map((each) => takenUsOf(each)),
     })
     return undefined
   }
@@ -122,7 +122,7 @@ abstract class Change extends Call {
   read(reply: Reply): Error | undefined {
     const reported = reply.next(arithmeticOf(this.demand.limit))
     if (reported === undefined) return new ForeignState(this.key)
-    this.resolve(reply.decision(reported, 0))
+    this.resolve(decisionOf(reported, 0))
     return undefined
   }
 }

@@ -1,8 +1,8 @@
 import { type Arithmetic, blockedDecision, type Decision, type Report } from '../../limits/index.js'
 
-const FITS = 1
-const BLOCKED = 2
-const FOREIGN = 4
+const BLOCKED = 1
+const AHEAD = 2
+const FOREIGN = 3
 
 /** A state that no limit wrote is in the way. */
 export class ForeignState extends Error {
@@ -12,10 +12,8 @@ export class ForeignState extends Error {
 }
 
 /** What the script said of one demand. */
-export interface Reported {
+export interface Reported extends Report {
   readonly arithmetic: Arithmetic
-  /** Where its report begins. */
-  readonly at: number
   readonly fits: boolean
   /** How long the key is still blocked: 0 if it is not. */
   readonly blockedUs: number
@@ -23,40 +21,51 @@ export interface Reported {
 
 /** Reads a reply of the script from one demand to the next: see lua/main.lua for what the numbers mean. */
 export class Reply {
-  readonly nowUs: number
-  readonly #numbers: Report
+  readonly #nowUs: number
+  readonly #numbers: ArrayLike<number>
   #at = 1
 
   constructor(reply: unknown) {
     if (!Array.isArray(reply) || reply.length === 0) throw new Error('Redis replied to the script with something else')
     // Some clients can be told to give numbers as text.
     this.#numbers = typeof reply[0] === 'number' ? reply : reply.map(Number)
-    this.nowUs = this.#numbers[0]
+    this.#nowUs = this.#numbers[0]
   }
 
-  /** The next demand's state. Of a foreign one there is nothing to read, and the next is where it should be. */
+  /** The next demand's state; nothing if it is not ours. */
   next(arithmetic: Arithmetic): Reported | undefined {
-    const status = this.#numbers[this.#at++]
-    if (status === undefined) throw new Error('Redis replied to the script with too little')
-    if (status === FOREIGN) return undefined
-    const blockedUs = (status & BLOCKED) === 0 ? 0 : this.#numbers[this.#at++] - this.nowUs
+    const numbers = this.#numbers
+    const nowUs = this.#nowUs
+    const head = this.#next()
+    const level = Math.floor(head / 8)
+    const flags = head - level * 8
+    const kind = flags >> 1
+    if (kind === FOREIGN) return undefined
+    const blockedUs = kind === BLOCKED ? this.#next() - nowUs : 0
+    const aheadUs = kind === BLOCKED || kind === AHEAD ? this.#next() : 0
     const at = this.#at
     this.#at += arithmetic.twin.reportLength
-    return { arithmetic, at, fits: (status & FITS) !== 0, blockedUs }
-  }
-
-  /** The answer to a demand for `cost`, which was taken or refused. */
-  decision({ arithmetic, at, fits, blockedUs }: Reported, cost: number): Decision {
-    const decision = arithmetic.twin.decision(this.#numbers, at, this.nowUs, cost, fits)
-    return blockedUs > 0 ? blockedDecision(decision, blockedUs) : decision
-  }
-
-  takenUs({ arithmetic, at }: Reported): number {
-    return arithmetic.twin.takenUs(this.#numbers, at, this.nowUs)
+    return { arithmetic, nowUs, level, aheadUs, numbers, at, fits: (flags & 1) === 1, blockedUs }
   }
 
   /** The answer to a step that reports no state: was it done? */
   isDone(): boolean {
-    return this.#numbers[this.#at++] !== FOREIGN
+    return this.#next() >> 1 !== FOREIGN
   }
+
+  #next(): number {
+    const number = this.#numbers[this.#at++]
+    if (number === undefined) throw new Error('Redis replied to the script with too little')
+    return number
+  }
+}
+
+/** The answer to a demand for `cost`, which was taken or refused. */
+export function decisionOf(reported: Reported, cost: number): Decision {
+  const decision = reported.arithmetic.twin.decision(reported, cost, reported.fits)
+  return reported.blockedUs > 0 ? blockedDecision(decision, reported.blockedUs) : decision
+}
+
+export function takenUsOf(reported: Reported): number {
+  return reported.arithmetic.twin.takenUs(reported)
 }

@@ -38,14 +38,14 @@ level = gained >= full - stored and full or stored + gained
 end
 end
 if not level then break end
-local status = 0
+local fits = 0
 if level >= parts then
-status, level = 1, level - parts
+fits, level = 1, level - parts
 local ttlMs = ceil(ceil((full - level) / partsPerUs) / 1000) + 1 + lingerMs
 call('SET', key, pack('<dd', level / partsPerUnit, now), 'PX', format('%d', ttlMs))
 end
-reply[size + 1], reply[size + 2], reply[size + 3] = status, level, 0
-size = size + 3
+size = size + 1
+reply[size] = fits + 8 * level
 done = done + 1
 end
 end
@@ -130,14 +130,17 @@ local missing = limit[4] * limit[2] - state.level
 if missing == 0 then return now end
 return state.sinceUs + ceil(missing / limit[3])
 end
-local function report(state, limit)
-put(state.level)
-put(state.level == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now))
+local function aheadUs(state, limit)
+return state.level == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
 end
+local function report() end
 local function block(key, untilUs)
 return writeBlock(key, untilUs, length)
 end
-return { open = open, fits = fits, take = take, giveBack = giveBack, wholeUs = wholeUs, report = report, block = block }
+return {
+open = open, fits = fits, take = take, giveBack = giveBack,
+wholeUs = wholeUs, aheadUs = aheadUs, report = report, block = block,
+}
 end
 local ALGORITHMS = {
 function()
@@ -502,27 +505,31 @@ arithmetics[algorithm] = arithmetic
 end
 return arithmetic
 end
-local function describe(arithmetic, state, limit, cost)
-if not state then
-put(4)
-return
-end
-local fits = arithmetic.fits(state, limit, cost)
-local status = fits and 1 or 0
+local function describeAs(arithmetic, state, limit, cost, fits)
+local level = state.level or 0
+local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
+local head = (fits and 1 or 0) + 8 * level
 if state.blockedUs > now then
-put(status + 2)
+put(head + 2)
 put(state.blockedUs)
+put(aheadUs)
+elseif aheadUs > 0 then
+put(head + 4)
+put(aheadUs)
 else
-put(status)
+put(head)
 end
 arithmetic.report(state, limit, cost, fits)
 end
+local function describe(arithmetic, state, limit, cost)
+if state then
+describeAs(arithmetic, state, limit, cost, arithmetic.fits(state, limit, cost))
+else
+put(6)
+end
+end
 local function allows(arithmetic, state, limit, cost)
 return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
-end
-local function describeTaken(arithmetic, state, limit, cost)
-put(1)
-arithmetic.report(state, limit, cost, true)
 end
 local function decide(key, limit, cost)
 local arithmetic = arithmeticOf(limit)
@@ -532,7 +539,7 @@ if cost > 0 then
 arithmetic.take(state, limit, cost)
 arithmetic.save(key, state, limit)
 end
-describeTaken(arithmetic, state, limit, cost)
+describeAs(arithmetic, state, limit, cost, true)
 end
 local function decideGroup(keyAt, at, count)
 local states, allowed = {}, true
@@ -557,7 +564,7 @@ local limit, cost, takes = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2],
 local arithmetic = arithmeticOf(limit)
 if allowed then
 if takes == 0 then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
-describeTaken(arithmetic, states[i], limit, cost)
+describeAs(arithmetic, states[i], limit, cost, true)
 else
 describe(arithmetic, states[i], limit, cost)
 end
@@ -585,11 +592,11 @@ for algorithm = 1, #ALGORITHMS do call('DEL', KEYS[keyAt + algorithm]) end
 put(1)
 end
 local function block(keyAt, durationUs)
-local status = 1
+local head = 1
 for algorithm = 1, #ALGORITHMS do
-if not arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs) then status = 4 end
+if not arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs) then head = 6 end
 end
-put(status)
+put(head)
 end
 return { decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
 end)()

@@ -1,7 +1,7 @@
 -- Twin of bucket.ts: what token and leaky bucket have in common. Levels are whole parts, `full` is capacity · parts.
 --
 -- Limit    [algorithm, parts a unit, parts a µs, capacity]
--- Report   level in parts, µs until the state's own time
+-- Report   nothing: the head tells the level, and what follows it the time ahead
 --
 -- wordsOf(words) gives what is kept, since when, and the cost of the last slot; stored(limit, full, kept) its level.
 
@@ -50,13 +50,17 @@ local function wholeUs(state, limit)
   return state.sinceUs + ceil(missing / limit[3])
 end
 
-local function report(state, limit)
-  put(state.level)
-  put(state.level == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now))
+local function aheadUs(state, limit)
+  return state.level == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
 end
+
+local function report() end
 
 local function block(key, untilUs)
   return writeBlock(key, untilUs, length)
 end
 
-return { open = open, fits = fits, take = take, giveBack = giveBack, wholeUs = wholeUs, report = report, block = block }
+return {
+  open = open, fits = fits, take = take, giveBack = giveBack,
+  wholeUs = wholeUs, aheadUs = aheadUs, report = report, block = block,
+}

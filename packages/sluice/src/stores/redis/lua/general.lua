@@ -78,30 +78,34 @@ local function arithmeticOf(limit)
   return arithmetic
 end
 
-local function describe(arithmetic, state, limit, cost)
-  if not state then
-    put(4)
-    return
-  end
-  local fits = arithmetic.fits(state, limit, cost)
-  local status = fits and 1 or 0
+-- Puts the head and what follows it. Only buckets have a level, and a time that may lie ahead.
+local function describeAs(arithmetic, state, limit, cost, fits)
+  local level = state.level or 0
+  local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
+  local head = (fits and 1 or 0) + 8 * level
   if state.blockedUs > now then
-    put(status + 2)
+    put(head + 2)
     put(state.blockedUs)
+    put(aheadUs)
+  elseif aheadUs > 0 then
+    put(head + 4)
+    put(aheadUs)
   else
-    put(status)
+    put(head)
   end
   arithmetic.report(state, limit, cost, fits)
 end
 
-local function allows(arithmetic, state, limit, cost)
-  return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
+local function describe(arithmetic, state, limit, cost)
+  if state then
+    describeAs(arithmetic, state, limit, cost, arithmetic.fits(state, limit, cost))
+  else
+    put(6)
+  end
 end
 
--- The status of what was taken says whether it had fitted; after it was taken that cannot be asked any more.
-local function describeTaken(arithmetic, state, limit, cost)
-  put(1)
-  arithmetic.report(state, limit, cost, true)
+local function allows(arithmetic, state, limit, cost)
+  return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
 end
 
 local function decide(key, limit, cost)
@@ -112,7 +116,7 @@ local function decide(key, limit, cost)
     arithmetic.take(state, limit, cost)
     arithmetic.save(key, state, limit)
   end
-  describeTaken(arithmetic, state, limit, cost)
+  describeAs(arithmetic, state, limit, cost, true)
 end
 
 local function decideGroup(keyAt, at, count)
@@ -138,7 +142,7 @@ local function decideGroup(keyAt, at, count)
     local arithmetic = arithmeticOf(limit)
     if allowed then
       if takes == 0 then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
-      describeTaken(arithmetic, states[i], limit, cost)
+      describeAs(arithmetic, states[i], limit, cost, true)
     else
       describe(arithmetic, states[i], limit, cost)
     end
@@ -171,11 +175,11 @@ end
 
 -- A block is for a name and a key, whatever the algorithm: it goes with the state of each.
 local function block(keyAt, durationUs)
-  local status = 1
+  local head = 1
   for algorithm = 1, #ALGORITHMS do
-    if not arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs) then status = 4 end
+    if not arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs) then head = 6 end
   end
-  put(status)
+  put(head)
 end
 
 return { decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }

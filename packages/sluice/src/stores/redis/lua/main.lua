@@ -13,10 +13,12 @@
 --            reset     5
 --            block     6, duration in µs
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
---            status    1 if the cost fits, + 2 if the key is blocked, + 4 if what the key holds is not ours
---            until     only if blocked: the end of the block in epoch µs
+--            head      1 if the cost fits + 2 · kind + 8 · the level of a bucket, in parts; kinds are
+--                      0 usual, 1 blocked, 2 ahead of the clock, 3 not ours
+--            until     only of kind 1: the end of the block in epoch µs
+--            ahead     only of kinds 1 and 2: for how many µs a bucket's time lies ahead
 --            report    unless it is not ours: as the header of the algorithm's file lists it
---          and for reset and block a status alone: 1, or 4 if a key to be blocked holds what is not ours
+--          and for reset and block a head alone: 1, or 6 if a key to be blocked holds what is not ours
 --
 -- A limit's state is one string a key: float64 numbers, little-endian, that mean the same under any numbers of the
 -- limit. Behind them may stand the end of a block and the time when the rest is whole; a block alone is its end alone.
@@ -59,14 +61,14 @@ while steps[at] do
         end
       end
       if not level then break end
-      local status = 0
+      local fits = 0
       if level >= parts then
-        status, level = 1, level - parts
+        fits, level = 1, level - parts
         local ttlMs = ceil(ceil((full - level) / partsPerUs) / 1000) + 1 + lingerMs
         call('SET', key, pack('<dd', level / partsPerUnit, now), 'PX', format('%d', ttlMs))
       end
-      reply[size + 1], reply[size + 2], reply[size + 3] = status, level, 0
-      size = size + 3
+      size = size + 1
+      reply[size] = fits + 8 * level
       done = done + 1
     end
   end
