@@ -2,7 +2,8 @@ import { parseLimit } from './arithmetic-of.js'
 import { durationText, durationUs } from './duration.js'
 import type { Limit } from './limit.js'
 
-const LONGEST_PERIOD_US = durationUs('period', '36500d')
+/** What a bucket of one unit can still count exactly. */
+const LONGEST_PERIOD_US = durationUs('period', '13000d')
 
 /**
  * One of `instances` equal parts of a limit: its quota and its rate divided, a quota to no less than 1. A window stays

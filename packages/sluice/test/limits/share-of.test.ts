@@ -34,6 +34,11 @@ test('a share is never less than one unit, and of one instance it is the limit i
   expect(shareOf(limit, 1)).toBe(limit)
 })
 
+test('a share of a very slow rate is no slower than a bucket can count', () => {
+  const limit = tokenBucket({ capacity: 1, refill: '1/1000d' })
+  expect(shareOf(limit, 1_000_000)).toMatchObject({ capacity: 1, refill: '1/13000d' })
+})
+
 test('the shares of all instances together refill no faster than the limit', () => {
   const rate = fc.tuple(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom('ms', 's', '7s', '250ms', 'm', 'h', 'd'))
   fc.assert(

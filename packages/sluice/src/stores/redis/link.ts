@@ -251,10 +251,10 @@ function batchOf(calls: readonly Call[]): Batch {
   return batch
 }
 
-/** A client that throws instead of rejecting has failed like any other. */
+/** A client that throws instead of rejecting, or answers at once, is a client like any other. */
 function promised(run: () => Promise<unknown>): Promise<unknown> {
   try {
-    return run()
+    return Promise.resolve(run())
   } catch (error) {
     return Promise.reject(error)
   }
