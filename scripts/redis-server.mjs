@@ -7,10 +7,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const running = new Set()
-// Whatever ends this process, no server outlives it.
-process.once('exit', () => {
+// No server outlives this process, unless that is killed outright.
+process.once('exit', killAll)
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
+  process.once(signal, () => {
+    killAll()
+    process.kill(process.pid, signal)
+  })
+}
+
+function killAll() {
   for (const child of running) child.kill('SIGKILL')
-})
+}
 
 /**
  * Starts a server and waits until it serves.

@@ -26,6 +26,7 @@ export {
   type SlidingWindowOptions,
   slidingLog,
   slidingWindow,
+  type Taken,
   type TokenBucket,
   type TokenBucketOptions,
   tokenBucket,
@@ -33,6 +34,7 @@ export {
 export {
   type Answer,
   type AsyncStore,
+  type Awaitable,
   type Demand,
   MemoryStore,
   type MemoryStoreOptions,

@@ -45,8 +45,9 @@ export interface SharedStoreOptions<S extends Store> {
  * ```
  */
 export function createLimiter(options: OwnStoreOptions): Limiter
-export function createLimiter(options: SharedStoreOptions<AsyncStore>): AsyncLimiter
 export function createLimiter(options: SharedStoreOptions<SyncStore>): Limiter
+export function createLimiter(options: SharedStoreOptions<AsyncStore>): AsyncLimiter
+export function createLimiter(options: SharedStoreOptions<SyncStore | AsyncStore>): Limiter | AsyncLimiter
 export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Store>): Limiter | AsyncLimiter {
   if (options !== null && typeof options === 'object' && Object.hasOwn(options, 'algorithm')) {
     throw invalidType('the argument of createLimiter', 'an object with the limit in it: { limit }', options)

@@ -38,10 +38,16 @@ export function createLimiters<Name extends string>(
   limits: Readonly<Record<Name, Limit>>,
   options?: LimitersOptions<SyncStore>,
 ): Readonly<Record<Name, Limiter>>
+export function createLimiters<Name extends string>(
+  limits: Readonly<Record<Name, Limit>>,
+  options: LimitersOptions<SyncStore | AsyncStore>,
+): Readonly<Record<Name, Limiter | AsyncLimiter>>
 export function createLimiters(
   limits: Readonly<Record<string, Limit>>,
   options: LimitersOptions<SyncStore | AsyncStore> = {},
 ): Readonly<Record<string, Limiter | AsyncLimiter>> {
+  if (typeof (options as { decide?: unknown } | null)?.decide === 'function')
+    throw invalidType('the second argument of createLimiters', 'an object with the store in it: { store }', options)
   const given = checkNames('createLimiters', options, ['store', 'clock', 'onFailure'])
   const store = storeOption(given) as AsyncStore
   const onFailure = onFailureOption(given.onFailure, store)

@@ -6,7 +6,7 @@ import { lowerFraction, type Rate } from './rate.js'
 import { WordsTwin } from './words-twin.js'
 
 /** Levels stay below this, so that a level kept as units in a float64 comes back as the same whole number of parts. */
-const LARGEST_LEVEL = 2 ** 50
+export const LARGEST_LEVEL = 2 ** 50
 
 /** Where a rate cannot be counted exactly it is rounded down, by no more than this share. */
 const LARGEST_SHORTFALL = 1_000_000n
@@ -130,7 +130,8 @@ export abstract class Bucket implements Arithmetic {
 
   /** The level now, in parts. Below 0 is a debt. */
   protected level(words: Words, at: number, nowUs: number): number {
-    const level = this.stored(words, at)
+    // A debt of units may be more parts under other numbers than can be counted.
+    const level = Math.max(this.stored(words, at), -LARGEST_LEVEL)
     if (level >= this.full) return this.full
     const gained = (nowUs - words[at + SINCE]) * this.partsPerUs
     if (gained <= 0) return level

@@ -1,5 +1,5 @@
 import type { Words } from './arithmetic.js'
-import { Bucket, LEVEL, SINCE } from './bucket.js'
+import { Bucket, LARGEST_LEVEL, LEVEL, SINCE } from './bucket.js'
 import type { Decision } from './decision.js'
 import type { TokenBucket } from './limit.js'
 import { checkNames, checkUnits } from './options.js'
@@ -49,7 +49,8 @@ export class TokenBucketArithmetic extends Bucket {
     const { partsPerUnit, partsPerMs, full, quota } = this
     const gained = (nowUs - words[at + SINCE]) * this.partsPerUs
     let level = Math.floor(words[at + LEVEL] * partsPerUnit + 0.5)
-    if (gained < 0 || level >= full || cost === 0) return super.tryTake(words, at, nowUs, cost)
+    if (gained < 0 || level >= full || level < -LARGEST_LEVEL || cost === 0)
+      return super.tryTake(words, at, nowUs, cost)
     level = gained >= full - level ? full : level + gained
     const parts = cost * partsPerUnit
     const allowed = level >= parts

@@ -1,3 +1,5 @@
+// Imported, so that a test that replaces the global timers does not stop decisions.
+import { clearTimeout, setTimeout } from 'node:timers'
 import type { Answer, Demand } from '../store.js'
 
 /** The demands of a request that live in one slot, by their places in the request. */
@@ -14,12 +16,20 @@ export async function decideAcrossSlots(
   parts: readonly Part[],
   decide: (demands: readonly Demand[]) => Promise<Answer>,
   giveBack: (demands: readonly Demand[], answer: Answer) => Promise<Answer>,
+  deadlineMs: number,
 ): Promise<Answer> {
+  const endsMs = performance.now() + deadlineMs
   const answers = await Promise.all(parts.map(({ demands }) => decide(demands)))
   const allowed = answers.every((answer) => answer.allowed)
   const final = allowed
     ? answers
-    : await Promise.all(answers.map((answer, i) => (answer.allowed ? giveBack(parts[i].demands, answer) : answer)))
+    : await Promise.all(
+        answers.map((answer, i) =>
+          answer.allowed
+            ? before(endsMs, giveBack(parts[i].demands, answer), () => undone(parts[i].demands, answer))
+            : answer,
+        ),
+      )
   const decisions: Answer['decisions'][number][] = []
   const takenUs: number[] = []
   for (const [i, { places }] of parts.entries()) {
@@ -29,4 +39,22 @@ export async function decideAcrossSlots(
     }
   }
   return { allowed, decisions, takenUs }
+}
+
+/** What is promised, or something else if that is not there by a time. */
+function before<T>(endsMs: number, promised: Promise<T>, otherwise: () => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(otherwise()), Math.max(1, endsMs - performance.now()))
+    promised.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** How things stand if what was taken is given back, as far as that can be known here. */
+function undone(demands: readonly Demand[], answer: Answer): Answer {
+  const decisions = answer.decisions.map((decision, i) => ({
+    ...decision,
+    remaining: Math.min(decision.quota, decision.remaining + demands[i].cost),
+    delayMs: 0,
+  }))
+  return { ...answer, decisions }
 }

@@ -1,7 +1,7 @@
 /** After so many calls in a row have failed, Redis is not asked any more. */
 const FAILURES = 3
 /** How soon a probe follows the first failure, and how far apart they may come to be. */
-const FIRST_PROBE_MS = 100
+const FIRST_PROBE_MS = 10
 const LONGEST_PROBE_MS = 1_000
 const LONGEST_UNANSWERED_MS = 30_000
 

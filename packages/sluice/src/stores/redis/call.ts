@@ -27,6 +27,8 @@ export abstract class Call {
   /** With which others it was sent, once it has been. */
   sent: Sent | undefined
   isAnswered = false
+  /** What gives back is never turned away for lack of room. */
+  readonly isUrgent: boolean = false
 
   constructor(slot: number, key: string, size: number) {
     this.slot = slot

@@ -138,6 +138,7 @@ export class Charge extends Change {
 }
 
 export class GiveBack extends Change {
+  override readonly isUrgent = true
   readonly #taken: Taken | undefined
   readonly #isUndo: boolean
 

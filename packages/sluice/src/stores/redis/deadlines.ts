@@ -4,6 +4,10 @@ import type { Turn } from './call.js'
 
 const { performance } = globalThis
 
+/** A timer that is so late says that the process was busy, and for so long nothing is held against Redis then. */
+const BUSY_MS = 5
+const GRACE_MS = 10
+
 interface Ending {
   readonly turn: Turn
   readonly endsMs: number
@@ -41,8 +45,17 @@ export class Deadlines {
   }
 
   #wait(ms: number): void {
-    // A reply may have come while the process was busy. It is read before the immediate runs.
-    this.#timer = setTimeout(() => setImmediate(() => this.#check()), Math.max(1, ms))
+    const dueMs = performance.now() + ms
+    this.#run(ms, () => {
+      // A reply may have come while the process was busy. It is read before the immediate runs; and a client that could
+      // not even send gets a moment to do so.
+      if (performance.now() - dueMs > BUSY_MS) this.#run(GRACE_MS, () => setImmediate(() => this.#check()))
+      else setImmediate(() => this.#check())
+    })
+  }
+
+  #run(ms: number, then: () => void): void {
+    this.#timer = setTimeout(then, Math.max(1, ms))
     if (!this.#isHeld) this.#timer.unref()
   }
 

@@ -24,15 +24,17 @@ export class Fallback {
   }
 
   decide(demands: readonly Demand[]): Answer {
-    const closed = demands.some((demand) => this.#ruleOf(demand) === 'closed')
+    const blocked = demands.map((demand) => this.#blocked(demand))
+    const closed = demands.some((demand, i) => this.#ruleOf(demand) === 'closed' || blocked[i] !== undefined)
     // Where another demand is denied, local limits are only looked at.
     const local = demands
       .filter((demand) => this.#ruleOf(demand) === 'local')
       .map((demand) => ({ ...this.#shareOf(demand), cost: closed ? 0 : demand.cost }))
     const answer = local.length === 0 ? undefined : this.#localStore.decide(local)
     let next = 0
-    const decisions = demands.map((demand): Decision => {
+    const decisions = demands.map((demand, i): Decision => {
       const rule = this.#ruleOf(demand)
+      if (blocked[i] !== undefined) return blocked[i]
       if (rule === 'local' && answer !== undefined) return localDecision(demand, answer.decisions[next++])
       return rule === 'closed' ? closedDecision(demand) : openDecision(demand)
     })
@@ -61,9 +63,17 @@ export class Fallback {
     this.#local?.reset(name, key)
   }
 
-  /** A block holds during an outage too, for limits that are local then. */
+  /** A block holds during an outage too. */
   block(name: string, key: string, durationUs: number): void {
     this.#localStore.block(name, key, durationUs)
+  }
+
+  /** Even where all may go, a key that this process has blocked may not. */
+  #blocked(demand: Demand): Decision | undefined {
+    if (this.#local === undefined || this.#ruleOf(demand) !== 'open') return undefined
+    const { name, limit, key } = demand
+    const decision = this.#local.decideOne(name, limit, key, 0)
+    return decision.allowed ? undefined : { ...decision, degraded: 'open' }
   }
 
   get #localStore(): MemoryStore {

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto'
 // Imported, so that a test that replaces the global timers does not stop decisions.
-import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
+import { setImmediate } from 'node:timers'
 import { Batch } from './batch.js'
 import type { Call, Turn } from './call.js'
 import type { ScriptRunner } from './clients/runner.js'
 import { Deadlines } from './deadlines.js'
 import type { FailureReason } from './diagnostics.js'
-import { type Lane, Lanes } from './lane.js'
+import { type Lane, type LaneOptions, Lanes } from './lane.js'
 import { Queue } from './queue.js'
 import { Reply } from './reply.js'
+
+// Held for the same reason.
+const { queueMicrotask } = globalThis
+const { nextTick } = process
 
 /** What a link is told once. */
 export interface LinkOptions {
@@ -19,8 +23,16 @@ export interface LinkOptions {
   readonly maxPending: number
   /** More arguments for the script. For tests that tell it the time. */
   readonly extraArguments: () => readonly string[]
-  /** Hears of a breaker that opened or closed. */
-  readonly onBreaker: (state: 'open' | 'closed', error: unknown) => void
+  readonly onBreaker: LaneOptions['onBreaker']
+  readonly onSilence: LaneOptions['onSilence']
+  /** Hears, perhaps often, that a server wanted a call to go elsewhere, and the client did not follow. */
+  readonly onRedirection: () => void
+}
+
+interface Refusal {
+  readonly call: Call
+  readonly reason: FailureReason
+  readonly error: unknown
 }
 
 /**
@@ -32,9 +44,10 @@ export class Link {
   readonly #runner: ScriptRunner
   readonly #options: LinkOptions
   readonly #sha: string
-  readonly #lanes = new Lanes()
+  readonly #mostInFlight: number
+  readonly #lanes: Lanes
   readonly #queue: Queue
-  #refusals: { readonly call: Call; readonly reason: FailureReason }[] = []
+  #refusals: Refusal[] = []
   readonly #deadlines: Deadlines
   #turn: Turn | undefined
   #pending = 0
@@ -46,8 +59,12 @@ export class Link {
   constructor(runner: ScriptRunner, options: LinkOptions) {
     this.#runner = runner
     this.#options = options
+    this.#lanes = new Lanes({ ...options, probe: (key) => this.#answersProbe(key) })
     this.#queue = new Queue(runner.cluster)
     this.#deadlines = new Deadlines(options.deadlineMs, (turn) => this.#expire(turn))
+    const { maxBatch, maxBatchesInFlight } = options
+    // In a cluster a batch is for one key, and as many keys may be asked for as in full batches elsewhere.
+    this.#mostInFlight = runner.cluster ? maxBatch * maxBatchesInFlight : maxBatchesInFlight
     this.#sha = createHash('sha1').update(options.script).digest('hex')
   }
 
@@ -63,8 +80,9 @@ export class Link {
   }
 
   ask(call: Call): void {
-    if (this.#lanes.of(call.slot).breaker.isOpen) this.#refuse(call, 'breaker')
-    else if (this.#pending >= this.#options.maxPending) this.#refuse(call, 'overload')
+    const lane = this.#lanes.of(call.slot)
+    if (lane.isOpen) this.#refuse(call, 'breaker', lane.error)
+    else if (this.#pending >= this.#options.maxPending && !call.isUrgent) this.#refuse(call, 'overload', undefined)
     else {
       this.#turn ??= this.#beginTurn()
       this.#turn.calls.push(call)
@@ -76,13 +94,13 @@ export class Link {
   }
 
   /** Not at once: who asks again and again would never let the event loop see that Redis is back. */
-  #refuse(call: Call, reason: FailureReason): void {
-    this.#refusals.push({ call, reason })
+  #refuse(call: Call, reason: FailureReason, error: unknown): void {
+    this.#refusals.push({ call, reason, error })
     if (this.#refusals.length > 1) return
     setImmediate(() => {
       const refusals = this.#refusals
       this.#refusals = []
-      for (const { call, reason } of refusals) call.fail(reason, undefined)
+      for (const { call, reason, error } of refusals) call.fail(reason, error)
     })
   }
 
@@ -90,7 +108,7 @@ export class Link {
   #beginTurn(): Turn {
     const turn: Turn = { calls: [], open: 0 }
     if (this.#inFlight > 0) setImmediate(this.#endTurn)
-    else queueMicrotask(() => process.nextTick(this.#endTurn))
+    else queueMicrotask(() => nextTick(this.#endTurn))
     return turn
   }
 
@@ -102,11 +120,11 @@ export class Link {
   }
 
   #flush(): void {
-    while (this.#inFlight < this.#options.maxBatchesInFlight) {
+    while (this.#inFlight < this.#mostInFlight) {
       const calls = this.#queue.next(this.#options.maxBatch)
       if (calls.length === 0) return
       const lane = this.#lanes.of(calls[0].slot)
-      if (lane.breaker.isOpen) this.#failAll(calls, 'breaker', undefined)
+      if (lane.isOpen) this.#failAll(calls, 'breaker', lane.error)
       else this.#send(calls, lane)
     }
   }
@@ -142,15 +160,17 @@ export class Link {
     const isLate = calls.every(({ isAnswered }) => isAnswered)
     try {
       this.#read(calls, reply)
-      if (!isLate) lane.breaker.succeeded()
+      if (!isLate) lane.succeeded()
     } catch (error) {
       this.#refused(calls, lane, error)
     }
+    this.#flush()
   }
 
   #refused(calls: readonly Call[], lane: Lane, error: unknown): void {
     this.#failed(lane, calls[0].key, error)
     this.#failAll(calls, 'error', error)
+    this.#flush()
   }
 
   #argumentsOf(batch: Batch): readonly string[] {
@@ -175,10 +195,7 @@ export class Link {
     // What is over is let go: a turn is kept until its deadline, and its calls would grow old with it.
     if (call.turn !== undefined && --call.turn.open === 0) call.turn.calls = []
     // A batch that nobody waits for any more makes room for the next, even if its reply never comes.
-    if (call.sent !== undefined && --call.sent.open === 0) {
-      this.#inFlight--
-      this.#flush()
-    }
+    if (call.sent !== undefined && --call.sent.open === 0) this.#inFlight--
     return true
   }
 
@@ -189,6 +206,7 @@ export class Link {
       if (!call.isAnswered && call.sent !== undefined) lanes.set(this.#lanes.of(call.slot), call.key)
     for (const [lane, key] of lanes) this.#failed(lane, key, error)
     this.#failAll(turn.calls, 'deadline', error)
+    this.#flush()
   }
 
   #failAll(calls: readonly Call[], reason: FailureReason, error: unknown): void {
@@ -196,40 +214,12 @@ export class Link {
   }
 
   #failed(lane: Lane, key: string, error: unknown): void {
-    if (isRedirection(error) || !lane.breaker.failed()) return
-    lane.key = key
-    this.#options.onBreaker('open', error)
-    this.#probeSoon(lane)
-  }
-
-  #probeSoon(lane: Lane): void {
-    clearTimeout(lane.probe)
-    lane.probe = setTimeout(() => void this.#probe(lane), lane.breaker.probeAfterMs)
-    // An outage is no reason for a process to stay alive.
-    lane.probe.unref()
+    if (!isRedirection(error)) lane.failed(key, error)
+    // A client that knows of clusters would have followed.
+    else if (!this.#runner.cluster) this.#options.onRedirection()
   }
 
   /** Runs the script on nothing: whether it answers is all there is to know. */
-  async #probe(lane: Lane): Promise<void> {
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      lane.breaker.probeFailed(false)
-      this.#probeSoon(lane)
-    }, this.#options.deadlineMs).unref()
-    const isAnswered = await this.#answersProbe(lane.key)
-    clearTimeout(timer)
-    if (!lane.breaker.isOpen) return
-    if (isAnswered && !isLate) {
-      lane.breaker.close()
-      return this.#options.onBreaker('closed', undefined)
-    }
-    // Late, but the end of a silence: what was stuck moves again.
-    if (isLate) lane.breaker.probeEndedLate()
-    else lane.breaker.probeFailed(true)
-    this.#probeSoon(lane)
-  }
-
   async #answersProbe(key: string): Promise<boolean> {
     const args = this.#argumentsOf(new Batch())
     try {

@@ -2,9 +2,7 @@ import type { Call } from './call.js'
 
 /** Calls that may be sent together. */
 interface Line {
-  readonly calls: Call[]
-  /** How many keys they name. */
-  size: number
+  calls: Call[]
 }
 
 /**
@@ -14,7 +12,7 @@ interface Line {
 export class Queue {
   readonly #isCluster: boolean
   readonly #lines = new Map<string, Line>()
-  #line: Line = { calls: [], size: 0 }
+  readonly #line: Line = { calls: [] }
 
   constructor(isCluster: boolean) {
     this.#isCluster = isCluster
@@ -23,51 +21,54 @@ export class Queue {
   add(call: Call): void {
     const line = this.#isCluster ? this.#lineOf(call.together) : this.#line
     line.calls.push(call)
-    line.size += call.size
   }
 
   /** Removes and gives calls with no more than `most` keys, but one in any case; none if none is waiting. */
   next(most: number): readonly Call[] {
     for (;;) {
-      const line = this.#takeLine()
+      const line = this.#longest()
       if (line.calls.length === 0) return []
-      const calls = line.calls.filter(isWaiting)
-      const count = line.size <= most ? calls.length : countWithin(calls, most)
-      for (let i = count; i < calls.length; i++) this.add(calls[i])
-      if (count > 0) return count === calls.length ? calls : calls.slice(0, count)
+      const batch = takeFrom(line, most)
+      if (batch.length > 0) return batch
     }
   }
 
   #lineOf(keys: string): Line {
     let line = this.#lines.get(keys)
     if (line === undefined) {
-      line = { calls: [], size: 0 }
+      line = { calls: [] }
       this.#lines.set(keys, line)
     }
     return line
   }
 
-  #takeLine(): Line {
+  /** The line that waits longest. What is left of it waits on, behind the others. */
+  #longest(): Line {
+    if (!this.#isCluster) return this.#line
     for (const [keys, line] of this.#lines) {
       this.#lines.delete(keys)
-      return line
+      if (line.calls.length > 0) {
+        this.#lines.set(keys, line)
+        return line
+      }
     }
-    const line = this.#line
-    if (line.calls.length > 0) this.#line = { calls: [], size: 0 }
-    return line
+    return this.#line
   }
 }
 
-/** Those who were answered at their deadline do not wait any more. */
-function isWaiting(call: Call): boolean {
-  return !call.isAnswered
-}
-
-function countWithin(calls: readonly Call[], most: number): number {
+/** Removes the first calls of a line. Those who were answered at their deadline do not wait any more. */
+function takeFrom(line: Line, most: number): readonly Call[] {
+  const batch: Call[] = []
   let size = 0
-  const beyond = calls.findIndex((call) => {
-    size += call.size
-    return size > most
-  })
-  return beyond < 0 ? calls.length : Math.max(1, beyond)
+  let taken = 0
+  for (; taken < line.calls.length; taken++) {
+    const call = line.calls[taken]
+    if (!call.isAnswered) {
+      if (batch.length > 0 && size + call.size > most) break
+      batch.push(call)
+      size += call.size
+    }
+  }
+  line.calls = line.calls.slice(taken)
+  return batch
 }

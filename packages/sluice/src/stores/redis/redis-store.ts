@@ -1,7 +1,10 @@
 import type { Decision, Taken } from '../../limits/index.js'
+import { checkUnits } from '../../limits/options.js'
+import { checkKey } from '../key.js'
 import type { Answer, AsyncStore, Demand } from '../store.js'
 import { decideAcrossSlots, type Part } from './across-slots.js'
 import { Charge, DecideGroup, DecideOne, GiveBack, ResetOrBlock } from './calls.js'
+import { checkDemand } from './check-demand.js'
 import type { ScriptRunner } from './clients/runner.js'
 import { type RedisClient, runnerOf } from './clients/runner-of.js'
 import { type FailureReason, publishBreaker } from './diagnostics.js'
@@ -12,6 +15,7 @@ import { Link } from './link.js'
 import { checkRedisStoreOptions, type RedisStoreOptions } from './options.js'
 import { slotOf } from './slot.js'
 import { redisTime, type TimeSource } from './time-source.js'
+import { warnOfCluster, warnOfOptions, warnOfSilence } from './warnings.js'
 
 /** What a Redis store has done. Counters only grow. */
 export interface RedisStoreStats {
@@ -48,19 +52,8 @@ export interface RedisStoreStats {
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RedisStore {
   const runner = runnerOf(client)
-  warnOnce(client, runner.unsafeOptions)
+  warnOfOptions(client, runner)
   return new RedisStore(runner, options, redisTime)
-}
-
-const warned = new WeakSet<object>()
-
-function warnOnce(client: object, unsafe: readonly string[]): void {
-  if (unsafe.length === 0 || warned.has(client)) return
-  warned.add(client)
-  process.emitWarning(
-    `In an outage this Redis client may keep decisions waiting or send them twice. Give it the options ${unsafe.join(', ')}, which sluice/redis exports.`,
-    { type: 'SluiceWarning', code: 'SLUICE_REDIS_CLIENT_OPTIONS' },
-  )
 }
 
 export class RedisStore implements AsyncStore {
@@ -70,11 +63,13 @@ export class RedisStore implements AsyncStore {
   readonly #fallback: Fallback
   readonly #failures: Failures
   readonly #link: Link
+  readonly #deadlineMs: number
   #calls = 0
 
   constructor(runner: ScriptRunner, options: RedisStoreOptions, time: TimeSource) {
     const { prefix, onFailure, instances, ...limits } = checkRedisStoreOptions(options)
     this.#cluster = runner.cluster
+    this.#deadlineMs = limits.deadlineMs
     this.#layout = new KeyLayout(prefix)
     this.#fallback = new Fallback(onFailure, instances)
     this.#failures = new Failures(this, this.#fallback)
@@ -82,6 +77,8 @@ export class RedisStore implements AsyncStore {
       ...limits,
       ...time,
       onBreaker: (state, error) => publishBreaker({ store: this, state, error }),
+      onSilence: () => warnOfSilence(this, onFailure),
+      onRedirection: () => warnOfCluster(this),
     })
   }
 
@@ -90,6 +87,12 @@ export class RedisStore implements AsyncStore {
   }
 
   decide(demands: readonly Demand[]): Promise<Answer> {
+    try {
+      for (const demand of demands) checkDemand(demand)
+    } catch (error) {
+      // Not an async function, whose promise around a promise would be a detour for every decision.
+      return Promise.reject(error)
+    }
     if (demands.length === 1) return this.#decideOne(demands[0])
     if (demands.length === 0) return Promise.resolve({ allowed: true, decisions: [], takenUs: [] })
     const parts = this.#cluster ? this.#partsOf(demands) : []
@@ -98,30 +101,41 @@ export class RedisStore implements AsyncStore {
       parts,
       (each) => (each.length === 1 ? this.#decideOne(each[0]) : this.#decideGroup(each)),
       (each, answer) => this.#undo(each, answer),
+      this.#deadlineMs,
     )
   }
 
-  charge(demand: Demand): Promise<Decision> {
+  async charge(demand: Demand): Promise<Decision> {
+    checkDemand(demand)
     this.#calls++
     return new Promise((resolve) => {
       this.#link.ask(new Charge(this.#slotOf(demand.key), this.#keyOf(demand), demand, resolve, this.#failures))
     })
   }
 
-  giveBack(demand: Demand, taken: Taken | undefined): Promise<Decision> {
+  async giveBack(demand: Demand, taken: Taken | undefined): Promise<Decision> {
+    checkDemand(demand)
     // What was not taken from Redis, or perhaps not, is not given back to it.
-    if (taken?.degraded === 'local') return Promise.resolve(this.#fallback.giveBack(demand, taken))
+    if (taken?.degraded === 'local') return this.#fallback.giveBack(demand, taken)
     return this.#giveBack(taken?.degraded === undefined ? demand : { ...demand, cost: 0 }, taken, false)
   }
 
   /** Rejects with a `StoreUnavailableError` if Redis does not answer. */
-  reset(name: string, key: string): Promise<void> {
+  async reset(name: string, key: string): Promise<void> {
+    checkKey(name, 'name')
+    checkKey(key)
     this.#fallback.reset(name, key)
     return this.#resetOrBlock(name, key, undefined)
   }
 
-  /** Rejects with a `StoreUnavailableError` if Redis does not answer; this process keeps the block in any case. */
-  block(name: string, key: string, durationUs: number): Promise<void> {
+  /**
+   * Rejects with a `StoreUnavailableError` if Redis does not answer. This process keeps the block besides, for when Redis
+   * is away.
+   */
+  async block(name: string, key: string, durationUs: number): Promise<void> {
+    checkKey(name, 'name')
+    checkKey(key)
+    checkUnits('durationUs', durationUs)
     this.#fallback.block(name, key, durationUs)
     return this.#resetOrBlock(name, key, durationUs)
   }

@@ -1,7 +1,7 @@
 import { type Arithmetic, blockedDecision, type Decision, type Report } from '../../limits/index.js'
 
+const USUAL = 0
 const BLOCKED = 1
-const AHEAD = 2
 const FOREIGN = 3
 
 /** A state that no limit wrote is in the way. */
@@ -30,6 +30,7 @@ export class Reply {
     // Some clients can be told to give numbers as text.
     this.#numbers = typeof reply[0] === 'number' ? reply : reply.map(Number)
     this.#nowUs = this.#numbers[0]
+    if (!Number.isSafeInteger(this.#nowUs)) throw new Error('Redis replied to the script without its time')
   }
 
   /** The next demand's state; nothing if it is not ours. */
@@ -39,13 +40,15 @@ export class Reply {
     const head = this.#next()
     const level = Math.floor(head / 8)
     const flags = head - level * 8
+    const fits = (flags & 1) === 1
     const kind = flags >> 1
     if (kind === FOREIGN) return undefined
     const blockedUs = kind === BLOCKED ? this.#next() - nowUs : 0
-    const aheadUs = kind === BLOCKED || kind === AHEAD ? this.#next() : 0
+    const aheadUs = kind === USUAL ? 0 : this.#next()
+    const fullLevel = kind === USUAL ? level : this.#next()
     const at = this.#at
     this.#at += arithmetic.twin.reportLength
-    return { arithmetic, nowUs, level, aheadUs, numbers, at, fits: (flags & 1) === 1, blockedUs }
+    return { arithmetic, nowUs, level: fullLevel, aheadUs, numbers, at, fits, blockedUs }
   }
 
   /** The answer to a step that reports no state: was it done? */

@@ -14,10 +14,11 @@ export const SCRIPT_BODY = `local request = cjson.decode(ARGV[1])
 local limits, steps = request[1], request[2]
 local reply, size = { now }, 1
 local keyAt, at, general = 0, 1, nil
+local LARGE = 2 ^ 49
 local done = 0
 while steps[at] do
 local step, limit, cost, count = steps[at], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-local isPlain = step == 1 and limit[1] == 1 and cost > 0 and cost <= limit[4]
+local isPlain = step == 1 and limit[1] == 1 and cost > 0 and cost <= limit[4] and limit[4] * limit[2] < LARGE
 if isPlain then
 local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
 local floor, ceil, format = math.floor, math.ceil, string.format
@@ -33,7 +34,7 @@ elseif #raw == 16 then
 local tokens, sinceUs = unpackWords('<dd', raw)
 local gained = (now - sinceUs) * partsPerUs
 local stored = floor(tokens * partsPerUnit + 0.5)
-if gained >= 0 and stored < full then
+if gained >= 0 and stored < full and stored > -LARGE then
 level = gained >= full - stored and full or stored + gained
 end
 end
@@ -99,7 +100,7 @@ if words == nil then return nil end
 local full = limit[4] * limit[2]
 if not words then return { level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0 } end
 local kept, sinceUs, lastCost = wordsOf(words)
-local level = stored(limit, full, kept)
+local level = max(stored(limit, full, kept), -2 ^ 50)
 if level >= full then
 level = full
 else
@@ -446,7 +447,7 @@ local added = taken > 0 and pack('<dd', us, units + taken) or ''
 if #state.raw == state.bytes or first > state.entries / 2 then
 return rewrite(state, limit, slice(state, first, last) .. added)
 end
-state.wholeUs = us + limit[2]
+if taken > 0 then state.wholeUs = us + limit[2] end
 call('SETRANGE', state.key, 0, header(state))
 call('SETRANGE', state.key, HEADER + ENTRY * last, added)
 call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
@@ -459,15 +460,18 @@ local gone = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
 local endUnits = unitsBefore(state, last)
 local given = min(units, max(0, endUnits - gone))
 if given == 0 then return false end
-local kept = last
-while kept > state.dropped and unitsBefore(state, kept) > endUnits - given do kept = kept - 1 end
+local kept, high = state.dropped, last
+while kept < high do
+local middle = floor((kept + high + 1) / 2)
+if unitsBefore(state, middle) <= endUnits - given then kept = middle else high = middle - 1 end
+end
 local before = slice(state, state.dropped, kept)
 if unitsBefore(state, kept) < endUnits - given then
 before = before .. pack('<dd', entry(state, kept), endUnits - given)
 end
-local behind = {}
-for i = last, state.entries - 1 do
-local us, until_ = entry(state, i)
+local behind, rest = {}, slice(state, last, state.entries)
+for at = 1, #rest, ENTRY do
+local us, until_ = unpackWords('<dd', rest, at)
 behind[#behind + 1] = pack('<dd', us, until_ - given)
 end
 rewrite(state, limit, before .. table.concat(behind))
@@ -508,16 +512,18 @@ end
 local function describeAs(arithmetic, state, limit, cost, fits)
 local level = state.level or 0
 local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-local head = (fits and 1 or 0) + 8 * level
+local head = fits and 1 or 0
 if state.blockedUs > now then
 put(head + 2)
 put(state.blockedUs)
 put(aheadUs)
-elseif aheadUs > 0 then
+put(level)
+elseif aheadUs > 0 or level >= LARGE or level <= -LARGE then
 put(head + 4)
 put(aheadUs)
+put(level)
 else
-put(head)
+put(head + 8 * level)
 end
 arithmetic.report(state, limit, cost, fits)
 end

@@ -16,6 +16,7 @@ export function glideRunner(client: GlideClient): ScriptRunner {
     evalSha: (sha, keys, args) => run(client, ['EVALSHA', sha, String(keys.length), ...keys, ...args]),
     eval: (script, keys, args) => run(client, ['EVAL', script, String(keys.length), ...keys, ...args]),
     unsafeOptions: [],
+    safeOptions: 'no options',
   }
 }
 

@@ -48,6 +48,7 @@ export function ioredisRunner(client: IoredisClient): ScriptRunner {
     evalSha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
     eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
     unsafeOptions: unsafeOptions(client),
+    safeOptions: client.isCluster === true ? 'ioredisClusterOptions' : 'ioredisOptions',
   }
 }
 
@@ -56,7 +57,9 @@ function unsafeOptions({ isCluster, options }: IoredisClient): readonly string[]
   return isCluster === true
     ? [
         ...differing(options, { enableOfflineQueue: false, retryDelayOnFailover: 0 }),
-        ...differing((options as { redisOptions?: object }).redisOptions ?? {}, SAFE_NODE_OPTIONS),
+        ...differing((options as { redisOptions?: object }).redisOptions ?? {}, SAFE_NODE_OPTIONS).map(
+          (option) => `redisOptions.${option}`,
+        ),
       ]
     : differing(options, ioredisOptions)
 }

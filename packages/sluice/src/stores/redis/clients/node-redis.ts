@@ -21,7 +21,9 @@ export interface NodeRedisClient {
  * import { nodeRedisOptions, redisStore } from 'sluice/redis'
  *
  * const client = createClient({ url: 'redis://localhost:6379', ...nodeRedisOptions })
+ * client.on('error', console.error)
  * const store = redisStore(client)
+ * await client.connect()
  * ```
  */
 export const nodeRedisOptions = Object.freeze({ disableOfflineQueue: true })
@@ -39,6 +41,7 @@ export function nodeRedisRunner(client: NodeRedisClient): ScriptRunner {
     evalSha: (sha, keys, args) => client.evalSha(sha, { keys: [...keys], arguments: [...args] }),
     eval: (script, keys, args) => client.eval(script, { keys: [...keys], arguments: [...args] }),
     unsafeOptions: queues ? ['disableOfflineQueue: true'] : [],
+    safeOptions: cluster ? '{ defaults: nodeRedisOptions }' : 'nodeRedisOptions',
   }
 }
 

@@ -14,5 +14,17 @@ export function runnerOf(client: unknown): ScriptRunner {
     if (isNodeRedis(client)) return nodeRedisRunner(client)
     if (isGlide(client)) return glideRunner(client)
   }
-  throw invalidType('client', 'a client of ioredis, iovalkey, redis (node-redis) or @valkey/valkey-glide', client)
+  throw invalidType(
+    'client',
+    `a client of ioredis, iovalkey, redis (node-redis) or @valkey/valkey-glide${hint(client)}`,
+    client,
+  )
+}
+
+/** For what people pass instead. */
+function hint(value: unknown): string {
+  if (typeof value === 'string') return ' that was made for this address'
+  if (typeof value !== 'object' || value === null) return ''
+  if (typeof (value as { then?: unknown }).then === 'function') return ', which is what this promise gives when awaited'
+  return 'client' in value ? ', as the first argument itself' : ''
 }

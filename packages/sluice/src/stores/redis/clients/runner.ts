@@ -8,4 +8,6 @@ export interface ScriptRunner {
   eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   /** Options of the client with which a call may be sent twice or wait for ever, and what they should be. */
   readonly unsafeOptions: readonly string[]
+  /** What `sluice/redis` calls the options that are safe. */
+  readonly safeOptions: string
 }

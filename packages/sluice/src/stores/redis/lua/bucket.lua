@@ -13,7 +13,7 @@ local function open(key, limit)
   local full = limit[4] * limit[2]
   if not words then return { level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0 } end
   local kept, sinceUs, lastCost = wordsOf(words)
-  local level = stored(limit, full, kept)
+  local level = max(stored(limit, full, kept), -2 ^ 50)
   if level >= full then
     level = full
   else

@@ -82,16 +82,18 @@ end
 local function describeAs(arithmetic, state, limit, cost, fits)
   local level = state.level or 0
   local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-  local head = (fits and 1 or 0) + 8 * level
+  local head = fits and 1 or 0
   if state.blockedUs > now then
     put(head + 2)
     put(state.blockedUs)
     put(aheadUs)
-  elseif aheadUs > 0 then
+    put(level)
+  elseif aheadUs > 0 or level >= LARGE or level <= -LARGE then
     put(head + 4)
     put(aheadUs)
+    put(level)
   else
-    put(head)
+    put(head + 8 * level)
   end
   arithmetic.report(state, limit, cost, fits)
 end

@@ -13,10 +13,11 @@
 --            reset     5
 --            block     6, duration in µs
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
---            head      1 if the cost fits + 2 · kind + 8 · the level of a bucket, in parts; kinds are
---                      0 usual, 1 blocked, 2 ahead of the clock, 3 not ours
+--            head      1 if the cost fits + 2 · kind; kinds are 0 usual, 1 blocked, 2 unusual, 3 not ours
+--                      and for the usual bucket + 8 · its level in parts, which then is below 2^49
 --            until     only of kind 1: the end of the block in epoch µs
 --            ahead     only of kinds 1 and 2: for how many µs a bucket's time lies ahead
+--            level     only of kinds 1 and 2: of a bucket, in parts
 --            report    unless it is not ours: as the header of the algorithm's file lists it
 --          and for reset and block a head alone: 1, or 6 if a key to be blocked holds what is not ours
 --
@@ -32,6 +33,8 @@ local request = cjson.decode(ARGV[1])
 local limits, steps = request[1], request[2]
 local reply, size = { now }, 1
 local keyAt, at, general = 0, 1, nil
+-- Beyond this, a level and what else a head tells do not fit in a float64.
+local LARGE = 2 ^ 49
 -- Of a decide step, how many requests have been decided.
 local done = 0
 
@@ -40,7 +43,7 @@ while steps[at] do
 
   -- The most frequent thing of all, written out: token-bucket.lua says the same, and tests that they agree. Where a state
   -- is odd (blocked, foreign, of another capacity, or from a clock that was ahead), it leaves that one to the rest.
-  local isPlain = step == 1 and limit[1] == 1 and cost > 0 and cost <= limit[4]
+  local isPlain = step == 1 and limit[1] == 1 and cost > 0 and cost <= limit[4] and limit[4] * limit[2] < LARGE
   if isPlain then
     local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
     local floor, ceil, format = math.floor, math.ceil, string.format
@@ -56,7 +59,7 @@ while steps[at] do
         local tokens, sinceUs = unpackWords('<dd', raw)
         local gained = (now - sinceUs) * partsPerUs
         local stored = floor(tokens * partsPerUnit + 0.5)
-        if gained >= 0 and stored < full then
+        if gained >= 0 and stored < full and stored > -LARGE then
           level = gained >= full - stored and full or stored + gained
         end
       end

@@ -113,7 +113,7 @@ local function take(state, limit, cost)
   if #state.raw == state.bytes or first > state.entries / 2 then
     return rewrite(state, limit, slice(state, first, last) .. added)
   end
-  state.wholeUs = us + limit[2]
+  if taken > 0 then state.wholeUs = us + limit[2] end
   call('SETRANGE', state.key, 0, header(state))
   call('SETRANGE', state.key, HEADER + ENTRY * last, added)
   call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
@@ -128,15 +128,19 @@ local function giveBack(state, limit, units, atUs)
   local endUnits = unitsBefore(state, last)
   local given = min(units, max(0, endUnits - gone))
   if given == 0 then return false end
-  local kept = last
-  while kept > state.dropped and unitsBefore(state, kept) > endUnits - given do kept = kept - 1 end
+  -- The entries that are kept as they are: the last that end before what is given.
+  local kept, high = state.dropped, last
+  while kept < high do
+    local middle = floor((kept + high + 1) / 2)
+    if unitsBefore(state, middle) <= endUnits - given then kept = middle else high = middle - 1 end
+  end
   local before = slice(state, state.dropped, kept)
   if unitsBefore(state, kept) < endUnits - given then
     before = before .. pack('<dd', entry(state, kept), endUnits - given)
   end
-  local behind = {}
-  for i = last, state.entries - 1 do
-    local us, until_ = entry(state, i)
+  local behind, rest = {}, slice(state, last, state.entries)
+  for at = 1, #rest, ENTRY do
+    local us, until_ = unpackWords('<dd', rest, at)
     behind[#behind + 1] = pack('<dd', us, until_ - given)
   end
   rewrite(state, limit, before .. table.concat(behind))
