@@ -75,3 +75,15 @@ it('requests beyond those that may wait are answered at once', async () => {
   expect((await limiter.tryAcquire('key')).degraded).toBeUndefined()
   expect(store.stats()).toMatchObject({ pending: 0, breaker: 'closed', degraded: { overload: 15, error: 0 } })
 })
+
+it('what waits here when its deadline comes is never sent', async () => {
+  const { store, limiter } = limiterOf({ deadlineMs: 50, maxBatch: 1, maxBatchesInFlight: 2, onFailure: 'closed' })
+  await limiter.peek('key')
+  server.signal('SIGSTOP')
+  const decisions = await Promise.all(Array.from({ length: 200 }, () => limiter.tryAcquire('key')))
+  expect(decisions.every(({ degraded }) => degraded === 'closed')).toBe(true)
+  expect(store.stats().batches).toBe(3)
+  server.signal('SIGCONT')
+  await until('Redis answers again', async () => (await limiter.peek('key')).degraded === undefined)
+  expect((await limiter.peek('key')).remaining).toBe(998)
+})

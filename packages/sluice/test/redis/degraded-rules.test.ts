@@ -104,4 +104,18 @@ describe('a request of several limits without Redis', () => {
     expect(allowed).toBe(true)
     expect(decisions.map(({ degraded }) => degraded)).toEqual(['open', 'open'])
   })
+
+  it.each(RULES)('a key that this process has blocked is denied, even by a store that is %s', async (onFailure) => {
+    const limiter = createLimiter({ name: 'a', limit, store: downStore({ onFailure }) })
+    await expect(limiter.block('key', { duration: '1h' })).rejects.toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE' })
+    expect(await limiter.tryAcquire('key')).toMatchObject({ allowed: false, degraded: onFailure })
+    expect((await limiter.tryAcquire('other')).allowed).toBe(onFailure !== 'closed')
+  })
+
+  it('a share of a very slow limit among very many is still a limit', async () => {
+    const slow = tokenBucket({ capacity: 2, refill: '1/30d' })
+    const limiter = createLimiter({ name: 'a', limit: slow, store: downStore({ onFailure: 'local', instances: 500 }) })
+    expect(await limiter.tryAcquire('key')).toMatchObject({ allowed: true, quota: 1, degraded: 'local' })
+    expect(await limiter.tryAcquire('key')).toMatchObject({ allowed: false, degraded: 'local' })
+  })
 })
