@@ -159,6 +159,22 @@ export const STORE_RULES: Readonly<Record<string, (store: Store, clock: ManualCl
     assert.equal((await store.decide([demand(fast, 'k')])).allowed, true)
     assert.equal((await store.decide([demand(fast, 'k', 0)])).decisions[0].remaining, 0)
   },
+  'looking at a bucket under a smaller or faster one of the same name refills nobody': async (store) => {
+    const pairs: readonly (readonly [Limit, Limit])[] = [
+      [tokenBucket({ capacity: 10, refill: '1/h' }), tokenBucket({ capacity: 5, refill: '1/h' })],
+      [tokenBucket({ capacity: 10, refill: '1/h' }), tokenBucket({ capacity: 10, refill: '1000/s' })],
+      [leakyBucket({ capacity: 10, drain: '1/h' }), leakyBucket({ capacity: 5, drain: '1000/s' })],
+    ]
+    for (const [limit, other] of pairs) {
+      let admitted = 0
+      for (let i = 0; i < 30; i++) {
+        if ((await store.decide([demand(limit, 'k', 1, nameOf(limit) + nameOf(other))])).allowed) admitted++
+        await store.decide([demand(other, 'k', 0, nameOf(limit) + nameOf(other))])
+        await store.decide([demand(other, 'k', 1_000, nameOf(limit) + nameOf(other))])
+      }
+      assert.equal(admitted, 10, nameOf(limit))
+    }
+  },
   'a lowered limit applies at once and locks nobody out': async (store, clock) => {
     const before = tokenBucket({ capacity: 2_000, refill: '1000/s' })
     const after = tokenBucket({ capacity: 10, refill: '10/m' })
