@@ -97,8 +97,8 @@ export abstract class Bucket implements Arithmetic {
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
-    // More than fits was left by a larger capacity, under which it may not be whole.
-    if (this.stored(words, at) > this.full) return this.isWholeForAll(words, at, nowUs)
+    // As much as fits or more was left by a larger capacity, under which it may not be whole.
+    if (this.stored(words, at) >= this.full) return this.isWholeForAll(words, at, nowUs)
     return this.level(words, at, nowUs) === this.full
   }
 

@@ -79,7 +79,9 @@ export class ReferenceStore implements SyncStore {
    */
   forgettable(): readonly { readonly name: string; readonly key: string }[] {
     const nowUs = microseconds(this.#clock.now())
-    const whole = [...this.#entries].filter(([, { arithmetic, words }]) => arithmetic.isWhole(words, 0, nowUs))
+    const whole = [...this.#entries].filter(
+      ([, { arithmetic, words }]) => arithmetic.decision(words, 0, nowUs, 0, true).resetAfterMs === 0,
+    )
     const over = [...this.#blocks].filter(([, untilUs]) => untilUs <= nowUs)
     return [...whole, ...over].map(([id]) => JSON.parse(id)).map(([name, key]) => ({ name, key }))
   }
