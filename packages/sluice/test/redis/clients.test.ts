@@ -1,4 +1,4 @@
-import { GlideClient, ProtocolVersion } from '@valkey/valkey-glide'
+import { GlideClient, Logger, ProtocolVersion } from '@valkey/valkey-glide'
 import { Cluster, Redis } from 'ioredis'
 import { Redis as Iovalkey, Cluster as IovalkeyCluster } from 'iovalkey'
 import { createClient, createClientPool, createCluster, RESP_TYPES } from 'redis'
@@ -9,6 +9,7 @@ import { freePort, type RedisServer, startRedis } from '../../../../scripts/redi
 import {
   type AsyncLimiter,
   createLimiter,
+  createLimiters,
   fixedWindow,
   InvalidTypeError,
   type Limiter,
@@ -22,6 +23,9 @@ import { type RedisClient, runnerOf } from '../../src/stores/redis/clients/runne
 import { ioredisClusterOptions, ioredisOptions, nodeRedisOptions, redisStore } from '../../src/stores/redis/index.js'
 import { RedisStore } from '../../src/stores/redis/redis-store.js'
 import { injectedTime } from '../../src/stores/redis/time-source.js'
+
+// Or it would tell of every script that a server does not know.
+Logger.setLoggerConfig('off')
 
 /** A client that has not connected yet. */
 interface Unconnected {
@@ -255,7 +259,7 @@ test.each([[{}], [null], [undefined], ['redis://localhost'], [42], [[]], [() => 
   (wrong) => {
     expect(() => redisStore(wrong as never)).toThrow(InvalidTypeError)
     expect(() => redisStore(wrong as never)).toThrow(
-      /^client must be a client of ioredis, iovalkey, redis \(node-redis\) or @valkey\/valkey-glide, got /,
+      /^client must be a client of ioredis, iovalkey, redis \(node-redis\) or @valkey\/valkey-glide\b.*, got /,
     )
   },
 )
@@ -294,3 +298,18 @@ async function useAll(limiter: Limiter | AsyncLimiter): Promise<unknown> {
   note(await limiter.tryAcquire('other', { cost: 10 }))
   return answers
 }
+
+test.each([
+  ['an address', 'redis://localhost', 'that was made for this address'],
+  ['a promise', Promise.resolve(), 'which is what this promise gives when awaited'],
+  ['an object with the client in it', { client: {} }, 'as the first argument itself'],
+])('who passes %s is told what to pass', (_, wrong, hint) => {
+  expect(() => redisStore(wrong as never)).toThrow(hint)
+})
+
+test('who passes a client for a store is told to wrap it', () => {
+  const client = { evalsha() {}, eval() {} }
+  const limit = tokenBucket({ capacity: 1, refill: '1/s' })
+  expect(() => createLimiter({ name: 'a', limit, store: client as never })).toThrow('redisStore(client)')
+  expect(() => createLimiters({ a: limit }, redisStore(client as never) as never)).toThrow('{ store }')
+})
