@@ -12,7 +12,7 @@ const everybody = Object.keys(redisContenders)
 /** How many ask at a time in each case, and what they are told, by title. What goals are about has more rounds. */
 export function plan({ full }) {
   const cases = {
-    '1 caller': { ...usual, callers: 1, rounds: 7 },
+    '1 caller': { ...usual, callers: 1, rounds: 5, ms: 1_000 },
     '16 callers': { ...usual, callers: 16 },
     '64 callers': { ...usual, callers: 64 },
     '256 callers': { ...usual, callers: 256, rounds: 5, contenders: everybody },
