@@ -7,6 +7,7 @@ const tasks = {
   bytes: async () => (await import('./tasks/bytes.mjs')).bytes,
   pauses: async () => (await import('./tasks/pauses.mjs')).pauses,
   redisSpeed: async () => (await import('./tasks/redis-speed.mjs')).redisSpeed,
+  redisLatency: async () => (await import('./tasks/redis-latency.mjs')).redisLatency,
   redisBytes: async () => (await import('./tasks/redis-bytes.mjs')).redisBytes,
 }
 const { task, ...options } = JSON.parse(process.argv[2])

@@ -7,7 +7,13 @@ export function redisSpeedGoals({ cases }) {
   return [
     goal('at least 3x rate-limiter-flexible at 256 callers', many, 'rate-limiter-flexible', 'perSecond', (x) => x >= 3),
     goal('p99 no worse than its', many, 'rate-limiter-flexible', 'p99Us', (x) => x <= 1),
-    goal("within 1.15x of the article's script at one caller", one, 'article', 'p50Us', (x) => x <= 1.15),
+    goal(
+      "within 1.15x of the article's script at one caller, in its own process",
+      one,
+      'article',
+      'p50Us',
+      (x) => x <= 1.15,
+    ),
     goal("Redis CPU per decision at most 0.6x the article's script", many, 'article', 'redisUs', (x) => x <= 0.6),
   ]
 }
