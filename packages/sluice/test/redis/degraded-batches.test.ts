@@ -87,3 +87,26 @@ it('what waits here when its deadline comes is never sent', async () => {
   await until('Redis answers again', async () => (await limiter.peek('key')).degraded === undefined)
   expect((await limiter.peek('key')).remaining).toBe(998)
 })
+
+it('a call of the script reads the clock once, however much it decides', async () => {
+  const { limiter } = limiterOf({})
+  await limiter.peek('key')
+  const before = await timesAsked(server.port, 'time')
+  await Promise.all(Array.from({ length: 100 }, (_, i) => limiter.tryAcquire(`user:${i}`)))
+  expect((await timesAsked(server.port, 'time')) - before).toBe(1)
+})
+
+it('when nothing is under way, a call leaves in the task that made it, with all that its promises ask', async () => {
+  const { store, limiter } = limiterOf({})
+  await limiter.peek('key')
+  const { batches } = store.stats()
+  const decisions = Promise.all([
+    limiter.tryAcquire('key'),
+    Promise.resolve().then(() => limiter.tryAcquire('key')),
+    Promise.resolve().then(async () => limiter.tryAcquire('key')),
+  ])
+  await new Promise((resolve) => queueMicrotask(() => process.nextTick(() => process.nextTick(resolve))))
+  expect(store.stats()).toMatchObject({ batches: batches + 1, batchesInFlight: 1, pending: 3 })
+  await decisions
+  expect(store.stats().batches).toBe(batches + 1)
+})
