@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { microseconds } from 'sluice/limits'
 import { type ManualClock, storeContract, workedExamples } from 'sluice/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RedisCluster, startCluster } from '../../../../scripts/redis-cluster.mjs'
 import {
   createLimiter,
@@ -13,7 +13,7 @@ import {
   tokenBucket,
 } from '../../src/index.js'
 import { runnerOf } from '../../src/stores/redis/clients/runner-of.js'
-import { redisStore } from '../../src/stores/redis/index.js'
+import { ioredisOptions, redisStore } from '../../src/stores/redis/index.js'
 import { KeyLayout } from '../../src/stores/redis/key-layout.js'
 import { RedisStore } from '../../src/stores/redis/redis-store.js'
 import { slotOf } from '../../src/stores/redis/slot.js'
@@ -202,4 +202,22 @@ describe('keys in a cluster', () => {
     const keys = texts.flatMap((name) => texts.flatMap((key) => layout.ofAll(name, layout.tagOf(key))))
     expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(texts.length ** 2 * LIMITS.length)
   })
+})
+
+test('who passes a client of one server is told once that it is part of a cluster', async () => {
+  const codes: unknown[] = []
+  const onWarning = (warning: Error & { code?: unknown }) => codes.push(warning.code)
+  process.on('warning', onWarning)
+  const client = new Redis(cluster.nodes[0].port, { ...ioredisOptions, lazyConnect: true })
+  try {
+    await client.connect()
+    const limit = tokenBucket({ capacity: 5, refill: '1/s' })
+    const limiter = createLimiter({ name: 'alone', limit, store: redisStore(client, { deadlineMs: 20_000 }) })
+    for (let i = 0; i < 30; i++) await limiter.tryAcquire(`user:${i}`)
+    await vi.waitUntil(() => codes.length > 0)
+    expect(codes).toEqual(['SLUICE_REDIS_NOT_A_CLUSTER_CLIENT'])
+  } finally {
+    process.off('warning', onWarning)
+    client.disconnect()
+  }
 })
