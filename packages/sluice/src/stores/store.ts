@@ -34,7 +34,7 @@ export type Awaitable<T> = T | Promise<T>
  * Where the state of limits lives. The one idea is `decide`: the demands of one request are met all together or not at
  * all, by the store's own clock. Demands for the same state (equal name, key and algorithm) are added up first.
  *
- * Stores trust their callers: names and keys are non-empty strings, costs are safe integers from 0, limits were made
+ * Stores may trust their callers: names and keys are non-empty strings, costs are safe integers from 0, limits were made
  * by their functions. `sluice/testing` has the contract that every store keeps.
  */
 export interface Store {

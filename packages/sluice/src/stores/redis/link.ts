@@ -36,8 +36,8 @@ interface Refusal {
 }
 
 /**
- * Takes calls to Redis and back. What is asked in one turn of the event loop leaves together, in as few batches as slots
- * and `maxBatch` allow. Every call is answered once, by its deadline, whatever happens. Nothing is sent twice, unless
+ * Takes calls to Redis and back. What is asked in one turn of the event loop leaves together, in as few batches as the
+ * queue and `maxBatch` allow. Every call is answered once, by its deadline, whatever happens. Nothing is sent twice, unless
  * Redis said that it did not know the script and so did nothing.
  */
 export class Link {

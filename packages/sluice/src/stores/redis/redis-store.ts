@@ -25,7 +25,7 @@ export interface RedisStoreStats {
   readonly degraded: Readonly<Record<FailureReason, number>>
   /** Replies that came after the deadline: the units were taken, though nobody was told. */
   readonly late: number
-  /** Calls of the script, each with all that was asked in one turn of the event loop. */
+  /** Calls of the script: of all that was asked in one turn of the event loop or, in a cluster, asked of one key. */
   readonly batches: number
   /** How often the script's text had to be sent, because Redis did not know it. */
   readonly scriptsSent: number
