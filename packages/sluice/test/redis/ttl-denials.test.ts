@@ -1,29 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
+import { expect, it } from 'vitest'
 import { createLimiter } from '../../src/index.js'
-import { type RedisStore, redisStore } from '../../src/stores/redis/index.js'
-import { connected, type TestClient, timesAsked } from './faults-clients.js'
+import { timesAsked } from './faults-clients.js'
 import { limitsOver, QUOTA } from './fleet-limits.js'
+import { ownServer } from './own-server.js'
 
-let server: RedisServer
-let client: TestClient
-let store: RedisStore
+const own = ownServer()
 
-beforeAll(async () => {
-  server = await startRedis()
-  client = await connected('ioredis', server.port)
-  store = redisStore(client.client, { deadlineMs: 10_000, onFailure: 'closed' })
-})
-
-afterAll(async () => {
-  client?.close()
-  await server?.stop()
-})
-
-const writes = () => timesAsked(server.port, 'set', 'del', 'setrange', 'append', 'expire', 'pexpire', 'pexpireat')
+const writes = () => timesAsked(own.server.port, 'set', 'del', 'setrange', 'append', 'expire', 'pexpire', 'pexpireat')
 
 it.each([...limitsOver('1h')])('a denial writes nothing (%s)', async (name, limit) => {
-  const limiter = createLimiter({ name, limit, store })
+  const limiter = createLimiter({ name, limit, store: own.store })
   expect((await limiter.tryAcquire('denied', { cost: QUOTA })).allowed).toBe(true)
   await limiter.block('blocked', { duration: '1h' })
   const before = await writes()
@@ -39,9 +25,9 @@ it.each([...limitsOver('1h')])('a denial writes nothing (%s)', async (name, limi
 
 it('a group that one limit denies writes to none', async () => {
   const demands = [...limitsOver('1h')].map(([name, limit]) => ({ name, limit, key: 'group', cost: 1 }))
-  await store.charge({ ...demands[3], cost: QUOTA })
+  await own.store.charge({ ...demands[3], cost: QUOTA })
   const before = await writes()
-  const { allowed, decisions } = await store.decide(demands)
+  const { allowed, decisions } = await own.store.decide(demands)
   expect(allowed).toBe(false)
   expect(decisions.map((decision) => decision.allowed)).toEqual(demands.map((_, i) => i !== 3))
   expect(await writes()).toBe(before)

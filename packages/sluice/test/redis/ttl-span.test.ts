@@ -1,44 +1,25 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
+import { describe, expect, it } from 'vitest'
 import { type AsyncLimiter, createLimiter, type Decision } from '../../src/index.js'
-import { type RedisStore, redisStore } from '../../src/stores/redis/index.js'
-import { connected, type TestClient } from './faults-clients.js'
 import { limitsOver, QUOTA } from './fleet-limits.js'
+import { ownServer } from './own-server.js'
 
 /** PX counts whole milliseconds from one that has begun. */
 const ROUNDING_MS = 2
 const HOUR_MS = 3_600_000
 
-let server: RedisServer
-let redis: Redis
-let client: TestClient
-let store: RedisStore
-
-beforeAll(async () => {
-  server = await startRedis()
-  redis = new Redis(server.port)
-  client = await connected('ioredis', server.port)
-  store = redisStore(client.client, { deadlineMs: 10_000, onFailure: 'closed' })
-})
-
-afterAll(async () => {
-  client?.close()
-  redis?.disconnect()
-  await server?.stop()
-})
+const own = ownServer()
 
 /** How long the longest-lived state of a limit's key has left; −2 if there is none. */
 async function lifeOf({ name }: AsyncLimiter, key: string): Promise<number> {
   const keys = ['t', 'l', 'f', 's', 'g'].map((letter) => `sluice:${letter}:{${key}}${name}`)
-  return Math.max(...(await Promise.all(keys.map((each) => redis.pttl(each)))))
+  return Math.max(...(await Promise.all(keys.map((each) => own.redis.pttl(each)))))
 }
 
 const limits = ['50ms', '1s', '1h', '1000d'].flatMap((window) => [...limitsOver(window)])
 
 describe.each(limits)('%s', (name, limit) => {
   it('leaves a key that lives until the quota is whole, and no longer', async () => {
-    const limiter = createLimiter({ name, limit, store })
+    const limiter = createLimiter({ name, limit, store: own.store })
     const outlives = async (decision: Decision) => {
       const life = await lifeOf(limiter, 'span')
       expect(life).toBeLessThanOrEqual(decision.resetAfterMs + ROUNDING_MS)
@@ -56,7 +37,7 @@ describe.each(limits)('%s', (name, limit) => {
   })
 
   it('leaves a key that lives as long as a block', async () => {
-    const limiter = createLimiter({ name, limit, store })
+    const limiter = createLimiter({ name, limit, store: own.store })
     await limiter.block('blocked', { duration: '1h' })
     const bare = await lifeOf(limiter, 'blocked')
     expect(bare).toBeGreaterThan(HOUR_MS - 30_000)

@@ -1,47 +1,31 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
+import { expect, it } from 'vitest'
 import { createLimiter } from '../../src/index.js'
 import { redisStore } from '../../src/stores/redis/index.js'
-import { connected, type TestClient } from './faults-clients.js'
 import { until } from './faults-until.js'
 import { limitsOver } from './fleet-limits.js'
+import { ownServer } from './own-server.js'
 
 const LASTS_MS = 2_000
 const CALLERS = 64
 
-let server: RedisServer
-let redis: Redis
-let client: TestClient
-
-beforeAll(async () => {
-  server = await startRedis()
-  redis = new Redis(server.port)
-  client = await connected('ioredis', server.port)
-})
-
-afterAll(async () => {
-  client?.close()
-  redis?.disconnect()
-  await server?.stop()
-})
+const own = ownServer()
 
 /** All keys with the milliseconds that they have left: −1 for one that stays for ever, −2 for one that has just gone. */
 async function lifetimes(): Promise<ReadonlyMap<string, number>> {
   const keys: string[] = []
   let cursor = '0'
   do {
-    const [next, found] = await redis.scan(cursor, 'COUNT', 1_000)
+    const [next, found] = await own.redis.scan(cursor, 'COUNT', 1_000)
     keys.push(...found)
     cursor = next
   } while (cursor !== '0')
-  const lives = await Promise.all(keys.map((key) => redis.pttl(key)))
+  const lives = await Promise.all(keys.map((key) => own.redis.pttl(key)))
   return new Map(keys.map((key, i) => [key, lives[i]]))
 }
 
 /** Does all that can be done to limits over such windows, at random, and looks at every key meanwhile. */
 async function lookWhileBusy(prefix: string, windows: readonly string[], block: string) {
-  const store = redisStore(client.client, { prefix, deadlineMs: 10_000 })
+  const store = redisStore(own.client.client, { prefix, deadlineMs: 10_000 })
   const limiters = windows
     .flatMap((window) => [...limitsOver(window)])
     .map(([name, limit]) => createLimiter({ name, limit, store }))
@@ -87,9 +71,9 @@ it('no key is ever without a TTL, whatever is done to limits from 50 ms to 1,000
 })
 
 it('of limits over less than a second nothing is left soon after', async () => {
-  await redis.flushall()
+  await own.redis.flushall()
   const { immortal, kinds } = await lookWhileBusy('short:', ['20ms', '50ms', '200ms'], '100ms')
   expect(immortal).toEqual([])
   expect(kinds).toEqual(['f', 'g', 'l', 's', 't'])
-  await until('every key has expired', async () => (await redis.dbsize()) === 0)
+  await until('every key has expired', async () => (await own.redis.dbsize()) === 0)
 })
