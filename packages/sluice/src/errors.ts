@@ -7,19 +7,64 @@
 export type SluiceErrorCode =
   | 'SLUICE_INVALID_TYPE'
   | 'SLUICE_INVALID_VALUE'
+  | 'SLUICE_INVALID_POLICY'
   | 'SLUICE_STORE_FULL'
   | 'SLUICE_STORE_UNAVAILABLE'
+
+/** What an error of a wrong argument may say besides its cause. */
+interface InvalidOptions extends ErrorOptions {
+  readonly option?: string | undefined
+}
 
 /** An option, key or cost of the wrong type. Nothing was changed. */
 export class InvalidTypeError extends TypeError {
   override readonly name = 'InvalidTypeError'
   readonly code: SluiceErrorCode = 'SLUICE_INVALID_TYPE'
+  /** The name of the option, if one alone is to blame. */
+  readonly option: string | undefined
+
+  constructor(message: string, options: InvalidOptions = {}) {
+    super(message, options)
+    this.option = options.option
+  }
 }
 
 /** An option, key or cost of the right type that cannot be used. Nothing was changed. */
 export class InvalidValueError extends RangeError {
   override readonly name = 'InvalidValueError'
   readonly code: SluiceErrorCode = 'SLUICE_INVALID_VALUE'
+  /** See {@link InvalidTypeError.option}. */
+  readonly option: string | undefined
+
+  constructor(message: string, options: InvalidOptions = {}) {
+    super(message, options)
+    this.option = options.option
+  }
+}
+
+/** One thing that is wrong with a policy, or odd about it, and where: `['levels', 2, 'limit', 'refill']`. */
+export interface PolicyProblem {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+/** A policy that cannot be used, with everything that is wrong with it. Nothing of it was taken over. */
+export class InvalidPolicyError extends TypeError {
+  override readonly name = 'InvalidPolicyError'
+  readonly code: SluiceErrorCode = 'SLUICE_INVALID_POLICY'
+  readonly problems: readonly PolicyProblem[]
+
+  constructor(problems: readonly PolicyProblem[]) {
+    const lines = problems.map(({ path, message }) => `${pathText(path)}: ${message}`)
+    super(lines.length === 1 ? `the policy cannot be used: ${lines[0]}` : `the policy has ${lines.length} problems:\n  ${lines.join('\n  ')}`)
+    this.problems = problems
+  }
+}
+
+/** `levels[2].limit.refill` */
+export function pathText(path: PolicyProblem['path']): string {
+  const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+  return text.startsWith('.') ? text.slice(1) : text || 'policy'
 }
 
 /** A store at `maxKeys` was told to remember one more thing that it must not forget, such as a block. */
@@ -56,12 +101,12 @@ function shownShort(text: string): string {
 
 /** The error for a value of the wrong type: "`option` must be `wanted`, got 'x'". */
 export function invalidType(option: string, wanted: string, value: unknown): InvalidTypeError {
-  return new InvalidTypeError(`${option} must be ${wanted}, got ${shown(value)}`)
+  return new InvalidTypeError(`${option} must be ${wanted}, got ${shown(value)}`, { option })
 }
 
 /** The error for a value out of range: "`option` must be `wanted`, got 0". */
 export function invalidValue(option: string, wanted: string, value: unknown): InvalidValueError {
-  return new InvalidValueError(`${option} must be ${wanted}, got ${shown(value)}`)
+  return new InvalidValueError(`${option} must be ${wanted}, got ${shown(value)}`, { option })
 }
 
 /** Runs something and puts where it was in front of what it says is wrong. */
@@ -70,8 +115,8 @@ export function naming<T>(where: string, run: () => T): T {
     return run()
   } catch (cause) {
     const message = `${where}: ${cause instanceof Error ? cause.message : ''}`
-    if (cause instanceof InvalidTypeError) throw new InvalidTypeError(message, { cause })
-    if (cause instanceof InvalidValueError) throw new InvalidValueError(message, { cause })
+    if (cause instanceof InvalidTypeError) throw new InvalidTypeError(message, { cause, option: cause.option })
+    if (cause instanceof InvalidValueError) throw new InvalidValueError(message, { cause, option: cause.option })
     throw cause
   }
 }

@@ -49,7 +49,7 @@ function arithmeticFrom(value: object): Arithmetic {
   if (typeof algorithm !== 'string' || !Object.hasOwn(MAKERS, algorithm)) {
     const meant = typeof algorithm === 'string' ? nearest(algorithm, ALGORITHMS) : undefined
     const advice = meant === undefined ? `use ${ALGORITHMS.join(', ')}` : `did you mean '${meant}'?`
-    throw new InvalidValueError(`limit.algorithm ${shown(algorithm)} is unknown; ${advice}`)
+    throw new InvalidValueError(`limit.algorithm ${shown(algorithm)} is unknown; ${advice}`, { option: 'algorithm' })
   }
   return remember(MAKERS[algorithm as Algorithm](options))
 }

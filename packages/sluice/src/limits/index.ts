@@ -22,6 +22,7 @@ export type {
 } from './limit.js'
 export { microseconds } from './microseconds.js'
 export { parseRate, type Rate } from './rate.js'
+export { restrains } from './restrains.js'
 export { shareOf } from './share-of.js'
 export { type SlidingLogOptions, slidingLog } from './sliding-log.js'
 export { type SlidingWindowOptions, slidingWindow } from './sliding-window.js'

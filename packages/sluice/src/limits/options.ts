@@ -29,7 +29,7 @@ export function checkNames(what: string, value: unknown, known: readonly string[
     if (known.includes(name)) continue
     const meant = nearest(name, known)
     const advice = meant === undefined ? `it takes ${known.join(', ')}` : `did you mean ${meant}?`
-    throw new InvalidTypeError(`${what} has no option ${shown(name)}; ${advice}`)
+    throw new InvalidTypeError(`${what} has no option ${shown(name)}; ${advice}`, { option: name })
   }
   return value as Record<string, unknown>
 }

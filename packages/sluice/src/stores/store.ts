@@ -1,5 +1,6 @@
 import type { Decision, Limit, Taken } from '../limits/index.js'
 import type { OnFailure } from './on-failure.js'
+import type { Overrides, SyncOverrides } from './overrides.js'
 
 /** What one request asks of one limit. */
 export interface Demand {
@@ -12,17 +13,19 @@ export interface Demand {
   readonly cost: number
   /** What to answer when the store cannot be asked, if it is not to be what the store says for all. */
   readonly onFailure?: OnFailure | undefined
+  /** Decides and takes like any other, but when it cannot be met the others are not kept from it. */
+  readonly shadow?: boolean | undefined
 }
 
 /** A store's answer to the demands of one request. */
 export interface Answer {
-  /** Every demand was met, and all were taken. Otherwise nothing was. */
+  /** Every demand that is no shadow was met, and all that were met were taken. Otherwise nothing was. */
   readonly allowed: boolean
   /** One for each demand, in their order. */
   readonly decisions: readonly Decision[]
   /**
-   * For each demand, when what it takes counts as taken: the store's own time in epoch microseconds, or a later one that
-   * the state had seen before the clock stepped back.
+   * For each demand, when what it took counts as taken: the store's own time in epoch microseconds, or a later one that
+   * the state had seen before the clock stepped back. Of one that took nothing it says nothing.
    */
   readonly takenUs: readonly number[]
 }
@@ -32,7 +35,8 @@ export type Awaitable<T> = T | Promise<T>
 
 /**
  * Where the state of limits lives. The one idea is `decide`: the demands of one request are met all together or not at
- * all, by the store's own clock. Demands for the same state (equal name, key and algorithm) are added up first.
+ * all, by the store's own clock. Demands for the same state (equal name, key and algorithm) are added up first, and are a
+ * shadow if all of them are.
  *
  * Stores may trust their callers: names and keys are non-empty strings, costs are safe integers from 0, limits were made
  * by their functions. `sluice/testing` has the contract that every store keeps.
@@ -49,6 +53,8 @@ export interface Store {
   reset(name: string, key: string): Awaitable<void>
   /** Denies everything to a key for so long, whatever its limit says. A later block replaces an earlier one. */
   block(name: string, key: string, durationUs: number): Awaitable<void>
+  /** The overrides of the policy of that name. A store without them has policies that cannot be overridden. */
+  overrides?(policy: string): Overrides
 }
 
 /** A store that answers at once. */
@@ -61,6 +67,7 @@ export interface SyncStore extends Store {
   giveBack(demand: Demand, taken: Taken | undefined): Decision
   reset(name: string, key: string): void
   block(name: string, key: string, durationUs: number): void
+  overrides?(policy: string): SyncOverrides
 }
 
 /** A store that answers later. */

@@ -12,6 +12,7 @@ export interface TraceStep {
     readonly limit: Limit
     readonly key: string
     readonly cost: number
+    readonly shadow?: boolean
   }[]
   readonly durationUs: number
 }
@@ -39,7 +40,7 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
   const demand = () => {
     const [name, limit] = pick(...limits)
     const cost = pick(1, 1, 1, 1, 2, 3, 0, whole(12), 1e9)
-    return { name, limit, key: pick(...KEYS), cost }
+    return { name, limit, key: pick(...KEYS), cost, ...(random() < 0.1 && { shadow: true }) }
   }
   return Array.from({ length: steps }, () => {
     if (random() < 0.03) {

@@ -37,9 +37,13 @@ export class ReferenceStore implements SyncStore {
     const nowUs = microseconds(this.#clock.now())
     const costOf = (id: string) => demands.reduce((sum, other) => sum + (idOf(other) === id ? other.cost : 0), 0)
     const fits = demands.map((demand) => this.#fits(demand, nowUs, costOf(idOf(demand))))
-    const allowed = !fits.includes(false)
+    const isShadow = (id: string) => demands.every((other) => idOf(other) !== id || other.shadow === true)
+    const allowed = demands.every((demand, i) => fits[i] || isShadow(idOf(demand)))
     const isFirst = (demand: Demand, i: number) => demands.findIndex((other) => idOf(other) === idOf(demand)) === i
-    if (allowed) for (const demand of demands.filter(isFirst)) this.#take(demand, nowUs, costOf(idOf(demand)))
+    if (allowed) {
+      const taking = demands.filter((demand, i) => fits[i] && isFirst(demand, i))
+      for (const demand of taking) this.#take(demand, nowUs, costOf(idOf(demand)))
+    }
     const decisions = demands.map((demand, i) => {
       const cost = fits[i] && !allowed ? 0 : costOf(idOf(demand))
       return this.#describe(demand, nowUs, cost, fits[i])

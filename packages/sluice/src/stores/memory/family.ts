@@ -1,4 +1,4 @@
-import type { Arithmetic, Limit } from '../../limits/index.js'
+import { type Arithmetic, arithmeticOf, type Limit } from '../../limits/index.js'
 import type { RingStorage } from './ring-storage.js'
 import { Space } from './space.js'
 import type { Sweeper } from './sweeper.js'
@@ -16,6 +16,10 @@ export class Family {
   readonly #spaces: Space[] = []
   readonly #spaceOfLimit = new WeakMap<Limit, Space>()
   #blocks: Table | undefined
+  /** The limit that was asked for last, and what it comes to. */
+  limit: Limit | undefined
+  space!: Space
+  arithmetic!: Arithmetic
 
   constructor(rings: RingStorage, census: Census, sweeper: Sweeper) {
     this.#rings = rings
@@ -23,8 +27,11 @@ export class Family {
     this.#sweeper = sweeper
   }
 
-  spaceFor(arithmetic: Arithmetic): Space {
-    return this.#spaceOfLimit.get(arithmetic.limit) ?? this.#spaceForNew(arithmetic)
+  /** Makes `space` and `arithmetic` those of a limit. */
+  use(limit: Limit): void {
+    this.arithmetic = arithmeticOf(limit)
+    this.space = this.#spaceOfLimit.get(this.arithmetic.limit) ?? this.#spaceForNew(this.arithmetic)
+    this.limit = limit
   }
 
   /** Opens a key's state, wherever a limit with other numbers may have left it. */

@@ -2,7 +2,6 @@ import { type Clock, systemClock } from '../../clock.js'
 import { StoreFullError } from '../../errors.js'
 import {
   type Arithmetic,
-  arithmeticOf,
   blockedDecision,
   type Decision,
   type Limit,
@@ -63,6 +62,30 @@ const FRESH = 1
 const SHARED = 2
 const NOWHERE = 3
 
+/** What is remembered of a demand between looking at all states and taking from them. */
+class Opened {
+  family!: Family
+  high = 0
+  low = 0
+  place = 0
+  allows = false
+
+  set(family: Family, high: number, low: number, place: number, allows: boolean): void {
+    this.family = family
+    this.high = high
+    this.low = low
+    this.place = place
+    this.allows = allows
+  }
+}
+
+function haveOwnNames(demands: readonly Demand[]): boolean {
+  for (let i = 1; i < demands.length; i++) {
+    for (let j = 0; j < i; j++) if (demands[i].name === demands[j].name) return false
+  }
+  return true
+}
+
 export class MemoryStore implements SyncStore {
   readonly synchronous = true
   readonly #clock: Clock
@@ -73,6 +96,7 @@ export class MemoryStore implements SyncStore {
   readonly #census: Census = { keys: 0, dropped: 0, shared: { keys: 0, dropped: 0 } }
   readonly #sweeper = new Sweeper()
   readonly #families = new Map<string, Family>()
+  readonly #opened: Opened[] = []
   #callsUntilSweep = CALLS_A_SWEEP
   #sharedCount = 0
   #refusedCount = 0
@@ -128,6 +152,58 @@ export class MemoryStore implements SyncStore {
 
   decide(demands: readonly Demand[]): Answer {
     const nowUs = this.#begin()
+    return haveOwnNames(demands) ? this.#decideApart(demands, nowUs) : this.#decideAdded(demands, nowUs)
+  }
+
+  /** Demands under different names, which nearly all are: no two are for the same state, or touch the same table. */
+  #decideApart(demands: readonly Demand[], nowUs: number): Answer {
+    const count = demands.length
+    const opened = this.#opened
+    // Room is made before the first state is looked at, as below.
+    this.#makeRoom(nowUs, count - 1)
+    let allowed = true
+    let newKeys = 0
+    let newWords = 0
+    let high = 0
+    for (let i = 0; i < count; i++) {
+      const { name, limit, key, cost, shadow } = demands[i]
+      if (i === 0 || key !== demands[i - 1].key) high = this.#hash.of(key)
+      const low = this.#hash.low
+      this.#resolve(name, limit)
+      const place = this.#open(high, low, nowUs, newKeys)
+      const allows = this.#allows(place, high, low, nowUs, cost, newWords)
+      if (!allows && shadow !== true) allowed = false
+      if (place === FRESH) newKeys++
+      if (place !== NOWHERE && !this.#space.isFlat)
+        newWords += this.#space.extraWords(this.#arithmetic, nowUs, cost)
+      if (i === opened.length) opened.push(new Opened())
+      opened[i].set(this.#family, high, low, place, allows)
+    }
+    const takenUs = new Array<number>(count)
+    const decisions = new Array<Decision>(count)
+    for (let i = 0; i < count; i++) {
+      const { name, limit, cost } = demands[i]
+      const { family, high, low, place, allows } = opened[i]
+      const { space, arithmetic } = family
+      this.#name = name
+      this.#limit = limit
+      this.#family = family
+      this.#space = space
+      this.#arithmetic = arithmetic
+      if (allowed && allows && place === OWN && space.isFlat && !family.hasBlocks) {
+        decisions[i] = arithmetic.tryTake(space.words, space.at, nowUs, cost)
+        takenUs[i] = arithmetic.takenUs(space.words, space.at, nowUs)
+        continue
+      }
+      if (allowed && allows && cost > 0) this.#take(place, high, low, nowUs, cost)
+      takenUs[i] = this.#takenUs(place, nowUs)
+      // Where another demand was refused, this one took nothing.
+      decisions[i] = this.#describe(place, high, low, nowUs, allows && !allowed ? 0 : cost, allows)
+    }
+    return { allowed, decisions, takenUs }
+  }
+
+  #decideAdded(demands: readonly Demand[], nowUs: number): Answer {
     const group = addedDemands(demands, this.#hash)
     // Room is made before the first state is looked at: what is found to be whole and dropped in between would need a
     // place again afterwards.
@@ -143,12 +219,12 @@ export class MemoryStore implements SyncStore {
       if (place === FRESH) newKeys++
       newWords += this.#space.extraWords(this.#arithmetic, nowUs, cost)
     }
-    const allowed = !allows.includes(false)
+    const allowed = group.every(({ shadow }, i) => shadow || allows[i])
     const takenUs: number[] = []
     const decisions = group.map(({ name, limit, high, low, cost, first }, i) => {
       this.#resolve(name, limit)
       const place = this.#open(high, low, nowUs, 0)
-      if (allowed && first && cost > 0) this.#take(place, high, low, nowUs, cost)
+      if (allowed && allows[i] && first && cost > 0) this.#take(place, high, low, nowUs, cost)
       takenUs.push(this.#takenUs(place, nowUs))
       // Where another demand was refused, this one took nothing.
       const described = allows[i] && !allowed ? 0 : cost
@@ -206,11 +282,11 @@ export class MemoryStore implements SyncStore {
   }
 
   #resolveAnew(name: string, limit: Limit): void {
-    const arithmetic = arithmeticOf(limit)
     const family = this.#familyOf(name)
-    this.#space = family.spaceFor(arithmetic)
+    if (limit !== family.limit) family.use(limit)
     this.#family = family
-    this.#arithmetic = arithmetic
+    this.#space = family.space
+    this.#arithmetic = family.arithmetic
     this.#name = name
     this.#limit = limit
   }

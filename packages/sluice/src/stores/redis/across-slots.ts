@@ -53,7 +53,7 @@ function before<T>(endsMs: number, promised: Promise<T>, otherwise: () => T): Pr
 function undone(demands: readonly Demand[], answer: Answer): Answer {
   const decisions = answer.decisions.map((decision, i) => ({
     ...decision,
-    remaining: Math.min(decision.quota, decision.remaining + demands[i].cost),
+    remaining: decision.allowed ? Math.min(decision.quota, decision.remaining + demands[i].cost) : decision.remaining,
     delayMs: 0,
   }))
   return { ...answer, decisions }

@@ -42,9 +42,9 @@ export class Batch {
     this.#step(`2,${count}`)
   }
 
-  demand(key: string, limit: Limit, cost: number, takes: boolean): void {
+  demand(key: string, limit: Limit, cost: number, takes: boolean, shadow: boolean): void {
     this.keys.push(key)
-    this.#step(`${this.#placeOf(limit)},${cost},${takes ? 1 : 0}`)
+    this.#step(`${this.#placeOf(limit)},${cost},${(takes ? 1 : 0) + (shadow ? 2 : 0)}`)
   }
 
   charge(key: string, limit: Limit, cost: number): void {

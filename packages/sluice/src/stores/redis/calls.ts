@@ -28,7 +28,8 @@ export class DecideOne extends Call {
     const reported = reply.next(arithmeticOf(this.#demand.limit))
     if (reported === undefined) return new ForeignState(this.key)
     const decision = decisionOf(reported, this.#demand.cost)
-    this.#resolve({ allowed: decision.allowed, decisions: [decision], takenUs: [takenUsOf(reported)] })
+    const allowed = decision.allowed || this.#demand.shadow === true
+    this.#resolve({ allowed, decisions: [decision], takenUs: [takenUsOf(reported)] })
     return undefined
   }
 
@@ -44,6 +45,8 @@ interface GroupDemand {
   readonly cost: number
   /** The first of those, which takes for all of them. */
   readonly takes: boolean
+  /** Are all of them? */
+  readonly shadow: boolean
 }
 
 /** The demands of one request, all in one slot. */
@@ -73,7 +76,7 @@ export class DecideGroup extends Call {
 
   addTo(batch: Batch): void {
     batch.group(this.#added.length)
-    for (const { key, limit, cost, takes } of this.#added) batch.demand(key, limit, cost, takes)
+    for (const { key, limit, cost, takes, shadow } of this.#added) batch.demand(key, limit, cost, takes, shadow)
   }
 
   read(reply: Reply): Error | undefined {
@@ -81,7 +84,7 @@ export class DecideGroup extends Call {
     const known = reported.filter((each) => each !== undefined)
     if (known.length < reported.length) return new ForeignState(this.#added[reported.indexOf(undefined)].key)
     const fits = known.map(({ fits, blockedUs }) => fits && blockedUs <= 0)
-    const allowed = !fits.includes(false)
+    const allowed = this.#added.every(({ shadow }, i) => shadow || fits[i])
     this.#resolve({
       allowed,
       // Where another demand was refused, this one took nothing.
@@ -102,7 +105,8 @@ function added(keys: readonly string[], demands: readonly Demand[]): readonly Gr
   for (const [i, key] of keys.entries()) sums.set(key, (sums.get(key) ?? 0) + demands[i].cost)
   return demands.map(({ limit }, i) => {
     const key = keys[i]
-    return { key, limit, cost: sums.get(key) ?? 0, takes: keys.indexOf(key) === i }
+    const shadow = demands.every((other, j) => keys[j] !== key || other.shadow === true)
+    return { key, limit, cost: sums.get(key) ?? 0, takes: keys.indexOf(key) === i, shadow }
   })
 }
 

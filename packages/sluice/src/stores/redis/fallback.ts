@@ -25,7 +25,9 @@ export class Fallback {
 
   decide(demands: readonly Demand[]): Answer {
     const blocked = demands.map((demand) => this.#blocked(demand))
-    const closed = demands.some((demand, i) => this.#ruleOf(demand) === 'closed' || blocked[i] !== undefined)
+    const closed = demands.some(
+      (demand, i) => demand.shadow !== true && (this.#ruleOf(demand) === 'closed' || blocked[i] !== undefined),
+    )
     // Where another demand is denied, local limits are only looked at.
     const local = demands
       .filter((demand) => this.#ruleOf(demand) === 'local')

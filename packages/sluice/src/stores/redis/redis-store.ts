@@ -167,16 +167,21 @@ export class RedisStore implements AsyncStore {
   /** Gives back all that a part of a request took, once for each state. */
   async #undo(demands: readonly Demand[], answer: Answer): Promise<Answer> {
     const keys = demands.map((demand) => this.#keyOf(demand))
-    const given = new Map<string, Promise<Decision>>()
+    const given = new Map<string, Decision | Promise<Decision>>()
     for (const [i, demand] of demands.entries()) {
       if (given.has(keys[i])) continue
+      if (!answer.decisions[i].allowed) {
+        // A shadow that was not met has taken nothing.
+        given.set(keys[i], answer.decisions[i])
+        continue
+      }
       const cost = demands.reduce((sum, other, j) => sum + (keys[j] === keys[i] ? other.cost : 0), 0)
       const { delayMs, degraded } = answer.decisions[i]
       const taken = { atUs: answer.takenUs[i], cost, delayMs, degraded }
       const all = { ...demand, cost }
       given.set(keys[i], degraded === undefined ? this.#giveBack(all, taken, true) : this.giveBack(all, taken))
     }
-    const decisions = await Promise.all(keys.map((key) => given.get(key) as Promise<Decision>))
+    const decisions = await Promise.all(keys.map((key) => given.get(key) as Decision | Promise<Decision>))
     return { ...answer, decisions }
   }
 

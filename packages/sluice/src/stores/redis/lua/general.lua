@@ -122,17 +122,19 @@ local function decide(key, limit, cost)
 end
 
 local function decideGroup(keyAt, at, count)
-  local states, allowed = {}, true
+  local states, met, allowed = {}, {}, true
   for i = 1, count do
-    local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
+    local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
     local arithmetic = arithmeticOf(limit)
-    states[i] = arithmetic.open(KEYS[keyAt + i], limit) or false
-    if not allows(arithmetic, states[i], limit, cost) then allowed = false end
+    local state = arithmetic.open(KEYS[keyAt + i], limit)
+    states[i] = state or false
+    met[i] = allows(arithmetic, state, limit, cost)
+    if not met[i] and (role < 2 or not state) then allowed = false end
   end
   if allowed then
     for i = 1, count do
-      local limit, cost, takes = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
-      if takes == 1 and cost > 0 then
+      local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+      if met[i] and role % 2 == 1 and cost > 0 then
         local arithmetic = arithmeticOf(limit)
         arithmetic.take(states[i], limit, cost)
         arithmetic.save(KEYS[keyAt + i], states[i], limit)
@@ -140,10 +142,10 @@ local function decideGroup(keyAt, at, count)
     end
   end
   for i = 1, count do
-    local limit, cost, takes = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+    local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
     local arithmetic = arithmeticOf(limit)
-    if allowed then
-      if takes == 0 then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
+    if allowed and met[i] then
+      if role % 2 == 0 then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
       describeAs(arithmetic, states[i], limit, cost, true)
     else
       describe(arithmetic, states[i], limit, cost)

@@ -4,8 +4,9 @@
 -- ARGV[1]  JSON [[limit, …], [number, …]]: the limits that the steps name by their place, and the steps, end to end
 --            limit     [algorithm, its parameters …], as the header of the algorithm's file lists them
 --            decide    1, limit, cost, count             `count` requests of one demand each
---            group     2, count, (limit, cost, takes)…   one request of `count` demands, met together or not at all;
---                                                        takes is 0 where an earlier one takes for the same state
+--            group     2, count, (limit, cost, role)…    one request of `count` demands, met together or not at all; role
+--                                                        is 1, or 0 where an earlier one takes for the same state;
+--                                                        + 2 for a shadow, which keeps the others from nothing
 --            charge    3, limit, cost
 --            give back 4, limit, units, 0                the newest units
 --                      4, limit, units, 1, at, cost, delay   those that were taken so: µs, units, ms

@@ -1,0 +1,40 @@
+import { invalidType, invalidValue } from '../../errors.js'
+import { decoded } from './plain-path.js'
+
+/**
+ * A path by its segments: each is a text, or any one segment. An open pattern also matches everything below. There is
+ * no other freedom, so matching takes no longer than reading the path.
+ */
+export interface PathPattern {
+  /** `undefined` is any one segment. */
+  readonly segments: readonly (string | undefined)[]
+  readonly open: boolean
+}
+
+const WANTED = "a path such as '/v1/charges', '/v1/charges/:id' or '/v1/**'"
+
+/** Reads a pattern; an error names `option` and says what is wrong with it. */
+export function parsePathPattern(option: string, value: unknown): PathPattern {
+  if (typeof value !== 'string') throw invalidType(option, WANTED, value)
+  if (!value.startsWith('/')) throw invalidValue(option, `${WANTED} (a pattern begins with a slash)`, value)
+  if (/[?#]/.test(value)) throw invalidValue(option, `${WANTED}, without a query`, value)
+  const parts = value.slice(1).split('/')
+  const open = parts.at(-1) === '**'
+  if (open || parts.at(-1) === '') parts.pop()
+  return { segments: parts.map((part) => segmentOf(option, part, value)), open }
+}
+
+function segmentOf(option: string, part: string, pattern: string): string | undefined {
+  if (part === '*' || /^:\w+$/.test(part)) return undefined
+  if (part === '**') throw invalidValue(option, "a path with '**' at its end only, where it means all below", pattern)
+  if (/[*():+]/.test(part) || part === '' || part === '.' || part === '..') {
+    throw invalidValue(option, `${WANTED}: a segment is a text, ':name' or '*' as a whole, or '**' at the end`, pattern)
+  }
+  return decoded(part)
+}
+
+/** Does the pattern match a path that has these segments? */
+export function matchesPath({ segments, open }: PathPattern, path: readonly string[]): boolean {
+  if (path.length < segments.length || (!open && path.length > segments.length)) return false
+  return segments.every((segment, i) => segment === undefined || segment === path[i])
+}

@@ -1,0 +1,177 @@
+import { BlockTable } from './block-table.js'
+import type { Facts } from './facts.js'
+import { PathTrie } from './path-trie.js'
+import { BlockTest, EqualTest, PathTest, type Test } from './test.js'
+
+/** What must be so of an attribute. */
+export interface Asked {
+  readonly attribute: number
+  readonly test: Test
+}
+
+/** Something that applies to a request when all it asks is so. */
+export interface Rule<T> {
+  readonly item: T
+  readonly asks: readonly Asked[]
+}
+
+interface Entry<T> extends Rule<T> {
+  readonly place: number
+  /** What is asked besides what the entry was found by. */
+  others: readonly Asked[]
+  /** The search that has found it already. */
+  seen: number
+}
+
+/** The entries that are found by one attribute. */
+class Drawer<T> {
+  readonly attribute: number
+  readonly equal = new Map<string, Entry<T>[]>()
+  readonly absent: Entry<T>[] = []
+  paths: PathTrie<Entry<T>> | undefined
+  blocks: BlockTable<Entry<T>> | undefined
+
+  constructor(attribute: number) {
+    this.attribute = attribute
+  }
+
+  add(test: EqualTest | PathTest | BlockTest, entry: Entry<T>): void {
+    if (test.orAbsent) this.absent.push(entry)
+    if (test instanceof EqualTest) for (const text of test.texts) push(this.equal, text, entry)
+    else if (test instanceof PathTest) {
+      this.paths ??= new PathTrie()
+      for (const pattern of test.patterns) this.paths.add(pattern, entry)
+    } else {
+      this.blocks ??= new BlockTable()
+      for (const block of test.blocks) this.blocks.add(block, entry)
+    }
+  }
+}
+
+/**
+ * Finds the rules that apply to a request without looking at the others: each lies in a drawer under the rarest thing
+ * that it asks, and a request opens only the drawers of its own attributes.
+ */
+export class RuleIndex<T> {
+  readonly #drawers: Drawer<T>[] = []
+  /** Rules that ask nothing one could look up. */
+  readonly #rest: Entry<T>[] = []
+  #searches = 0
+  #found: Entry<T>[] = []
+  #facts!: Facts
+
+  constructor(rules: readonly Rule<T>[]) {
+    const counts = countsOf(rules)
+    for (const [place, { item, asks }] of rules.entries()) {
+      const entry: Entry<T> = { item, asks, place, others: asks, seen: 0 }
+      const by = rarest(asks, counts, rules.length)
+      if (by === undefined) this.#rest.push(entry)
+      else {
+        entry.others = asks.filter((asked) => asked !== by)
+        this.#drawerOf(by.attribute).add(by.test, entry)
+      }
+    }
+  }
+
+  /** What applies, in the order of the rules. The array is good until the next search. */
+  find(facts: Facts): readonly { readonly item: T }[] {
+    this.#searches++
+    this.#facts = facts
+    this.#found.length = 0
+    for (let i = 0; i < this.#rest.length; i++) this.#consider(this.#rest[i])
+    for (let i = 0; i < this.#drawers.length; i++) this.#open(this.#drawers[i], facts)
+    return sorted(this.#found)
+  }
+
+  #open(drawer: Drawer<T>, facts: Facts): void {
+    const text = facts.texts[drawer.attribute]
+    const entries = text === undefined ? drawer.absent : drawer.equal.get(text)
+    if (entries !== undefined) for (let i = 0; i < entries.length; i++) this.#consider(entries[i])
+    if (text === undefined) return
+    drawer.paths?.find(facts.segments(drawer.attribute), this.#consider)
+    if (drawer.blocks === undefined) return
+    const address = facts.address(drawer.attribute)
+    if (address !== undefined) drawer.blocks.find(address, this.#consider)
+  }
+
+  readonly #consider = (entry: Entry<T>) => {
+    // A path may match two patterns of one rule.
+    if (entry.seen === this.#searches) return
+    entry.seen = this.#searches
+    const { others } = entry
+    for (let i = 0; i < others.length; i++) {
+      if (!others[i].test.matches(this.#facts, others[i].attribute)) return
+    }
+    this.#found.push(entry)
+  }
+
+  #drawerOf(attribute: number): Drawer<T> {
+    let drawer = this.#drawers.find((each) => each.attribute === attribute)
+    if (drawer === undefined) {
+      drawer = new Drawer(attribute)
+      this.#drawers.push(drawer)
+    }
+    return drawer
+  }
+}
+
+type Findable = Asked & { readonly test: EqualTest | PathTest | BlockTest }
+
+function isFindable(asked: Asked): asked is Findable {
+  const { test } = asked
+  return test instanceof EqualTest || test instanceof PathTest || test instanceof BlockTest
+}
+
+/** What a test looks for, as texts: equal texts are in the same place. Nothing if it would be found by nearly anything. */
+function marksOf({ attribute, test }: Findable): readonly string[] | undefined {
+  const marks = test.orAbsent ? [`${attribute} absent`] : []
+  if (test instanceof EqualTest) for (const text of test.texts) marks.push(`${attribute} = ${text}`)
+  else if (test instanceof BlockTest) {
+    if (test.blocks.some(({ prefix }) => prefix === 0)) return undefined
+    for (const { network, prefix } of test.blocks) marks.push(`${attribute} in ${network}/${prefix}`)
+  } else {
+    if (test.patterns.some(({ segments }) => segments.every((segment) => segment === undefined))) return undefined
+    for (const { segments, open } of test.patterns) marks.push(`${attribute} ${open ? 'below' : 'at'} ${segments.join('/')}`)
+  }
+  return marks
+}
+
+function countsOf(rules: readonly Rule<unknown>[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { asks } of rules) {
+    for (const asked of asks) {
+      if (!isFindable(asked)) continue
+      for (const mark of marksOf(asked) ?? []) counts.set(mark, (counts.get(mark) ?? 0) + 1)
+    }
+  }
+  return counts
+}
+
+/** What the fewest other rules ask too. */
+function rarest(asks: readonly Asked[], counts: ReadonlyMap<string, number>, most: number): Findable | undefined {
+  let best: Findable | undefined
+  let bestCount = Infinity
+  for (const asked of asks) {
+    if (!isFindable(asked)) continue
+    const count = marksOf(asked)?.reduce((largest, mark) => Math.max(largest, counts.get(mark) ?? 0), 0) ?? most
+    if (count < bestCount) [best, bestCount] = [asked, count]
+  }
+  return best
+}
+
+/** Few and nearly in order. */
+function sorted<E extends { readonly place: number }>(entries: E[]): readonly E[] {
+  for (let i = 1; i < entries.length; i++) {
+    const entry = entries[i]
+    let j = i - 1
+    for (; j >= 0 && entries[j].place > entry.place; j--) entries[j + 1] = entries[j]
+    entries[j + 1] = entry
+  }
+  return entries
+}
+
+function push<T>(map: Map<string, T[]>, key: string, item: T): void {
+  const items = map.get(key)
+  if (items === undefined) map.set(key, [item])
+  else items.push(item)
+}

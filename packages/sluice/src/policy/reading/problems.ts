@@ -1,0 +1,43 @@
+import { InvalidTypeError, InvalidValueError, type PolicyProblem, shown } from '../../errors.js'
+import { nearest } from '../../limits/options.js'
+
+export type Path = PolicyProblem['path']
+
+/** Everything that is wrong with a policy, in the order in which it was found. */
+export class Problems {
+  readonly all: PolicyProblem[] = []
+
+  add(path: Path, message: string): undefined {
+    this.all.push({ path, message })
+  }
+
+  /** What `run` gives; or nothing, and what it says is wrong becomes a problem. */
+  catch<T>(path: Path, run: () => T): T | undefined {
+    try {
+      return run()
+    } catch (error) {
+      if (!(error instanceof InvalidTypeError || error instanceof InvalidValueError)) throw error
+      return this.add(path, error.message)
+    }
+  }
+
+  /** An object with none but the known names; each other one is a problem, and the rest is read all the same. */
+  object(path: Path, what: string, value: unknown, known: readonly string[]): Record<string, unknown> | undefined {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return this.add(path, `${what} must be an object with ${known.join(', ')}, got ${shown(value)}`)
+    }
+    for (const name of Object.keys(value)) {
+      if (!known.includes(name)) this.add([...path, name], unknown(what, name, known))
+    }
+    return value as Record<string, unknown>
+  }
+
+  listOf(path: Path, what: string, value: unknown): readonly unknown[] | undefined {
+    return Array.isArray(value) ? value : this.add(path, `${what} must be a list, got ${shown(value)}`)
+  }
+}
+
+function unknown(what: string, name: string, known: readonly string[]): string {
+  const meant = nearest(name, known)
+  return `${what} has no ${shown(name)}; ${meant === undefined ? `it has ${known.join(', ')}` : `did you mean '${meant}'?`}`
+}

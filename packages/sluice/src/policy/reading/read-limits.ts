@@ -1,0 +1,55 @@
+import { InvalidTypeError, InvalidValueError, shown } from '../../errors.js'
+import { type Limit, parseLimit } from '../../limits/index.js'
+import type { Path, Problems } from './problems.js'
+
+const MOST_LIMITS = 8
+
+/** What stands in for a wrong option, so that the rest of the limit can be read too. */
+const STAND_INS: Readonly<Record<string, unknown>> = { capacity: 1, refill: '1/s', drain: '1/s', quota: 1, window: '1s' }
+
+/** One limit or a list of them; nothing, and every problem of each, if any is wrong. */
+export function readLimits(problems: Problems, path: Path, value: unknown): readonly Limit[] | undefined {
+  if (!Array.isArray(value)) {
+    const limit = readLimit(problems, path, value)
+    return limit && [limit]
+  }
+  if (value.length === 0) return problems.add(path, 'limit must be a limit, or a list of at least one')
+  if (value.length > MOST_LIMITS) {
+    return problems.add(path, `limit must be a list of at most ${MOST_LIMITS}, got ${value.length}`)
+  }
+  const limits = value.map((each, i) => readLimit(problems, [...path, i], each))
+  return limits.every((limit) => limit !== undefined) ? limits : undefined
+}
+
+/** A limit's own reading stops at the first mistake, so what is wrong is replaced and the limit read again. */
+function readLimit(problems: Problems, path: Path, value: unknown): Limit | undefined {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !Object.hasOwn(value, 'algorithm')) {
+    return problems.add(path, `limit has no algorithm; a limit is such as { algorithm: 'token-bucket', capacity: 20, refill: '5/s' }`)
+  }
+  let given = value
+  for (;;) {
+    try {
+      const limit = parseLimit(given)
+      return given === value ? limit : undefined
+    } catch (error) {
+      if (!(error instanceof InvalidTypeError || error instanceof InvalidValueError)) throw error
+      const { option, message } = error
+      const isOption = option !== undefined && option !== 'limit' && option !== 'algorithm'
+      problems.add(isOption || option === 'algorithm' ? [...path, option] : path, missing(given, option) ?? message)
+      if (!isOption) return undefined
+      const { [option]: wrong, ...rest } = given as Record<string, unknown>
+      const standIn = STAND_INS[option]
+      // A wrong option that has none is left out; one that is wrong in spite of it cannot be helped.
+      if (wrong === undefined ? standIn === undefined : wrong === standIn) return undefined
+      given = standIn === undefined ? rest : { ...rest, [option]: standIn }
+    }
+  }
+}
+
+function missing(limit: unknown, option: string | undefined): string | undefined {
+  const { algorithm, [option ?? '']: value } = limit as Record<string, unknown>
+  if (option === undefined || value !== undefined || !Object.hasOwn(STAND_INS, option)) return undefined
+  return `${shown(algorithm)} needs ${option}, such as ${shown(EXAMPLES[option])}`
+}
+
+const EXAMPLES: Readonly<Record<string, unknown>> = { capacity: 20, refill: '5/s', drain: '5/s', quota: 100, window: '1m' }

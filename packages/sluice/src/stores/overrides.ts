@@ -1,0 +1,60 @@
+import type { Limit } from '../limits/index.js'
+import type { Awaitable } from './store.js'
+
+/**
+ * Limits that stand in for those of a policy's levels, each for one key, until they are removed or their time is over. A
+ * store keeps them, so that all who share the store share them.
+ */
+export interface Overrides {
+  /** How many are known here; those whose time is over may be among them. */
+  readonly size: number
+  /** The limits in force for a key, as far as is known here. */
+  get(level: string, key: string): readonly Limit[] | undefined
+  /** Sets the limits of a key, until a time in epoch milliseconds if one is given, or removes them. */
+  set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): Awaitable<void>
+  /** What to wait for before `get` knows of all that was set a while ago; mostly nothing. */
+  refresh(): Promise<void> | undefined
+}
+
+/** Overrides of a store that answers at once. */
+export interface SyncOverrides extends Overrides {
+  set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): void
+  refresh(): undefined
+}
+
+interface Entry {
+  readonly limits: readonly Limit[]
+  readonly untilMs: number
+}
+
+/** What is known of the overrides of one policy, by level and key. */
+export class OverrideTable {
+  readonly #levels = new Map<string, Map<string, Entry>>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  get(level: string, key: string, nowMs: number): readonly Limit[] | undefined {
+    const entry = this.#levels.get(level)?.get(key)
+    if (entry === undefined) return undefined
+    if (entry.untilMs > nowMs) return entry.limits
+    this.remove(level, key)
+    return undefined
+  }
+
+  set(level: string, key: string, limits: readonly Limit[], untilMs: number): void {
+    let keys = this.#levels.get(level)
+    if (keys === undefined) {
+      keys = new Map()
+      this.#levels.set(level, keys)
+    }
+    if (!keys.has(key)) this.#size++
+    keys.set(key, { limits, untilMs })
+  }
+
+  remove(level: string, key: string): void {
+    if (this.#levels.get(level)?.delete(key)) this.#size--
+  }
+}
