@@ -18,7 +18,12 @@ export function moduleText(read) {
   const functions = algorithms.map((name) => `function()\n${stripped(read(name))}\nend`)
   const shared = `local bucket = function(...)\n${stripped(read('bucket'))}\nend`
   const chosen = `${shared}\nlocal ALGORITHMS = {\n${functions}\n}`
-  const general = stripped(read('general').replace('-- ALGORITHMS', () => chosen))
+  const overrides = stripped(read('overrides'))
+  const general = stripped(
+    read('general')
+      .replace('-- ALGORITHMS', () => chosen)
+      .replace('-- OVERRIDES', () => overrides),
+  )
   const body = stripped(read('main').replace('-- GENERAL', () => general))
   return `// Made by scripts/embed-lua.mjs from lua/*.lua. Change those, then run \`node scripts/embed-lua.mjs\`.
 

@@ -56,7 +56,11 @@ export class InvalidPolicyError extends TypeError {
 
   constructor(problems: readonly PolicyProblem[]) {
     const lines = problems.map(({ path, message }) => `${pathText(path)}: ${message}`)
-    super(lines.length === 1 ? `the policy cannot be used: ${lines[0]}` : `the policy has ${lines.length} problems:\n  ${lines.join('\n  ')}`)
+    super(
+      lines.length === 1
+        ? `the policy cannot be used: ${lines[0]}`
+        : `the policy has ${lines.length} problems:\n  ${lines.join('\n  ')}`,
+    )
     this.problems = problems
   }
 }

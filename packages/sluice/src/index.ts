@@ -1,7 +1,9 @@
 export { type Clock, systemClock } from './clock.js'
 export {
+  InvalidPolicyError,
   InvalidTypeError,
   InvalidValueError,
+  type PolicyProblem,
   type SluiceErrorCode,
   StoreFullError,
   StoreUnavailableError,
@@ -31,6 +33,7 @@ export {
   type TokenBucketOptions,
   tokenBucket,
 } from './limits/index.js'
+export * from './policy/index.js'
 export {
   type Answer,
   type AsyncStore,
@@ -41,6 +44,8 @@ export {
   type MemoryStoreStats,
   memoryStore,
   type OnFailure,
+  type Overrides,
   type Store,
+  type SyncOverrides,
   type SyncStore,
 } from './stores/index.js'

@@ -8,6 +8,11 @@ import type { BlockOptions, CostOptions } from './limiter.js'
 /** The cost of a call for `key`: what the options say, or 1. */
 export function checkCall(key: string, options: CostOptions | undefined): number {
   checkKey(key)
+  return checkCostOptions(options)
+}
+
+/** The cost of a call: what the options say, or 1. */
+export function checkCostOptions(options: CostOptions | undefined): number {
   if (options === undefined) return 1
   // The usual mistake is tryAcquire(key, 3).
   if (typeof options !== 'object' || options === null || Array.isArray(options))

@@ -1,6 +1,8 @@
 /** Where state lives: the idea of a store, and the one that keeps it in this process. */
+export type { Awaitable } from './awaitable.js'
 export { checkKey } from './key.js'
 export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory-store.js'
 export { checkClock, type MemoryStoreOptions } from './memory/options.js'
 export { checkOnFailure, type OnFailure } from './on-failure.js'
-export type { Answer, AsyncStore, Awaitable, Demand, Store, SyncStore } from './store.js'
+export type { Overrides, SyncOverrides } from './overrides.js'
+export type { Answer, AsyncStore, Demand, Store, SyncStore } from './store.js'

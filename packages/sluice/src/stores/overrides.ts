@@ -1,5 +1,6 @@
+import type { Clock } from '../clock.js'
 import type { Limit } from '../limits/index.js'
-import type { Awaitable } from './store.js'
+import type { Awaitable } from './awaitable.js'
 
 /**
  * Limits that stand in for those of a policy's levels, each for one key, until they are removed or their time is over. A
@@ -36,10 +37,11 @@ export class OverrideTable {
     return this.#size
   }
 
-  get(level: string, key: string, nowMs: number): readonly Limit[] | undefined {
-    const entry = this.#levels.get(level)?.get(key)
+  /** The clock is read only for those that end. */
+  get(level: string, key: string, clock: Clock): readonly Limit[] | undefined {
+    const entry = this.#levels.get(level)?.get(key.toWellFormed())
     if (entry === undefined) return undefined
-    if (entry.untilMs > nowMs) return entry.limits
+    if (entry.untilMs === Infinity || entry.untilMs > clock.now()) return entry.limits
     this.remove(level, key)
     return undefined
   }
@@ -50,11 +52,12 @@ export class OverrideTable {
       keys = new Map()
       this.#levels.set(level, keys)
     }
-    if (!keys.has(key)) this.#size++
-    keys.set(key, { limits, untilMs })
+    const text = key.toWellFormed()
+    if (!keys.has(text)) this.#size++
+    keys.set(text, { limits, untilMs })
   }
 
   remove(level: string, key: string): void {
-    if (this.#levels.get(level)?.delete(key)) this.#size--
+    if (this.#levels.get(level)?.delete(key.toWellFormed())) this.#size--
   }
 }

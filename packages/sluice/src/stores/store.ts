@@ -1,4 +1,5 @@
 import type { Decision, Limit, Taken } from '../limits/index.js'
+import type { Awaitable } from './awaitable.js'
 import type { OnFailure } from './on-failure.js'
 import type { Overrides, SyncOverrides } from './overrides.js'
 
@@ -29,9 +30,6 @@ export interface Answer {
    */
   readonly takenUs: readonly number[]
 }
-
-/** Either a value or the promise of one. */
-export type Awaitable<T> = T | Promise<T>
 
 /**
  * Where the state of limits lives. The one idea is `decide`: the demands of one request are met all together or not at

@@ -131,7 +131,8 @@ function marksOf({ attribute, test }: Findable): readonly string[] | undefined {
     for (const { network, prefix } of test.blocks) marks.push(`${attribute} in ${network}/${prefix}`)
   } else {
     if (test.patterns.some(({ segments }) => segments.every((segment) => segment === undefined))) return undefined
-    for (const { segments, open } of test.patterns) marks.push(`${attribute} ${open ? 'below' : 'at'} ${segments.join('/')}`)
+    for (const { segments, open } of test.patterns)
+      marks.push(`${attribute} ${open ? 'below' : 'at'} ${segments.join('/')}`)
   }
   return marks
 }

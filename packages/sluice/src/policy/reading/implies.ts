@@ -12,7 +12,9 @@ export function implies(narrow: Test, wide: Test): boolean {
     return wide instanceof EqualTest && [...narrow.texts].every((text) => wide.texts.has(text))
   }
   if (narrow instanceof PathTest) {
-    return wide instanceof PathTest && narrow.patterns.every((inner) => wide.patterns.some((outer) => covers(outer, inner)))
+    return (
+      wide instanceof PathTest && narrow.patterns.every((inner) => wide.patterns.some((outer) => covers(outer, inner)))
+    )
   }
   return (
     narrow instanceof BlockTest &&

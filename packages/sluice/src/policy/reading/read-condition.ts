@@ -2,7 +2,7 @@ import { type Block, parseBlock } from '../../addresses/index.js'
 import { shown } from '../../errors.js'
 import { nearest } from '../../limits/options.js'
 import { kindOf } from '../matching/facts.js'
-import { parsePathPattern, type PathPattern } from '../matching/path-pattern.js'
+import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js'
 import { BlockTest, EqualTest, NotTest, PathTest, type Test } from '../matching/test.js'
 import type { Path, Problems } from './problems.js'
 
@@ -78,7 +78,10 @@ function readValue(
   if (value === '') return problems.add(path, `${attribute} can never be an empty text: for an absent one, write null`)
   const isPlain = typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
   if (!isPlain && typeof value !== 'string') {
-    return problems.add(path, `${attribute} must be text, a number, true, false, null or a list of these, got ${shown(value)}`)
+    return problems.add(
+      path,
+      `${attribute} must be text, a number, true, false, null or a list of these, got ${shown(value)}`,
+    )
   }
   return kind === 'method' ? readMethod(problems, path, String(value)) : String(value)
 }
@@ -87,5 +90,8 @@ function readMethod(problems: Problems, path: Path, text: string): string | unde
   const method = text.toUpperCase()
   if (METHODS.includes(method)) return method
   const meant = nearest(method, METHODS)
-  return problems.add(path, `there is no method ${shown(text)}${meant === undefined ? '' : `; did you mean '${meant}'?`}`)
+  return problems.add(
+    path,
+    `there is no method ${shown(text)}${meant === undefined ? '' : `; did you mean '${meant}'?`}`,
+  )
 }

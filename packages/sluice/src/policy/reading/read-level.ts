@@ -7,7 +7,12 @@ import { readCondition } from './read-condition.js'
 import { readLimits } from './read-limits.js'
 
 /** What is asked of a request, attribute by attribute. */
-export type Asks = readonly { readonly attribute: string; readonly test: Test }[]
+export type Asks = readonly {
+  readonly attribute: string
+  readonly test: Test
+  /** As it was written. */
+  readonly condition: unknown
+}[]
 
 export interface ReadOverride {
   readonly asks: Asks
@@ -64,7 +69,7 @@ function readWhen(problems: Problems, path: Path, value: unknown): Asks {
     const inside = [...path, attribute]
     if (readAttribute(problems, inside, attribute) === undefined) return []
     const test = readCondition(problems, inside, attribute, condition)
-    return test === undefined ? [] : [{ attribute, test }]
+    return test === undefined ? [] : [{ attribute, test, condition }]
   })
 }
 

@@ -5,7 +5,13 @@ import type { Path, Problems } from './problems.js'
 const MOST_LIMITS = 8
 
 /** What stands in for a wrong option, so that the rest of the limit can be read too. */
-const STAND_INS: Readonly<Record<string, unknown>> = { capacity: 1, refill: '1/s', drain: '1/s', quota: 1, window: '1s' }
+const STAND_INS: Readonly<Record<string, unknown>> = {
+  capacity: 1,
+  refill: '1/s',
+  drain: '1/s',
+  quota: 1,
+  window: '1s',
+}
 
 /** One limit or a list of them; nothing, and every problem of each, if any is wrong. */
 export function readLimits(problems: Problems, path: Path, value: unknown): readonly Limit[] | undefined {
@@ -24,7 +30,10 @@ export function readLimits(problems: Problems, path: Path, value: unknown): read
 /** A limit's own reading stops at the first mistake, so what is wrong is replaced and the limit read again. */
 function readLimit(problems: Problems, path: Path, value: unknown): Limit | undefined {
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && !Object.hasOwn(value, 'algorithm')) {
-    return problems.add(path, `limit has no algorithm; a limit is such as { algorithm: 'token-bucket', capacity: 20, refill: '5/s' }`)
+    return problems.add(
+      path,
+      `limit has no algorithm; a limit is such as { algorithm: 'token-bucket', capacity: 20, refill: '5/s' }`,
+    )
   }
   let given = value
   for (;;) {
@@ -52,4 +61,10 @@ function missing(limit: unknown, option: string | undefined): string | undefined
   return `${shown(algorithm)} needs ${option}, such as ${shown(EXAMPLES[option])}`
 }
 
-const EXAMPLES: Readonly<Record<string, unknown>> = { capacity: 20, refill: '5/s', drain: '5/s', quota: 100, window: '1m' }
+const EXAMPLES: Readonly<Record<string, unknown>> = {
+  capacity: 20,
+  refill: '5/s',
+  drain: '5/s',
+  quota: 100,
+  window: '1m',
+}

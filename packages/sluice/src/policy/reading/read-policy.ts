@@ -1,7 +1,7 @@
 import { type PolicyProblem, shown } from '../../errors.js'
+import { findIdleLevels } from './idle-levels.js'
 import { Problems } from './problems.js'
 import { type ReadLevel, readLevel, readName } from './read-level.js'
-import { findIdleLevels } from './idle-levels.js'
 
 /** A policy, read. With any problem there are no levels: nothing is ever half-loaded. */
 export interface ReadPolicy {
@@ -46,7 +46,10 @@ function readLevels(problems: Problems, value: unknown): readonly ReadLevel[] {
     const name = typeof each === 'object' && each !== null ? (each as { name?: unknown }).name : undefined
     const earlier = places.get(name)
     if (name !== undefined && earlier !== undefined) {
-      problems.add(['levels', i, 'name'], `name must be used once, but level ${earlier + 1} is called ${shown(name)} too`)
+      problems.add(
+        ['levels', i, 'name'],
+        `name must be used once, but level ${earlier + 1} is called ${shown(name)} too`,
+      )
     }
     places.set(name, earlier ?? i)
     return readLevel(problems, ['levels', i], each) ?? []

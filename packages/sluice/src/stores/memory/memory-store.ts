@@ -12,6 +12,7 @@ import type { Answer, Demand, SyncStore } from '../store.js'
 import { addedDemands } from './added-demands.js'
 import { Family } from './family.js'
 import { KeyHash } from './key-hash.js'
+import { MemoryOverrides } from './memory-overrides.js'
 import { checkMemoryStoreOptions, type MemoryStoreOptions } from './options.js'
 import { RingStorage } from './ring-storage.js'
 import type { Space } from './space.js'
@@ -97,6 +98,7 @@ export class MemoryStore implements SyncStore {
   readonly #sweeper = new Sweeper()
   readonly #families = new Map<string, Family>()
   readonly #opened: Opened[] = []
+  readonly #overrides = new Map<string, MemoryOverrides>()
   #callsUntilSweep = CALLS_A_SWEEP
   #sharedCount = 0
   #refusedCount = 0
@@ -174,8 +176,7 @@ export class MemoryStore implements SyncStore {
       const allows = this.#allows(place, high, low, nowUs, cost, newWords)
       if (!allows && shadow !== true) allowed = false
       if (place === FRESH) newKeys++
-      if (place !== NOWHERE && !this.#space.isFlat)
-        newWords += this.#space.extraWords(this.#arithmetic, nowUs, cost)
+      if (place !== NOWHERE && !this.#space.isFlat) newWords += this.#space.extraWords(this.#arithmetic, nowUs, cost)
       if (i === opened.length) opened.push(new Opened())
       opened[i].set(this.#family, high, low, place, allows)
     }
@@ -265,6 +266,15 @@ export class MemoryStore implements SyncStore {
     const isRoom = () => this.#makeRoom(nowUs, 0)
     if (this.#familyOf(name).block(high, this.#hash.low, nowUs, nowUs + durationUs, isRoom)) return
     throw new StoreFullError(`the store holds ${this.#maxKeys} keys (maxKeys) and cannot remember another block`)
+  }
+
+  overrides(policy: string): MemoryOverrides {
+    let overrides = this.#overrides.get(policy)
+    if (overrides === undefined) {
+      overrides = new MemoryOverrides(this.#clock)
+      this.#overrides.set(policy, overrides)
+    }
+    return overrides
   }
 
   /** Every call reads the clock once and pays for a little of the sweeping. */

@@ -74,6 +74,16 @@ export class Batch {
     this.#step(`6,${durationUs}`)
   }
 
+  overrideChanges(keys: readonly string[], since: number, most: number): void {
+    this.keys.push(...keys)
+    this.#step(`7,${since},${most}`)
+  }
+
+  setOverride(keys: readonly string[], name: string, value: string, untilMs: number): void {
+    this.keys.push(...keys)
+    this.#step(`8,${JSON.stringify(name)},${JSON.stringify(value)},${untilMs}`)
+  }
+
   /** The script's argument. */
   toString(): string {
     this.#endRun()

@@ -36,6 +36,12 @@ export class KeyLayout {
     return ALGORITHM_ORDER.map((algorithm) => this.of(algorithm, name, tag))
   }
 
+  /** The Redis keys of a policy's overrides, in the order that the script wants. */
+  ofOverrides(policy: string): readonly string[] {
+    const values = `${this.#prefix}o:{${escaped(policy)}}`
+    return [values, `${values}versions`, `${values}ends`]
+  }
+
   /** What stands between the braces for a key. */
   tagOf(key: string): string {
     return escaped(key)

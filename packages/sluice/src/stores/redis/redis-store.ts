@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.js'
 import type { Decision, Taken } from '../../limits/index.js'
 import { checkUnits } from '../../limits/options.js'
 import { checkKey } from '../key.js'
@@ -13,6 +14,8 @@ import { Fallback } from './fallback.js'
 import { KeyLayout } from './key-layout.js'
 import { Link } from './link.js'
 import { checkRedisStoreOptions, type RedisStoreOptions } from './options.js'
+import { OverrideCall } from './override-call.js'
+import { RedisOverrides } from './redis-overrides.js'
 import { slotOf } from './slot.js'
 import { redisTime, type TimeSource } from './time-source.js'
 import { warnOfCluster, warnOfOptions, warnOfSilence } from './warnings.js'
@@ -64,11 +67,14 @@ export class RedisStore implements AsyncStore {
   readonly #failures: Failures
   readonly #link: Link
   readonly #deadlineMs: number
+  readonly #clock: Clock
+  readonly #overrides = new Map<string, RedisOverrides>()
   #calls = 0
 
   constructor(runner: ScriptRunner, options: RedisStoreOptions, time: TimeSource) {
     const { prefix, onFailure, instances, ...limits } = checkRedisStoreOptions(options)
     this.#cluster = runner.cluster
+    this.#clock = time.clock
     this.#deadlineMs = limits.deadlineMs
     this.#layout = new KeyLayout(prefix)
     this.#fallback = new Fallback(onFailure, instances)
@@ -138,6 +144,22 @@ export class RedisStore implements AsyncStore {
     checkUnits('durationUs', durationUs)
     this.#fallback.block(name, key, durationUs)
     return this.#resetOrBlock(name, key, durationUs)
+  }
+
+  overrides(policy: string): RedisOverrides {
+    let overrides = this.#overrides.get(policy)
+    if (overrides === undefined) {
+      const keys = this.#layout.ofOverrides(policy)
+      const slot = this.#slotOf(policy)
+      overrides = new RedisOverrides(keys, this.#clock, (question) => {
+        this.#calls++
+        return new Promise((resolve, reject) => {
+          this.#link.ask(new OverrideCall(slot, keys, question, resolve, reject, this.#failures))
+        })
+      })
+      this.#overrides.set(policy, overrides)
+    }
+    return overrides
   }
 
   #decideOne(demand: Demand): Promise<Answer> {

@@ -21,22 +21,24 @@ export interface Reported extends Report {
 
 /** Reads a reply of the script from one demand to the next: see lua/main.lua for what the numbers mean. */
 export class Reply {
-  readonly #nowUs: number
+  readonly nowUs: number
   readonly #numbers: ArrayLike<number>
+  readonly #raw: readonly unknown[]
   #at = 1
 
   constructor(reply: unknown) {
     if (!Array.isArray(reply) || reply.length === 0) throw new Error('Redis replied to the script with something else')
+    this.#raw = reply
     // Some clients can be told to give numbers as text.
     this.#numbers = typeof reply[0] === 'number' ? reply : reply.map(Number)
-    this.#nowUs = this.#numbers[0]
-    if (!Number.isSafeInteger(this.#nowUs)) throw new Error('Redis replied to the script without its time')
+    this.nowUs = this.#numbers[0]
+    if (!Number.isSafeInteger(this.nowUs)) throw new Error('Redis replied to the script without its time')
   }
 
   /** The next demand's state; nothing if it is not ours. */
   next(arithmetic: Arithmetic): Reported | undefined {
     const numbers = this.#numbers
-    const nowUs = this.#nowUs
+    const nowUs = this.nowUs
     const head = this.#next()
     const level = Math.floor(head / 8)
     const flags = head - level * 8
@@ -49,6 +51,16 @@ export class Reply {
     const at = this.#at
     this.#at += arithmetic.twin.reportLength
     return { arithmetic, nowUs, level: fullLevel, aheadUs, numbers, at, fits, blockedUs }
+  }
+
+  /** The next number, of a step that reports no state. */
+  number(): number {
+    return this.#next()
+  }
+
+  text(): string {
+    this.#next()
+    return String(this.#raw[this.#at - 1])
   }
 
   /** The answer to a step that reports no state: was it done? */

@@ -606,7 +606,64 @@ if not arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + duration
 end
 put(head)
 end
-return { decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
+local overrides = function()
+local KEPT_MS = 3600000
+local MOST_CLEARED = 100
+local function numberIn(values, field)
+return tonumber(call('HGET', values, field) or 0)
+end
+local function isForeign(values)
+local kind = call('TYPE', values).ok
+return kind ~= 'hash' and kind ~= 'none'
+end
+local function changes(keyAt, since, most)
+local values = KEYS[keyAt + 1]
+if isForeign(values) then return put(6) end
+local version = numberIn(values, '#version')
+if since > version or since < numberIn(values, '#floor') then since = 0 end
+put(1)
+put(version)
+put(since)
+local found = {}
+if since < version then
+local after = '(' .. format('%d', since)
+found = call('ZRANGEBYSCORE', KEYS[keyAt + 2], after, '+inf', 'WITHSCORES', 'LIMIT', 0, most)
+end
+put(#found / 2)
+for i = 1, #found, 2 do
+put(found[i])
+put(tonumber(found[i + 1]))
+put(call('HGET', values, found[i]) or '')
+end
+end
+local function set(keyAt, name, value, untilMs)
+local values, versions, ends = KEYS[keyAt + 1], KEYS[keyAt + 2], KEYS[keyAt + 3]
+local nowMs = floor(now / 1000)
+if isForeign(values) then return put(6) end
+put(1)
+if untilMs > 0 and untilMs <= nowMs then return put(0) end
+local version = max(now, numberIn(values, '#version') + 1)
+call('HSET', values, name, value, '#version', format('%d', version))
+call('ZADD', versions, format('%d', version), name)
+if value == '' then untilMs = nowMs end
+if untilMs > 0 then
+call('ZADD', ends, format('%d', untilMs), name)
+else
+call('ZREM', ends, name)
+end
+local cleared = numberIn(values, '#floor')
+for _, over in ipairs(call('ZRANGEBYSCORE', ends, '-inf', format('%d', nowMs - KEPT_MS), 'LIMIT', 0, MOST_CLEARED)) do
+cleared = max(cleared, tonumber(call('ZSCORE', versions, over)))
+call('HDEL', values, over)
+call('ZREM', versions, over)
+call('ZREM', ends, over)
+call('HSET', values, '#floor', format('%d', cleared))
+end
+put(version)
+end
+return { changes = changes, set = set }
+end
+return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
 end)()
 end
 if step == 1 then
@@ -636,9 +693,15 @@ keyAt = keyAt + 1
 elseif step == 5 then
 general.reset(keyAt)
 keyAt, at = keyAt + 5, at + 1
-else
+elseif step == 6 then
 general.block(keyAt, steps[at + 1])
 keyAt, at = keyAt + 5, at + 2
+elseif step == 7 then
+general.overrides().changes(keyAt, steps[at + 1], steps[at + 2])
+keyAt, at = keyAt + 3, at + 3
+else
+general.overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+keyAt, at = keyAt + 3, at + 4
 end
 end
 return reply`

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../../clock.js'
 import { SCRIPT_BODY } from './script.js'
 
 /** Where the script has its time from. */
@@ -5,6 +6,8 @@ export interface TimeSource {
   readonly script: string
   /** What the script is told with every call. */
   readonly extraArguments: () => readonly string[]
+  /** Runs as fast as that time does, whatever it says: for what must not be asked of Redis every time. */
+  readonly clock: Clock
 }
 
 /** Redis's own clock, read once a call: the one clock of a whole fleet. */
@@ -14,6 +17,7 @@ local clock = redis.call('TIME')
 local now, lingerMs = clock[1] * 1000000 + clock[2], 0
 ${SCRIPT_BODY}`,
   extraArguments: () => [],
+  clock: systemClock,
 }
 
 /** A time that a test moves. Keys then outlive the test, for Redis would let them expire by its own clock. */
@@ -23,5 +27,6 @@ export function injectedTime(nowUs: () => number): TimeSource {
 local now, lingerMs = tonumber(ARGV[2]), 3600000
 ${SCRIPT_BODY}`,
     extraArguments: () => [String(nowUs())],
+    clock: { now: () => nowUs() / 1000 },
   }
 }

@@ -37,3 +37,11 @@ export function warnOfSilence(store: object, onFailure: string): void {
       'Is the client connected?',
   )
 }
+
+/** Somebody has set an override that cannot be read here. It is left out. */
+export function warnOfOverride(name: string, error: unknown): void {
+  process.emitWarning(`the override of ${name} cannot be read and is left out: ${error}`, {
+    type: 'SluiceWarning',
+    code: 'SLUICE_OVERRIDE',
+  })
+}

@@ -186,4 +186,8 @@ local function block(keyAt, durationUs)
   put(head)
 end
 
-return { decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
+local overrides = function()
+  -- OVERRIDES
+end
+
+return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }

@@ -1,6 +1,7 @@
 -- Decides a batch of requests in one call. The only script there is.
 --
--- KEYS     for each step in turn, the keys of its demands: one a demand; for reset and block one for each algorithm
+-- KEYS     for each step in turn, the keys of its demands: one a demand; for reset and block one for each algorithm;
+--          for overrides three
 -- ARGV[1]  JSON [[limit, …], [number, …]]: the limits that the steps name by their place, and the steps, end to end
 --            limit     [algorithm, its parameters …], as the header of the algorithm's file lists them
 --            decide    1, limit, cost, count             `count` requests of one demand each
@@ -13,6 +14,8 @@
 --                      4, limit, units, 2, at, cost, delay   the same for a request that never went
 --            reset     5
 --            block     6, duration in µs
+--            overrides 7, since which version, how many at most
+--                      8, name, value, end in epoch ms or 0
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
 --            head      1 if the cost fits + 2 · kind; kinds are 0 usual, 1 blocked, 2 unusual, 3 not ours
 --                      and for the usual bucket + 8 · its level in parts, which then is below 2^49
@@ -20,6 +23,7 @@
 --            ahead     only of kinds 1 and 2: for how many µs a bucket's time lies ahead
 --            level     only of kinds 1 and 2: of a bucket, in parts
 --            report    unless it is not ours: as the header of the algorithm's file lists it
+--          for overrides what overrides.lua says, in which names and values are texts;
 --          and for reset and block a head alone: 1, or 6 if a key to be blocked holds what is not ours
 --
 -- A limit's state is one string a key: float64 numbers, little-endian, that mean the same under any numbers of the
@@ -112,9 +116,15 @@ while steps[at] do
   elseif step == 5 then
     general.reset(keyAt)
     keyAt, at = keyAt + 5, at + 1
-  else
+  elseif step == 6 then
     general.block(keyAt, steps[at + 1])
     keyAt, at = keyAt + 5, at + 2
+  elseif step == 7 then
+    general.overrides().changes(keyAt, steps[at + 1], steps[at + 2])
+    keyAt, at = keyAt + 3, at + 3
+  else
+    general.overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+    keyAt, at = keyAt + 3, at + 4
   end
 end
 

@@ -1,0 +1,70 @@
+/** The arguments of a policy's methods, checked before anything happens. */
+import { InvalidPolicyError, invalidType, invalidValue } from '../errors.js'
+import type { Limit } from '../limits/index.js'
+import { checkNames } from '../limits/options.js'
+import type { Overrides, Store } from '../stores/index.js'
+import type { Matcher } from './matcher.js'
+import type { OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
+import { Problems } from './reading/problems.js'
+import { readLimits } from './reading/read-limits.js'
+import type { LevelDemand } from './verdict.js'
+
+/** What an override sets: for which key of which level, which limits, until when. */
+export interface OverrideCall {
+  readonly level: string
+  readonly key: string
+  readonly limits: readonly Limit[] | undefined
+  readonly untilMs: number | undefined
+}
+
+export function checkOverride(
+  matcher: Matcher,
+  name: string,
+  key: OverrideKey,
+  limit: unknown,
+  options: OverrideOptions | undefined,
+): OverrideCall {
+  const level = matcher.level(name)
+  const text = matcher.keyFrom(level, key)
+  const untilMs = checkUntil(checkNames('override', options ?? {}, ['until']).until)
+  const problems = new Problems()
+  const limits = readLimits(problems, ['limit'], limit)
+  if (limits === undefined) throw new InvalidPolicyError(problems.all)
+  return { level: name, key: text, limits, untilMs }
+}
+
+export function checkRemoval(matcher: Matcher, name: string, key: OverrideKey): OverrideCall {
+  const level = matcher.level(name)
+  return { level: name, key: matcher.keyFrom(level, key), limits: undefined, untilMs: undefined }
+}
+
+/** The demands whose states are to be forgotten. */
+export function checkReset(
+  matcher: Matcher,
+  request: object,
+  overrides: Overrides | undefined,
+  options: ResetOptions<string> | undefined,
+): readonly LevelDemand[] {
+  const { levels } = checkNames('reset', options ?? {}, ['levels'])
+  const demands = matcher.demandsOf(request, 0, overrides, true)
+  if (levels === undefined) return demands
+  if (!Array.isArray(levels)) throw invalidType('levels', 'a list of names', levels)
+  for (const name of levels) matcher.level(name)
+  return demands.filter(({ level }) => levels.includes(level))
+}
+
+/** The store's overrides for a policy, or an error that says that it has none. */
+export function overridesOf(store: Store, policy: string): Overrides {
+  const overrides = store.overrides?.(policy)
+  if (overrides !== undefined) return overrides
+  throw invalidType('store', 'one that keeps overrides, as memoryStore() and redisStore(client) do', store)
+}
+
+function checkUntil(value: unknown): number | undefined {
+  if (value === undefined) return undefined
+  const ms = value instanceof Date ? value.getTime() : value
+  const wanted = 'a Date, or a time in epoch milliseconds'
+  if (typeof ms !== 'number') throw invalidType('until', wanted, value)
+  if (!Number.isFinite(ms)) throw invalidValue('until', wanted, ms)
+  return ms
+}

@@ -1,0 +1,108 @@
+import { InvalidValueError, invalidType, shown } from '../errors.js'
+import { nearest } from '../limits/options.js'
+import type { Overrides } from '../stores/index.js'
+import { CompiledLevel } from './compiled-level.js'
+import type { Explanation } from './explain.js'
+import { Facts } from './matching/facts.js'
+import { RuleIndex } from './matching/rule-index.js'
+import type { OverrideKey } from './policy.js'
+import type { ReadPolicy } from './reading/read-policy.js'
+import type { CostsFor } from './settling.js'
+import type { LevelDemand } from './verdict.js'
+
+/** What a request demands of the levels of a policy. */
+export class Matcher {
+  readonly levels: readonly CompiledLevel[]
+  readonly #byName: ReadonlyMap<string, CompiledLevel>
+  readonly #facts: Facts
+  readonly #index: RuleIndex<CompiledLevel>
+
+  constructor(policy: string, { levels, ipv6Prefix }: Pick<ReadPolicy, 'levels' | 'ipv6Prefix'>) {
+    const facts = new Facts(ipv6Prefix)
+    this.levels = levels.map((level) => new CompiledLevel(policy, level, facts))
+    this.#byName = new Map(this.levels.map((level) => [level.name, level]))
+    this.#index = new RuleIndex(this.levels.map((level) => ({ item: level, asks: level.asks })))
+    this.#facts = facts
+  }
+
+  get attributes(): readonly string[] {
+    return this.#facts.names
+  }
+
+  /** The demands of every level that matches, in the order of the policy. With `look`, all of cost 0. */
+  demandsOf(request: object, callCost: number, overrides: Overrides | undefined, look = false): LevelDemand[] {
+    const facts = this.read(request)
+    const matched = this.#index.find(facts)
+    const demands: LevelDemand[] = []
+    for (let i = 0; i < matched.length; i++) {
+      const level = matched[i].item
+      const key = level.keyOf(facts)
+      if (key === undefined) continue
+      const limits = level.limitsFor(facts, key, overrides)
+      const cost = look ? 0 : level.costOf(facts, callCost)
+      const { name, shadow, onFailure } = level
+      for (let j = 0; j < limits.length; j++) {
+        demands.push({ level: name, name: level.nameOf(j), limit: limits[j], key, cost, onFailure, shadow })
+      }
+    }
+    return demands
+  }
+
+  /** What each of the demands of a request would be, had the call's cost or some attributes been others. */
+  costsFor(demands: readonly LevelDemand[], request: object, callCost: number): CostsFor {
+    return (actual) => {
+      const isCost = typeof actual === 'number'
+      const facts = this.read(isCost ? request : { ...request, ...actual })
+      return demands.map(({ level }) => this.level(level).costOf(facts, isCost ? actual : callCost))
+    }
+  }
+
+  /** Level by level, what the request has to do with it; how things stand is for the store to add. */
+  explain(request: object, callCost: number, overrides: Overrides | undefined): readonly Explanation[] {
+    const facts = this.read(request)
+    return this.levels.map((level) => {
+      const because = level.mismatch(facts)
+      const key = level.keyOf(facts)
+      if (because !== undefined || key === undefined) return { level: level.name, matches: false, because }
+      const { from } = level.inForce(facts, key, overrides)
+      const cost = level.costOf(facts, callCost)
+      return { level: level.name, matches: true, key, from, cost, ...(level.shadow && { shadow: true as const }) }
+    })
+  }
+
+  /** The facts of a request, good until the next is read. */
+  read(request: object): Facts {
+    if (typeof request !== 'object' || request === null || Array.isArray(request)) {
+      throw invalidType('request', `an object of attributes such as { ${this.attributes.join(', ')} }`, request)
+    }
+    this.#facts.read(request as Record<string, unknown>)
+    return this.#facts
+  }
+
+  level(name: string): CompiledLevel {
+    const level = this.#byName.get(name)
+    if (level !== undefined) return level
+    const names = this.levels.map((each) => each.name)
+    const meant = typeof name === 'string' ? nearest(name, names) : undefined
+    const advice = meant === undefined ? `it has ${names.slice(0, 20).join(', ')}` : `did you mean '${meant}'?`
+    throw new InvalidValueError(`the policy has no level ${shown(name)}; ${advice}`, { option: 'level' })
+  }
+
+  /** The key of a level that is given by its parts. */
+  keyFrom(level: CompiledLevel, key: OverrideKey): string {
+    const parts: readonly unknown[] = Array.isArray(key) ? key : [key]
+    const text = parts.length === level.key.length ? this.#keyOf(level, parts) : undefined
+    if (text !== undefined) return text
+    const wanted =
+      level.key.length === 0
+        ? `[], for level '${level.name}' has one state for all`
+        : level.key.length === 1
+          ? `text, the ${level.key[0]} that level '${level.name}' has for its key`
+          : `a list, the key of level '${level.name}': [${level.key.join(', ')}]`
+    throw invalidType('key', wanted, key)
+  }
+
+  #keyOf(level: CompiledLevel, parts: readonly unknown[]): string | undefined {
+    return level.keyOf(this.read(Object.fromEntries(level.key.map((attribute, i) => [attribute, parts[i]]))))
+  }
+}
