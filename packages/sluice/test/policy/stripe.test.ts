@@ -1,0 +1,113 @@
+import { createPolicy, tokenBucket } from 'sluice'
+import { ManualClock } from 'sluice/testing'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+/** So many a second, and a burst of a second's worth. */
+const perSecond = (rate: number) => tokenBucket({ capacity: rate, refill: `${rate}/s` })
+
+const LEVELS = [
+  { name: 'global', limit: perSecond(10_000) },
+  {
+    name: 'merchant',
+    key: ['merchant'],
+    limit: perSecond(100),
+    overrides: [{ when: { merchant: 'acct_big' }, limit: perSecond(1_000) }],
+  },
+  { name: 'charges', when: { method: 'POST', path: '/v1/charges' }, key: ['merchant'], limit: perSecond(50) },
+  { name: 'customers', when: { method: 'GET', path: '/v1/customers' }, key: ['merchant'], limit: perSecond(200) },
+  { name: 'ip', when: { merchant: null }, key: ['ip'], limit: perSecond(20) },
+] as const
+
+describe("Stripe's hierarchy, as article 001 tells it", () => {
+  let clock: ManualClock
+  let policy: ReturnType<typeof stripe>
+  const stripe = () => createPolicy({ levels: LEVELS, clock })
+
+  beforeEach(() => {
+    clock = new ManualClock(Date.UTC(2026, 0, 1))
+    policy = stripe()
+  })
+
+  /** Sends the same request so many times at one instant; says how many got through, and what stopped the others. */
+  function send(times: number, merchant: string | null, method: string, path: string, ip = '192.0.2.1') {
+    let through = 0
+    const stoppedBy = new Set<string>()
+    for (let i = 0; i < times; i++) {
+      const { allowed, deniedBy } = policy.check({ method, path, ip, merchant })
+      if (allowed) through++
+      for (const level of deniedBy) stoppedBy.add(level)
+    }
+    return { through, stoppedBy: [...stoppedBy] }
+  }
+
+  it('every level can be reached by somebody, so there is nothing to warn of', () => {
+    expect(policy.warnings).toEqual([])
+  })
+
+  it('a merchant gets 100 a second', () => {
+    expect(send(150, 'acct_1', 'GET', '/v1/balance')).toEqual({ through: 100, stoppedBy: ['merchant'] })
+    clock.advance(500)
+    expect(send(150, 'acct_1', 'GET', '/v1/balance')).toEqual({ through: 50, stoppedBy: ['merchant'] })
+    expect(send(150, 'acct_2', 'GET', '/v1/balance')).toEqual({ through: 100, stoppedBy: ['merchant'] })
+  })
+
+  it('a merchant that was raised gets what it was raised to', () => {
+    expect(send(1_500, 'acct_big', 'GET', '/v1/balance')).toEqual({ through: 1_000, stoppedBy: ['merchant'] })
+  })
+
+  it('a merchant gets 50 charges a second, and the others that it tried cost it nothing elsewhere', () => {
+    expect(send(80, 'acct_1', 'POST', '/v1/charges')).toEqual({ through: 50, stoppedBy: ['charges'] })
+    expect(send(80, 'acct_1', 'GET', '/v1/balance')).toEqual({ through: 50, stoppedBy: ['merchant'] })
+    clock.advance(1_000)
+    expect(send(80, 'acct_1', 'POST', '/v1/charges')).toEqual({ through: 50, stoppedBy: ['charges'] })
+  })
+
+  it('charges and customers are limits of their own, each for its method and path', () => {
+    expect(send(60, 'acct_big', 'POST', '/v1/charges').through).toBe(50)
+    expect(send(250, 'acct_big', 'GET', '/v1/customers').through).toBe(200)
+    expect(send(60, 'acct_big', 'GET', '/v1/charges').through).toBe(60)
+    expect(send(250, 'acct_big', 'POST', '/v1/customers').through).toBe(250)
+  })
+
+  it('only a raised merchant reaches the 200 a second of customers', () => {
+    expect(send(300, 'acct_1', 'GET', '/v1/customers')).toEqual({ through: 100, stoppedBy: ['merchant'] })
+    expect(send(300, 'acct_big', 'GET', '/v1/customers')).toEqual({ through: 200, stoppedBy: ['customers'] })
+  })
+
+  it('a merchant can be raised while requests come in, and is served within the same instant that refills it', () => {
+    expect(send(300, 'acct_1', 'GET', '/v1/customers')).toEqual({ through: 100, stoppedBy: ['merchant'] })
+    policy.override('merchant', 'acct_1', perSecond(1_000))
+    clock.advance(1_000)
+    expect(send(300, 'acct_1', 'GET', '/v1/customers')).toEqual({ through: 200, stoppedBy: ['customers'] })
+    policy.removeOverride('merchant', 'acct_1')
+    clock.advance(1_000)
+    expect(send(300, 'acct_1', 'GET', '/v1/customers')).toEqual({ through: 100, stoppedBy: ['merchant'] })
+  })
+
+  it('an address gets 20 a second while it has not said whose it is', () => {
+    expect(send(30, null, 'POST', '/v1/tokens', '192.0.2.1')).toEqual({ through: 20, stoppedBy: ['ip'] })
+    expect(send(30, null, 'POST', '/v1/tokens', '192.0.2.2')).toEqual({ through: 20, stoppedBy: ['ip'] })
+    expect(send(30, 'acct_1', 'GET', '/v1/balance', '192.0.2.1')).toEqual({ through: 30, stoppedBy: [] })
+    clock.advance(100)
+    expect(send(30, null, 'POST', '/v1/tokens', '192.0.2.1')).toEqual({ through: 2, stoppedBy: ['ip'] })
+  })
+
+  it('the whole API serves 10,000 a second, however many merchants ask', () => {
+    let through = 0
+    for (let i = 0; i < 120; i++) through += send(100, `acct_${i}`, 'GET', '/v1/balance').through
+    expect(through).toBe(10_000)
+    expect(send(1, 'acct_119', 'GET', '/v1/balance').stoppedBy).toEqual(['global'])
+    expect(send(1, 'acct_0', 'GET', '/v1/balance').stoppedBy).toEqual(['global', 'merchant'])
+    clock.advance(1)
+    expect(send(20, 'acct_119', 'GET', '/v1/balance')).toEqual({ through: 10, stoppedBy: ['global'] })
+  })
+
+  it('a minute of too much lets exactly the burst and the refill through', () => {
+    let through = 0
+    for (let tenths = 0; tenths <= 600; tenths++) {
+      through += send(20, 'acct_1', 'GET', '/v1/balance').through
+      clock.advance(100)
+    }
+    expect(through).toBe(100 + 100 * 60)
+  })
+})
