@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { createPolicy, fixedWindow } from 'sluice'
+import { describe, expect, it, test } from 'vitest'
+import { matchesPath, parsePathPattern } from '../../../src/policy/matching/path-pattern.js'
+import { PathTrie } from '../../../src/policy/matching/path-trie.js'
+import { expectRefusal } from '../../limits/refusals.js'
+
+const segmentsOf = (path: string) => (path === '/' ? [] : path.slice(1).split('/'))
+const matches = (pattern: string, path: string) => matchesPath(parsePathPattern('path', pattern), segmentsOf(path))
+
+describe('a pattern goes by segments', () => {
+  it.each([
+    ['/v1/charges', '/v1/charges', true],
+    ['/v1/charges/', '/v1/charges', true],
+    ['/v1/charges', '/v1/charge', false],
+    ['/v1/charges', '/v1/chargesx', false],
+    ['/v1/charges', '/v1/charges/1', false],
+    ['/v1/charges', '/v1/Charges', false],
+    ['/v1/charges/:id', '/v1/charges/ch_1', true],
+    ['/v1/charges/:id', '/v1/charges', false],
+    ['/v1/charges/:id', '/v1/charges/ch_1/refund', false],
+    ['/v1/charges/*', '/v1/charges/ch_1', true],
+    ['/v1/:thing/:id/refund', '/v1/charges/1/refund', true],
+    ['/v1/**', '/v1', true],
+    ['/v1/**', '/v1/a', true],
+    ['/v1/**', '/v1/a/b/c', true],
+    ['/v1/**', '/v10', false],
+    ['/v1/**', '/', false],
+    ['/**', '/', true],
+    ['/**', '/a/b', true],
+    ['/:any/**', '/', false],
+    ['/:any/**', '/a', true],
+    ['/', '/', true],
+    ['/', '/a', false],
+    ['/*', '/', false],
+    ['/caf%C3%A9', '/café', true],
+    ['/%2A', '/*', true],
+    ['/%2A', '/x', false],
+    ['/a.b', '/axb', false],
+    ['/__proto__', '/__proto__', true],
+    ['/constructor', '/toString', false],
+  ])('%s and %s: %s', (pattern, path, expected) => {
+    expect(matches(pattern, path)).toBe(expected)
+  })
+
+  it('and nothing else is a pattern', () => {
+    for (const [pattern, reason] of [
+      ['', 'begins with a slash'],
+      ['v1/charges', 'begins with a slash'],
+      ['*', 'begins with a slash'],
+      ['**', 'begins with a slash'],
+      ['http://example.com/v1', 'begins with a slash'],
+      ['/v1/**/charges', "'**' at its end only"],
+      ['/v1?x=1', 'without a query'],
+      ['/v1#x', 'without a query'],
+      ['/v1/ch*', 'as a whole'],
+      ['/v1/*.json', 'as a whole'],
+      ['/v1/***', 'as a whole'],
+      ['/v1/:id.json', 'as a whole'],
+      ['/v1/:', 'as a whole'],
+      ['/v1/x:id', 'as a whole'],
+      ['/v1/(a|b)', 'as a whole'],
+      ['/v1/:id(\\d+)', 'as a whole'],
+      ['/v1//charges', 'as a whole'],
+      ['/v1/../charges', 'as a whole'],
+      ['/v1/./charges', 'as a whole'],
+      ['/(a+)+$', 'as a whole'],
+    ])
+      expectRefusal(() => parsePathPattern('path', pattern), /^path must be a path/, reason)
+    for (const pattern of [undefined, null, 5, /^\/v1/, ['/v1'], {}]) {
+      expectRefusal(() => parsePathPattern('path', pattern), /^path must be a path such as/)
+    }
+  })
+})
+
+// Few names, so that random patterns and paths meet; some of them have a meaning to somebody.
+const names = fc.constantFrom('a', 'b', 'A', '__proto__', 'constructor', '%2F', 'é')
+const patterns = fc
+  .tuple(fc.array(fc.oneof(names, fc.constantFrom('*', ':id', ':a')), { maxLength: 5 }), fc.boolean())
+  .map(([segments, open]) => `/${[...segments, ...(open ? ['**'] : [])].join('/')}`)
+const paths = fc.array(names, { maxLength: 6 }).map((segments) => `/${segments.join('/')}`)
+
+/** What a pattern means, step by step. */
+function oracle(pattern: readonly string[], path: readonly string[]): boolean {
+  const [first, ...rest] = pattern
+  if (first === undefined) return path.length === 0
+  if (first === '**') return true
+  if (path.length === 0) return false
+  return (first === '*' || first.startsWith(':') || first === path[0]) && oracle(rest, path.slice(1))
+}
+
+test('a pattern matches what it says, segment by segment', () => {
+  fc.assert(
+    fc.property(patterns, paths, (pattern, path) => {
+      expect(matches(pattern, path)).toBe(oracle(segmentsOf(pattern), segmentsOf(path)))
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
+test('many patterns at once find what each of them matches, once each', () => {
+  fc.assert(
+    fc.property(
+      fc.array(patterns, { maxLength: 60 }),
+      fc.array(paths, { minLength: 1, maxLength: 10 }),
+      (all, asked) => {
+        const trie = new PathTrie<number>()
+        for (const [i, pattern] of all.entries()) trie.add(parsePathPattern('path', pattern), i)
+        for (const path of asked) {
+          const found: number[] = []
+          trie.find(path, (i) => found.push(i))
+          const expected = all.flatMap((pattern, i) => (oracle(segmentsOf(pattern), segmentsOf(path)) ? [i] : []))
+          expect(found.sort((a, b) => a - b)).toEqual(expected)
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('a path is walked once, however many segments are free and however long it is', () => {
+  const trie = new PathTrie<string>()
+  const free = new Array(20).fill('*').join('/')
+  for (const end of ['x', 'y', ':id', '**']) trie.add(parsePathPattern('path', `/${free}/${end}`), end)
+  const found: string[] = []
+  trie.find(`/${new Array(21).fill('a').join('/')}`, (end) => found.push(end))
+  expect(found.sort()).toEqual(['**', ':id'])
+  found.length = 0
+  trie.find('/a'.repeat(1_000_000), (end) => found.push(end))
+  expect(found).toEqual(['**'])
+})
+
+test('the levels of a policy are those whose patterns match', () => {
+  fc.assert(
+    fc.property(fc.array(patterns, { minLength: 1, maxLength: 30 }), paths, (all, path) => {
+      const policy = createPolicy({
+        levels: all.map((pattern, i) => ({
+          name: `level-${i}`,
+          // Levels of different keys never restrain each other.
+          key: [`key${i}`],
+          when: { path: pattern },
+          limit: fixedWindow({ quota: 5, window: '1h' }),
+        })),
+      })
+      const keys = Object.fromEntries(all.map((_, i) => [`key${i}`, 'k']))
+      const expected = all.flatMap((pattern, i) =>
+        oracle(segmentsOf(pattern), segmentsOf(path)) ? [`level-${i}`] : [],
+      )
+      expect(policy.check({ path, ...keys }).levels.map(({ name }) => name)).toEqual(expected)
+    }),
+    { numRuns: 200 },
+  )
+})
