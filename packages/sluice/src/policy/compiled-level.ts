@@ -3,6 +3,7 @@ import type { Limit } from '../limits/index.js'
 import type { OnFailure, Overrides } from '../stores/index.js'
 import type { Facts } from './matching/facts.js'
 import { type Asked, RuleIndex } from './matching/rule-index.js'
+import { BlockTest, PathTest } from './matching/test.js'
 import type { Asks, ReadLevel } from './reading/read-level.js'
 
 /** The key of a level that has one state for all. */
@@ -118,7 +119,12 @@ export class CompiledLevel {
 }
 
 function numbered(asks: Asks, facts: Facts): readonly Asked[] {
-  return asks.map(({ attribute, test }) => ({ attribute: facts.numberOf(attribute), test }))
+  return asks.map(({ attribute: name, test }) => {
+    const attribute = facts.numberOf(name)
+    if (test instanceof PathTest) facts.readAs(attribute, 'path')
+    if (test instanceof BlockTest) facts.readAs(attribute, 'address')
+    return { attribute, test }
+  })
 }
 
 /** A condition as it was written, cut short. */

@@ -6,7 +6,7 @@ import { plainPath } from './plain-path.js'
 export type AttributeValue = string | number | boolean | null | undefined
 
 /** How an attribute's text is read, by what it is called. */
-type Kind = 'text' | 'method' | 'path' | 'address'
+export type Kind = 'text' | 'method' | 'path' | 'address'
 
 /** Attributes that mean the same in every policy. */
 export function kindOf(attribute: string): Kind {
@@ -26,8 +26,12 @@ export class Facts {
   readonly #kinds: Kind[] = []
   readonly #onlyOwn: boolean[] = []
   readonly #segments: (readonly string[] | undefined)[] = []
+  /** `null` until somebody asks. */
   readonly #addresses: (Address | undefined | null)[] = []
   readonly #ipv6Prefix: number
+  // A method as it was written last, and in capitals: there are few, and making capitals takes long.
+  #method = ''
+  #capitals = ''
 
   constructor(ipv6Prefix: number) {
     this.#ipv6Prefix = ipv6Prefix
@@ -43,6 +47,11 @@ export class Facts {
     return this.names.push(name) - 1
   }
 
+  /** An attribute of any name is read as what it is asked about. */
+  readAs(attribute: number, kind: Kind): void {
+    this.#kinds[attribute] = kind
+  }
+
   /** Reads the attributes of the next request. A wrong one is an error. */
   read(request: Readonly<Record<string, unknown>>): void {
     const { names, texts } = this
@@ -50,10 +59,9 @@ export class Facts {
       const name = names[i]
       const value = this.#onlyOwn[i] && !Object.hasOwn(request, name) ? undefined : request[name]
       const text = typeof value === 'string' ? value : textOf(name, value)
-      const kind = this.#kinds[i]
-      texts[i] = text === '' ? undefined : kind === 'text' || text === undefined ? text : plainText(kind, text)
-      this.#segments[i] = undefined
-      this.#addresses[i] = null
+      texts[i] = text
+      if (text === '') texts[i] = undefined
+      else if (text !== undefined && this.#kinds[i] !== 'text') this.#readPlain(i, this.#kinds[i], text)
     }
   }
 
@@ -72,6 +80,20 @@ export class Facts {
     const text = this.texts[attribute]
     return text !== undefined && this.#kinds[attribute] === 'address' ? clientOf(text, this.#ipv6Prefix) : text
   }
+
+  #readPlain(attribute: number, kind: Kind, text: string): void {
+    if (kind === 'path') {
+      this.texts[attribute] = plainPath(text)
+      this.#segments[attribute] = undefined
+    } else if (kind === 'address') this.#addresses[attribute] = null
+    else {
+      if (text !== this.#method) {
+        this.#method = text
+        this.#capitals = text.toUpperCase()
+      }
+      this.texts[attribute] = this.#capitals
+    }
+  }
 }
 
 function textOf(name: string, value: unknown): string | undefined {
@@ -80,11 +102,6 @@ function textOf(name: string, value: unknown): string | undefined {
   throw invalidType(`the attribute ${name}`, 'text, a finite number, true, false or null', value)
 }
 
-function plainText(kind: Kind, text: string): string {
-  if (kind === 'path') return plainPath(text)
-  return kind === 'method' ? text.toUpperCase() : text
-}
-
 function segmentsOf(path: string): readonly string[] {
-  return path.length < 2 ? [] : (path.charCodeAt(0) === 47 ? path.slice(1) : path).split('/')
+  return path === '' || path === '/' ? [] : (path.startsWith('/') ? path.slice(1) : path).split('/')
 }

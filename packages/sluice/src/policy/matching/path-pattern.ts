@@ -33,6 +33,11 @@ function segmentOf(option: string, part: string, pattern: string): string | unde
   return decoded(part)
 }
 
+/** The one path that the pattern matches, if there is only one, in the one way to write it. */
+export function onlyPath({ segments, open }: PathPattern): string | undefined {
+  return open || segments.includes(undefined) ? undefined : `/${segments.join('/')}`
+}
+
 /** Does the pattern match a path that has these segments? */
 export function matchesPath({ segments, open }: PathPattern, path: readonly string[]): boolean {
   if (path.length < segments.length || (!open && path.length > segments.length)) return false

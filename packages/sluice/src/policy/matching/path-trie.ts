@@ -19,20 +19,31 @@ export class PathTrie<T> {
   }
 
   /** Tells of everything whose pattern matches, once a pattern. */
-  find(path: readonly string[], found: (item: T) => void): void {
-    walk(this.#root, path, 0, found)
+  find(path: string, found: (item: T) => void): void {
+    walk(this.#root, path, firstSegment(path), found)
   }
 }
 
-function walk<T>(node: Node<T>, path: readonly string[], at: number, found: (item: T) => void): void {
-  for (const item of node.open) found(item)
-  if (at === path.length) {
-    for (const item of node.ends) found(item)
+const NO_MORE = -1
+
+function firstSegment(path: string): number {
+  if (path === '' || path === '/') return NO_MORE
+  return path.startsWith('/') ? 1 : 0
+}
+
+/** Goes on with the segment that begins at a place of the path. */
+function walk<T>(node: Node<T>, path: string, at: number, found: (item: T) => void): void {
+  for (let i = 0; i < node.open.length; i++) found(node.open[i])
+  if (at === NO_MORE) {
+    for (let i = 0; i < node.ends.length; i++) found(node.ends[i])
     return
   }
-  const named = node.named.get(path[at])
-  if (named !== undefined) walk(named, path, at + 1, found)
-  if (node.any !== undefined) walk(node.any, path, at + 1, found)
+  if (node.any === undefined && node.named.size === 0) return
+  const slash = path.indexOf('/', at)
+  const next = slash < 0 ? NO_MORE : slash + 1
+  const named = node.named.get(slash < 0 ? path.slice(at) : path.slice(at, slash))
+  if (named !== undefined) walk(named, path, next, found)
+  if (node.any !== undefined) walk(node.any, path, next, found)
 }
 
 function newNode<T>(): Node<T> {

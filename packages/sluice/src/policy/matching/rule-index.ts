@@ -1,5 +1,6 @@
 import { BlockTable } from './block-table.js'
 import type { Facts } from './facts.js'
+import { onlyPath, type PathPattern } from './path-pattern.js'
 import { PathTrie } from './path-trie.js'
 import { BlockTest, EqualTest, PathTest, type Test } from './test.js'
 
@@ -38,12 +39,19 @@ class Drawer<T> {
   add(test: EqualTest | PathTest | BlockTest, entry: Entry<T>): void {
     if (test.orAbsent) this.absent.push(entry)
     if (test instanceof EqualTest) for (const text of test.texts) push(this.equal, text, entry)
-    else if (test instanceof PathTest) {
-      this.paths ??= new PathTrie()
-      for (const pattern of test.patterns) this.paths.add(pattern, entry)
-    } else {
+    else if (test instanceof PathTest) for (const pattern of test.patterns) this.#addPath(pattern, entry)
+    else {
       this.blocks ??= new BlockTable()
       for (const block of test.blocks) this.blocks.add(block, entry)
+    }
+  }
+
+  #addPath(pattern: PathPattern, entry: Entry<T>): void {
+    const only = onlyPath(pattern)
+    if (only !== undefined) push(this.equal, only, entry)
+    else {
+      this.paths ??= new PathTrie()
+      this.paths.add(pattern, entry)
     }
   }
 }
@@ -88,7 +96,7 @@ export class RuleIndex<T> {
     const entries = text === undefined ? drawer.absent : drawer.equal.get(text)
     if (entries !== undefined) for (let i = 0; i < entries.length; i++) this.#consider(entries[i])
     if (text === undefined) return
-    drawer.paths?.find(facts.segments(drawer.attribute), this.#consider)
+    drawer.paths?.find(text, this.#consider)
     if (drawer.blocks === undefined) return
     const address = facts.address(drawer.attribute)
     if (address !== undefined) drawer.blocks.find(address, this.#consider)

@@ -1,7 +1,7 @@
 /** What a level or an override asks of one attribute. */
 import { type Block, contains } from '../../addresses/index.js'
 import type { Facts } from './facts.js'
-import { matchesPath, type PathPattern } from './path-pattern.js'
+import { matchesPath, onlyPath, type PathPattern } from './path-pattern.js'
 
 export interface Test {
   matches(facts: Facts, attribute: number): boolean
@@ -27,16 +27,23 @@ export class EqualTest implements Test {
 export class PathTest implements Test {
   readonly patterns: readonly PathPattern[]
   readonly orAbsent: boolean
+  readonly #exact: ReadonlySet<string>
+  readonly #others: readonly PathPattern[]
 
   constructor(patterns: readonly PathPattern[], orAbsent: boolean) {
     this.patterns = patterns
     this.orAbsent = orAbsent
+    this.#exact = new Set(patterns.flatMap((pattern) => onlyPath(pattern) ?? []))
+    this.#others = patterns.filter((pattern) => onlyPath(pattern) === undefined)
   }
 
   matches(facts: Facts, attribute: number): boolean {
-    if (facts.texts[attribute] === undefined) return this.orAbsent
+    const text = facts.texts[attribute]
+    if (text === undefined) return this.orAbsent
+    if (this.#exact.has(text)) return true
+    if (this.#others.length === 0) return false
     const segments = facts.segments(attribute)
-    return this.patterns.some((pattern) => matchesPath(pattern, segments))
+    return this.#others.some((pattern) => matchesPath(pattern, segments))
   }
 }
 

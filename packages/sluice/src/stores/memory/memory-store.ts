@@ -63,21 +63,39 @@ const FRESH = 1
 const SHARED = 2
 const NOWHERE = 3
 
-/** What is remembered of a demand between looking at all states and taking from them. */
+/** What is remembered of a demand while those of its request are looked at. */
 class Opened {
+  name: string | undefined
   family!: Family
   high = 0
   low = 0
   place = 0
   allows = false
+  #words!: Float64Array
+  #at = 0
+  #saved = new Float64Array(4)
 
-  set(family: Family, high: number, low: number, place: number, allows: boolean): void {
+  use(name: string, family: Family): void {
+    this.name = name
     this.family = family
-    this.high = high
-    this.low = low
-    this.place = place
-    this.allows = allows
   }
+
+  /** Keeps a copy of a state's words. */
+  save(words: Float64Array, at: number, count: number): void {
+    if (this.#saved.length !== count) this.#saved = new Float64Array(count)
+    this.#words = words
+    this.#at = at
+    for (let i = 0; i < count; i++) this.#saved[i] = words[at + i]
+  }
+
+  putBack(): void {
+    this.#words.set(this.#saved, this.#at)
+  }
+}
+
+/** Puts back the words of the first few, of which no two have the same. */
+function putBack(opened: readonly Opened[], count: number): void {
+  for (let i = 0; i < count; i++) opened[i].putBack()
 }
 
 function haveOwnNames(demands: readonly Demand[]): boolean {
@@ -154,7 +172,46 @@ export class MemoryStore implements SyncStore {
 
   decide(demands: readonly Demand[]): Answer {
     const nowUs = this.#begin()
-    return haveOwnNames(demands) ? this.#decideApart(demands, nowUs) : this.#decideAdded(demands, nowUs)
+    if (!haveOwnNames(demands)) return this.#decideAdded(demands, nowUs)
+    return this.#decideAtOnce(demands, nowUs) ?? this.#decideApart(demands, nowUs)
+  }
+
+  /**
+   * The usual case in one go: every key has a state, nobody is blocked, nothing has to grow, and all is there. As soon as
+   * something is otherwise, what was taken is put back word for word, and there is no answer.
+   */
+  #decideAtOnce(demands: readonly Demand[], nowUs: number): Answer | undefined {
+    const count = demands.length
+    const opened = this.#opened
+    while (opened.length < count) opened.push(new Opened())
+    const decisions = new Array<Decision>(count)
+    const takenUs = new Array<number>(count)
+    let high = 0
+    for (let i = 0; i < count; i++) {
+      const { name, limit, key, cost, shadow } = demands[i]
+      if (i === 0 || key !== demands[i - 1].key) high = this.#hash.of(key)
+      const each = opened[i]
+      if (each.name !== name) each.use(name, this.#familyOf(name))
+      const { family } = each
+      if (limit !== family.limit) family.use(limit)
+      const { space, arithmetic } = family
+      const segment = space.table.segment(high)
+      const at = segment.find(high, this.#hash.low)
+      if (at < 0 || !space.isFlat || family.hasBlocks) {
+        putBack(opened, i)
+        return undefined
+      }
+      const { words } = segment
+      each.save(words, at, arithmetic.words)
+      const decision = arithmetic.tryTake(words, at, nowUs, cost)
+      if (!decision.allowed && shadow !== true) {
+        putBack(opened, i)
+        return undefined
+      }
+      decisions[i] = decision
+      takenUs[i] = arithmetic.takenUs(words, at, nowUs)
+    }
+    return { allowed: true, decisions, takenUs }
   }
 
   /** Demands under different names, which nearly all are: no two are for the same state, or touch the same table. */
@@ -177,8 +234,12 @@ export class MemoryStore implements SyncStore {
       if (!allows && shadow !== true) allowed = false
       if (place === FRESH) newKeys++
       if (place !== NOWHERE && !this.#space.isFlat) newWords += this.#space.extraWords(this.#arithmetic, nowUs, cost)
-      if (i === opened.length) opened.push(new Opened())
-      opened[i].set(this.#family, high, low, place, allows)
+      const each = opened[i]
+      each.use(name, this.#family)
+      each.high = high
+      each.low = low
+      each.place = place
+      each.allows = allows
     }
     const takenUs = new Array<number>(count)
     const decisions = new Array<Decision>(count)

@@ -16,46 +16,74 @@ local reply, size = { now }, 1
 local keyAt, at, general = 0, 1, nil
 local LARGE = 2 ^ 49
 local done = 0
-while steps[at] do
-local step, limit, cost, count = steps[at], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-local isPlain = step == 1 and limit[1] == 1 and cost > 0 and cost <= limit[4] and limit[4] * limit[2] < LARGE
-if isPlain then
 local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
 local floor, ceil, format = math.floor, math.ceil, string.format
-local partsPerUnit, partsPerUs = limit[2], limit[3]
-local full, parts = limit[4] * partsPerUnit, cost * partsPerUnit
+local function isPlain(limit, cost)
+return limit[1] == 1 and cost > 0 and cost <= limit[4] and limit[4] * limit[2] < LARGE
+end
+local function plainLevel(key, limit)
+local raw = pcall('GET', key)
+local partsPerUnit = limit[2]
+local full = limit[4] * partsPerUnit
+if not raw then return full end
+if #raw ~= 16 then return nil end
+local tokens, sinceUs = unpackWords('<dd', raw)
+local gained = (now - sinceUs) * limit[3]
+local stored = floor(tokens * partsPerUnit + 0.5)
+if gained < 0 or stored >= full or stored <= -LARGE then return nil end
+return gained >= full - stored and full or stored + gained
+end
+local function savePlain(key, limit, level)
+local ttlMs = ceil(ceil((limit[4] * limit[2] - level) / limit[3]) / 1000) + 1 + lingerMs
+call('SET', key, pack('<dd', level / limit[2], now), 'PX', format('%d', ttlMs))
+end
+while steps[at] do
+local step, limit, cost, count = steps[at], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
+local isDone = false
+if step == 1 and isPlain(limit, cost) then
+local parts = cost * limit[2]
 while done < count do
 local key = KEYS[keyAt + done + 1]
-local raw = pcall('GET', key)
-local level
-if not raw then
-level = full
-elseif #raw == 16 then
-local tokens, sinceUs = unpackWords('<dd', raw)
-local gained = (now - sinceUs) * partsPerUs
-local stored = floor(tokens * partsPerUnit + 0.5)
-if gained >= 0 and stored < full and stored > -LARGE then
-level = gained >= full - stored and full or stored + gained
-end
-end
+local level = plainLevel(key, limit)
 if not level then break end
 local fits = 0
 if level >= parts then
 fits, level = 1, level - parts
-local ttlMs = ceil(ceil((full - level) / partsPerUs) / 1000) + 1 + lingerMs
-call('SET', key, pack('<dd', level / partsPerUnit, now), 'PX', format('%d', ttlMs))
+savePlain(key, limit, level)
 end
 size = size + 1
 reply[size] = fits + 8 * level
 done = done + 1
 end
+isDone = done == count
+elseif step == 2 then
+count, isDone = steps[at + 1], true
+local levels, allowed = {}, true
+for i = 1, count do
+local limit, cost, role = limits[steps[at + 3 * i - 1]], steps[at + 3 * i], steps[at + 3 * i + 1]
+local level = role == 1 and isPlain(limit, cost) and plainLevel(KEYS[keyAt + i], limit)
+if not level then
+isDone = false
+break
 end
-if not isPlain or done < count then
+levels[i] = level
+if level < cost * limit[2] then allowed = false end
+end
+for i = 1, isDone and count or 0 do
+local limit, level = limits[steps[at + 3 * i - 1]], levels[i]
+local parts = steps[at + 3 * i] * limit[2]
+local fits = level >= parts and 1 or 0
+if allowed then
+level = level - parts
+savePlain(KEYS[keyAt + i], limit, level)
+end
+size = size + 1
+reply[size] = fits + 8 * level
+end
+end
+if not isDone then
 general = general or (function()
-local call, pcall = redis.call, redis.pcall
-local pack, unpackWords = struct.pack, struct.unpack
-local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
-local format = string.format
+local max, min = math.max, math.min
 local function ttlMs(untilUs)
 return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
 end
@@ -675,8 +703,7 @@ if done == count then
 keyAt, at, done = keyAt + count, at + 4, 0
 end
 elseif step == 2 then
-count = steps[at + 1]
-general.decideGroup(keyAt, at + 2, count)
+if not isDone then general.decideGroup(keyAt, at + 2, count) end
 keyAt, at = keyAt + count, at + 2 + 3 * count
 elseif step == 3 then
 general.charge(KEYS[keyAt + 1], limit, cost)

@@ -10,10 +10,7 @@
 --   block(key, untilUs)                  adds the end of a block to what the key holds; says whether that is ours
 -- A state has `stored`, unless the key held none, and `blockedUs`, the end of its block, or 0.
 
-local call, pcall = redis.call, redis.pcall
-local pack, unpackWords = struct.pack, struct.unpack
-local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
-local format = string.format
+local max, min = math.max, math.min
 
 -- The PX of a key that has to last until a time. It counts from the whole millisecond that has begun, hence one more;
 -- and Redis itself is slower to format a number.
