@@ -8,8 +8,18 @@
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'
 import { memorySpeed } from './sections/memory-speed.mjs'
+import { policyLatency, policySpeed } from './sections/policy.mjs'
 import { redisBytes } from './sections/redis-bytes.mjs'
 import { redisLatency } from './sections/redis-latency.mjs'
 import { redisSpeed } from './sections/redis-speed.mjs'
 
-export const sections = [memorySpeed, memoryBytes, memoryPauses, redisSpeed, redisLatency, redisBytes]
+export const sections = [
+  memorySpeed,
+  memoryBytes,
+  memoryPauses,
+  policySpeed,
+  redisSpeed,
+  redisLatency,
+  redisBytes,
+  policyLatency,
+]

@@ -39,7 +39,8 @@ export class StorePolicy implements AsyncPolicy {
   }
 
   async check(request: PolicyRequest<string>, options?: CostOptions): Promise<Verdict> {
-    const demands = await this.#demandsOf(request, checkCostOptions(options))
+    const found = this.#demandsOf(request, checkCostOptions(options))
+    const demands = found instanceof Promise ? await found : found
     return verdictOf(demands, (await this.#store.decide(demands)).decisions)
   }
 

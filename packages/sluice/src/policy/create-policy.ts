@@ -74,11 +74,12 @@ export function createPolicy(options: PolicyData & { store?: unknown; clock?: un
     : new StorePolicy(name, matcher, store, read.warnings)
 }
 
+const MOST_WARNINGS = 5
+
+/** Says once what is odd about a policy. The policy's `warnings` has all of it. */
 function warn(name: string, warnings: readonly PolicyProblem[]): void {
-  for (const { path, message } of warnings) {
-    process.emitWarning(`policy ${name}, ${pathText(path)}: ${message}`, {
-      type: 'SluiceWarning',
-      code: 'SLUICE_POLICY',
-    })
-  }
+  if (warnings.length === 0) return
+  const lines = warnings.slice(0, MOST_WARNINGS).map(({ path, message }) => `${pathText(path)}: ${message}`)
+  if (warnings.length > MOST_WARNINGS) lines.push(`and ${warnings.length - MOST_WARNINGS} more`)
+  process.emitWarning(`policy ${name}: ${lines.join('; ')}`, { type: 'SluiceWarning', code: 'SLUICE_POLICY' })
 }

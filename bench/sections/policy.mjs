@@ -1,0 +1,115 @@
+import { inChild } from '../in-child.mjs'
+import { fixed, table } from '../markdown.mjs'
+import { policies } from '../policies.mjs'
+import { spread } from '../statistics.mjs'
+import { withRedis } from '../with-redis.mjs'
+
+const PROCESSES = 3
+
+/** What is held against what: [policy, with which, at most]. */
+const MEMORY_GOALS = [
+  ['four', 'one', 2.5],
+  ['thousand', 'four', 3],
+  ['overridden', 'four', undefined],
+]
+const REDIS_GOALS = [['four', 'one', 1.3]]
+
+/** What it takes to check a request in memory. */
+export const policySpeed = {
+  name: 'policy-speed',
+  title: 'Policies in memory: a check, in turns',
+
+  measure() {
+    const names = Object.keys(policies)
+    const measured = {}
+    for (const name of ['admitted', 'denied']) {
+      for (let round = 1; round <= PROCESSES; round++) {
+        console.error(`  ${name}, process ${round} of ${PROCESSES}`)
+        measured[`${name}, process ${round}`] = middles(inChild('policySpeed', { names, case: name }), MEMORY_GOALS)
+      }
+    }
+    return measured
+  },
+
+  render: (measured) =>
+    [
+      'Nanoseconds a check, with 10,000 merchants and as many addresses. In each process the policies take turns of 10,000',
+      'checks; a ratio is the middle of forty pairs of turns. Denied requests are denied by three of the four levels.',
+      '',
+      tableOf(measured, Object.keys(policies), MEMORY_GOALS),
+    ].join('\n'),
+
+  goals: (measured) => goalsOf('memory, ', only(measured, 'admitted'), MEMORY_GOALS),
+}
+
+/** What a caller waits who is alone. */
+export const policyLatency = {
+  name: 'policy-latency',
+  title: 'Policies on Redis: one caller, in turns',
+
+  measure: () =>
+    withRedis((port) => {
+      const measured = {}
+      for (let round = 1; round <= PROCESSES; round++) {
+        console.error(`  process ${round} of ${PROCESSES}`)
+        const found = inChild('policyLatency', { names: ['one', 'four'], port })
+        measured[`process ${round}`] = middles(found, REDIS_GOALS)
+      }
+      return measured
+    }),
+
+  render: (measured) =>
+    [
+      'Microseconds within which half of the checks of one caller were answered. In each process the two take turns of 250',
+      'checks; the ratio is the middle of forty pairs of turns.',
+      '',
+      tableOf(measured, ['one', 'four'], REDIS_GOALS),
+    ].join('\n'),
+
+  goals: (measured) => goalsOf('Redis, ', Object.values(measured), REDIS_GOALS),
+}
+
+function middles(found, goals) {
+  const middle = (turns) => spread(Object.values(turns)).median
+  const ratioOf = (name, base) =>
+    spread(Object.keys(found[name]).map((turn) => found[name][turn] / found[base][turn])).median
+  return {
+    ...Object.fromEntries(Object.entries(found).map(([name, turns]) => [name, middle(turns)])),
+    ratios: Object.fromEntries(goals.map(([name, base]) => [`${name}/${base}`, ratioOf(name, base)])),
+  }
+}
+
+function tableOf(measured, names, goals) {
+  const head = [
+    '',
+    ...names.map((name) => policies[name].title),
+    ...goals.map(([name, base]) => `${short(name)} / ${short(base)}`),
+  ]
+  const rows = Object.entries(measured).map(([round, { ratios, ...own }]) => [
+    round,
+    ...names.map((name) => fixed(own[name], 0)),
+    ...goals.map(([name, base]) => `${fixed(ratios[`${name}/${base}`], 2)}x`),
+  ])
+  return table(head, rows)
+}
+
+function goalsOf(where, rounds, goals) {
+  return goals
+    .filter(([, , most]) => most !== undefined)
+    .map(([name, base, most]) => {
+      const { median, least, greatest } = spread(rounds.map(({ ratios }) => ratios[`${name}/${base}`]))
+      return {
+        goal: `policies in ${where}${policies[name].title}: at most ${most}x ${policies[base].title}`,
+        measured: `${fixed(median, 2)}x (processes ${fixed(least, 2)}x to ${fixed(greatest, 2)}x)`,
+        reached: median <= most,
+      }
+    })
+}
+
+function only(measured, start) {
+  return Object.entries(measured).flatMap(([round, each]) => (round.startsWith(start) ? [each] : []))
+}
+
+function short(name) {
+  return { one: '1', four: '4', thousand: '1,000', overridden: 'overridden' }[name]
+}
