@@ -18,7 +18,7 @@ export function isMapped(groups: readonly number[]): boolean {
   return groups[5] === 0xffff && groups.slice(0, 5).every((each) => each === 0)
 }
 
-export interface Style {
+interface Style {
   readonly upper: boolean
   readonly padded: boolean
   readonly dotted: boolean

@@ -185,7 +185,7 @@ test('any text at all is made plain without an error', () => {
 })
 
 test('a very long path takes no longer than it is long', () => {
-  // A million characters of each: anything quadratic would take hours.
+  // A hundred thousand characters of each: anything quadratic would take minutes.
   for (const part of [
     '/',
     '/a',
@@ -203,7 +203,7 @@ test('a very long path takes no longer than it is long', () => {
     '%2F',
     '/%ff',
   ]) {
-    const path = plainPath(`/${part.repeat(1_000_000 / part.length)}`)
+    const path = plainPath(`/${part.repeat(100_000 / part.length)}`)
     expect(path.startsWith('/')).toBe(true)
   }
 })

@@ -1,0 +1,157 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { fixedWindow, type Limit, leakyBucket, memoryStore, slidingLog, slidingWindow, tokenBucket } from 'sluice'
+import { ManualClock } from 'sluice/testing'
+import { describe, expect, it, test } from 'vitest'
+import { restrains } from '../../src/limits/restrains.js'
+
+const token = (capacity: number, refill: string) => tokenBucket({ capacity, refill })
+const leaky = (capacity: number, drain: string) => leakyBucket({ capacity, drain })
+const fixed = (quota: number, window: string) => fixedWindow({ quota, window })
+const sliding = (quota: number, window: string, slices = 1) => slidingWindow({ quota, window, slices })
+const log = (quota: number, window: string) => slidingLog({ quota, window })
+
+describe('a limit restrains a wider one', () => {
+  it.each<[Limit, Limit]>([
+    [token(10, '10/s'), token(10, '10/s')],
+    [token(10, '10/s'), token(20, '600/m')],
+    [token(10, '10/s'), leaky(10, '20/s')],
+    [leaky(10, '10/s'), token(10, '10/s')],
+    [leaky(10, '10/s'), leaky(11, '10/s')],
+    [token(10, '10/s'), fixed(1000, '1m')],
+    [token(10, '10/s'), sliding(2000, '1m', 10)],
+    [token(10, '10/s'), log(610, '1m')],
+    [leaky(10, '1/s'), fixed(70, '1m')],
+    [fixed(10, '1s'), fixed(20, '1s')],
+    [fixed(10, '1s'), fixed(1000, '1m')],
+    [fixed(10, '1s'), token(20, '10/s')],
+    [fixed(10, '1s'), leaky(20, '10/s')],
+    [fixed(10, '1s'), log(20, '1s')],
+    [fixed(10, '1s'), sliding(30, '1s')],
+    [sliding(10, '1s', 4), sliding(10, '1s', 4)],
+    [sliding(10, '1s'), fixed(20, '1s')],
+    [sliding(10, '1s'), token(20, '10/s')],
+    [sliding(10, '1s'), log(20, '1s')],
+    [log(10, '1s'), log(10, '1s')],
+    [log(10, '1s'), log(600, '1m')],
+    [log(10, '1s'), fixed(10, '1s')],
+    [log(10, '1s'), sliding(20, '1s', 3)],
+    [log(10, '1s'), token(10, '10/s')],
+    [log(10, '1s'), leaky(10, '10/s')],
+  ])('%j, %j', (first, second) => {
+    expect(restrains(first, second)).toBe(true)
+  })
+})
+
+describe('a limit does not restrain one that it lets more through to', () => {
+  it.each<[Limit, Limit]>([
+    [token(11, '10/s'), token(10, '10/s')],
+    [token(10, '11/s'), token(10, '10/s')],
+    [token(1, '10/s'), token(1000, '9.999999/s')],
+    // Ten a second is 36,000 an hour, which is more than 250 a day.
+    [token(10, '10/s'), fixed(250, '1d')],
+    [token(10, '10/s'), log(609, '1m')],
+    [fixed(10, '1s'), token(19, '10/s')],
+    [fixed(10, '1s'), token(1000, '9/s')],
+    // Twice the quota fits across a boundary.
+    [fixed(10, '1s'), log(19, '1s')],
+    [fixed(10, '1s'), fixed(599, '1m')],
+    [log(10, '1s'), token(9, '10/s')],
+    [log(10, '1s'), log(9, '1s')],
+    [log(10, '1s'), fixed(599, '1m')],
+    [sliding(11, '1s'), sliding(10, '1s')],
+  ])('%j, %j', (first, second) => {
+    expect(restrains(first, second)).toBe(false)
+  })
+})
+
+// Few milliseconds and few units, so that whole windows and whole buckets come and go within a trace.
+const units = fc.integer({ min: 1, max: 12 })
+const wideUnits = fc.oneof(units, fc.integer({ min: 1, max: 60 }))
+const lengths = fc.constantFrom(1, 2, 3, 4, 6, 7, 10, 12)
+
+function limitsOf(quotas: Arbitrary<number>): Arbitrary<Limit> {
+  const rates = fc.tuple(units, lengths).map(([count, ms]) => `${count}/${ms}ms`)
+  const aligns = fc.constantFrom('epoch' as const, 'epoch' as const, 'first' as const)
+  return fc.oneof(
+    fc.record({ capacity: quotas, refill: rates }).map(tokenBucket),
+    fc.record({ capacity: quotas, drain: rates }).map(leakyBucket),
+    fc.record({ quota: quotas, window: lengths, align: aligns }).map(fixedWindow),
+    fc
+      .record({ quota: quotas, window: lengths, slices: fc.constantFrom(1, 1, 2, 3), align: aligns })
+      .map(slidingWindow),
+    fc.record({ quota: quotas, window: lengths }).map(slidingLog),
+  )
+}
+
+/** The first narrow and the second wide, or hardly any pair would do. */
+const restrainedPairs = fc
+  .tuple(limitsOf(units), limitsOf(wideUnits))
+  .filter(([first, second]) => restrains(first, second))
+
+/** Waits, some of them a microsecond short of a window's end or past it, and bursts. */
+const traces = fc.array(
+  fc.record({
+    waitMs: fc.oneof(fc.constant(0), fc.nat(13), fc.nat(40)),
+    offUs: fc.constantFrom(0, 0, 0, 1, -1, 500),
+    cost: fc.constantFrom(1, 1, 1, 2, 3, 7, 12),
+    times: fc.constantFrom(1, 1, 2, 15),
+  }),
+  { minLength: 5, maxLength: 40, size: 'max' },
+)
+
+test('a limit never denies what the one that restrains it allows', () => {
+  fc.assert(
+    fc.property(restrainedPairs, traces, fc.nat(100), ([first, second], trace, startMs) => {
+      const clock = new ManualClock(1_745_000_000_000 + startMs)
+      const store = memoryStore({ clock })
+      for (const { waitMs, offUs, cost, times } of trace) {
+        clock.advance(Math.max(0, waitMs + offUs / 1000))
+        for (let i = 0; i < times; i++) {
+          const { decisions } = store.decide([
+            { name: 'first', limit: first, key: 'key', cost },
+            { name: 'second', limit: second, key: 'key', cost },
+          ])
+          if (decisions[0].allowed) expect(decisions[1].allowed).toBe(true)
+        }
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('it is so of every pair of algorithms', () => {
+  // The property above is worth nothing for a pair that its generator never makes.
+  const pairs = new Set<string>()
+  for (const [first, second] of fc.sample(restrainedPairs, { numRuns: 3_000, seed: 1 }))
+    pairs.add(`${first.algorithm} ${second.algorithm}`)
+  expect(pairs.size).toBe(25)
+})
+
+test('the greediest of clients does not find a gap either', () => {
+  // Takes whatever the first limit gives, at every moment at which it may give more.
+  fc.assert(
+    fc.property(
+      restrainedPairs,
+      fc.array(fc.nat(12), { minLength: 1, maxLength: 6 }),
+      fc.nat(100),
+      ([first, second], pauses, startMs) => {
+        const clock = new ManualClock(1_745_000_000_000 + startMs)
+        const store = memoryStore({ clock })
+        for (let step = 0; step < 60; step++) {
+          for (;;) {
+            const { decisions } = store.decide([
+              { name: 'first', limit: first, key: 'key', cost: 1 },
+              { name: 'second', limit: second, key: 'key', cost: 1 },
+            ])
+            if (!decisions[0].allowed) {
+              clock.advance(decisions[0].retryAfterMs + (step % 3 === 0 ? pauses[step % pauses.length] : 0))
+              break
+            }
+            expect(decisions[1].allowed).toBe(true)
+          }
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})

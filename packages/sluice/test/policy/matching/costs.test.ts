@@ -1,0 +1,165 @@
+import { createPolicy, fixedWindow, tokenBucket } from 'sluice'
+import { ManualClock } from 'sluice/testing'
+import { describe, expect, it } from 'vitest'
+import { expectRefusal, WRONG_NUMBERS, WRONG_TYPES } from '../../limits/refusals.js'
+
+const limit = fixedWindow({ quota: 100, window: '1h' })
+const clock = () => new ManualClock(1_745_000_100_000)
+
+describe('what a request takes', () => {
+  const policy = () =>
+    createPolicy({
+      levels: [
+        { name: 'calls', limit, cost: 1 },
+        { name: 'call', limit },
+        { name: 'bytes', limit, cost: 'bytes' },
+      ],
+      clock: clock(),
+    })
+  const left = (request: { bytes: number | string | null | undefined }, options?: { cost: number }) =>
+    policy()
+      .check(request, options)
+      .levels.map(({ decision }) => decision.remaining)
+
+  it('is one, or what the call says, or what the level says', () => {
+    expect(left({ bytes: 10 })).toEqual([99, 99, 90])
+    expect(left({ bytes: 10 }, { cost: 3 })).toEqual([99, 97, 90])
+    expect(left({ bytes: 10 }, { cost: 0 })).toEqual([99, 100, 90])
+    expect(left({ bytes: 0 })).toEqual([99, 99, 100])
+    expect(left({ bytes: -0 })).toEqual([99, 99, 100])
+  })
+
+  it('is read from digits as from a number', () => {
+    expect(left({ bytes: '10' })).toEqual([99, 99, 90])
+    expect(left({ bytes: '0' })).toEqual([99, 99, 100])
+  })
+
+  it('is the cost of the call where the attribute is absent', () => {
+    for (const bytes of [undefined, null, '']) expect(left({ bytes }, { cost: 3 })).toEqual([99, 97, 97])
+  })
+
+  it.each([
+    -1,
+    1.5,
+    2 ** 53,
+    1e21,
+    true,
+    false,
+    '-1',
+    '1.5',
+    '1e3',
+    '0x10',
+    ' 1',
+    '1 ',
+    '+1',
+    '１',
+    'ten',
+    '9'.repeat(17),
+    '9'.repeat(100),
+  ])('is an error where the attribute is %j, and nothing is taken', (bytes) => {
+    const each = policy()
+    for (const method of ['check', 'charge', 'refund', 'reserve', 'explain'] as const) {
+      expectRefusal(
+        () => each[method]({ bytes }),
+        "the attribute bytes must be a whole number from 0, for it is the cost in level 'bytes'",
+      )
+    }
+    expect(each.peek({ bytes: 1 }).levels.map(({ decision }) => decision.remaining)).toEqual([100, 100, 100])
+  })
+
+  it('is not asked of a level that the request is not about', () => {
+    const other = createPolicy({ levels: [{ name: 'bytes', when: { path: '/upload' }, limit, cost: 'bytes' }] })
+    expect(other.check({ path: '/', bytes: 'many' }).allowed).toBe(true)
+    expectRefusal(() => other.check({ path: '/upload', bytes: 'many' }), 'the attribute bytes')
+  })
+
+  it('is checked before anything is taken, wherever it is said', () => {
+    const each = policy()
+    for (const [cost, shown] of [...WRONG_NUMBERS, ...WRONG_TYPES]) {
+      expectRefusal(() => each.check({ bytes: 1 }, { cost: cost as never }), /^cost must be a whole number/, shown)
+    }
+    expectRefusal(() => each.check({ bytes: 1 }, 3 as never), 'options must be an object such as { cost: 3 }')
+    expect(each.peek({ bytes: 1 }).levels.map(({ decision }) => decision.remaining)).toEqual([100, 100, 100])
+  })
+
+  it('is nothing for a look, whatever the levels say', () => {
+    const each = policy()
+    expect(each.peek({ bytes: 'many' }).allowed).toBe(true)
+    expect(each.peek({ bytes: 50 }).levels.map(({ decision }) => decision.remaining)).toEqual([100, 100, 100])
+  })
+})
+
+describe('several limits on one level', () => {
+  const both = () => {
+    const time = clock()
+    const levels = [
+      { name: 'global', limit },
+      {
+        name: 'user',
+        key: 'user',
+        limit: [tokenBucket({ capacity: 10, refill: '10/s' }), fixedWindow({ quota: 25, window: '1d' })],
+      },
+    ] as const
+    return { time, policy: createPolicy({ levels, clock: time }) }
+  }
+  const left = (policy: ReturnType<typeof both>['policy'], user = 'a') =>
+    policy.peek({ user }).levels.map(({ decision }) => decision.remaining)
+
+  it('all take, or none does', () => {
+    const { policy, time } = both()
+    expect(policy.check({ user: 'a' }, { cost: 10 }).allowed).toBe(true)
+    expect(left(policy)).toEqual([90, 0, 15])
+    // The first limit denies, so the day's loses nothing; nor does the level before.
+    expect(policy.check({ user: 'a' }).deniedBy).toEqual(['user'])
+    expect(left(policy)).toEqual([90, 0, 15])
+    time.advance(1_000)
+    policy.check({ user: 'a' }, { cost: 10 })
+    time.advance(1_000)
+    // Now it is the day's that denies.
+    const verdict = policy.check({ user: 'a' }, { cost: 6 })
+    expect(verdict.deniedBy).toEqual(['user'])
+    expect(verdict.levels.map(({ name, decision }) => [name, decision.allowed])).toEqual([
+      ['global', true],
+      ['user', true],
+      ['user', false],
+    ])
+    expect(left(policy)).toEqual([80, 10, 5])
+    expect(policy.check({ user: 'a' }, { cost: 5 }).allowed).toBe(true)
+  })
+
+  it('deny under one name and by the longer wait, if more than one does', () => {
+    const { policy } = both()
+    policy.charge({ user: 'a' }, { cost: 25 })
+    const verdict = policy.check({ user: 'a' })
+    expect(verdict.deniedBy).toEqual(['user'])
+    const waits = verdict.levels.slice(1).map(({ decision }) => decision.retryAfterMs)
+    expect(waits.every((ms) => ms > 0)).toBe(true)
+    expect(verdict.retryAfterMs).toBe(Math.max(...waits))
+  })
+
+  it('have states of their own for each key', () => {
+    const { policy } = both()
+    policy.check({ user: 'a' }, { cost: 10 })
+    expect(left(policy, 'b')).toEqual([90, 10, 25])
+  })
+
+  it('may be fewer or more in an override, which has its own', () => {
+    const policy = createPolicy({
+      levels: [
+        {
+          name: 'user',
+          key: 'user',
+          limit: [limit, tokenBucket({ capacity: 50, refill: '1/s' })],
+          overrides: [
+            { when: { user: 'one' }, limit },
+            { when: { user: 'three' }, limit: [limit, limit, tokenBucket({ capacity: 2, refill: '1/s' })] },
+          ],
+        },
+      ],
+      clock: clock(),
+    })
+    expect(policy.check({ user: 'one' }).levels).toHaveLength(1)
+    expect(policy.check({ user: 'three' }).levels.map(({ decision }) => decision.remaining)).toEqual([99, 99, 1])
+    expect(policy.check({ user: 'other' }).levels.map(({ decision }) => decision.remaining)).toEqual([99, 49])
+  })
+})

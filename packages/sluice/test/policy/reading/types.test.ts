@@ -1,0 +1,99 @@
+/** Mostly for the compiler: each line that must not compile says so, and it is an error if it does. */
+import { createPolicy, fixedWindow, memoryStore, type Policy, tokenBucket } from 'sluice'
+import { expect, expectTypeOf, test } from 'vitest'
+
+const limit = fixedWindow({ quota: 100, window: '1h' })
+
+const policy = createPolicy({
+  levels: [
+    { name: 'global', limit },
+    {
+      name: 'merchant',
+      key: 'merchant',
+      limit,
+      overrides: [{ when: { plan: 'gold' }, limit: tokenBucket({ capacity: 9, refill: '1/s' }) }],
+    },
+    {
+      name: 'charges',
+      key: ['merchant', 'region'],
+      when: { method: 'POST', path: '/v1/charges' },
+      limit,
+      cost: 'units',
+    },
+  ],
+})
+
+test('the attributes of a request are those of when, key, cost and overrides', () => {
+  expectTypeOf(policy).toEqualTypeOf<
+    Policy<'merchant' | 'region' | 'method' | 'path' | 'units' | 'plan', 'global' | 'merchant' | 'charges'>
+  >()
+  const request = { merchant: 'a', region: 'eu', method: 'POST', path: '/v1/charges', units: 3, plan: null }
+  expect(policy.check(request).allowed).toBe(true)
+  expect(policy.check({ ...request, more: {} }).allowed).toBe(true)
+  expect([...policy.attributes].sort()).toEqual(['merchant', 'method', 'path', 'plan', 'region', 'units'])
+})
+
+test('each of them must be said, if only to be absent', () => {
+  // @ts-expect-error -- nothing is said
+  policy.check({})
+  // @ts-expect-error -- merchant is missing, which key asks
+  policy.check({ region: 'eu', method: 'GET', path: '/', units: 1, plan: 'a' })
+  // @ts-expect-error -- path is missing, which when asks
+  policy.check({ merchant: 'a', region: 'eu', method: 'GET', units: 1, plan: 'a' })
+  // @ts-expect-error -- units is missing, which cost asks
+  policy.check({ merchant: 'a', region: 'eu', method: 'GET', path: '/', plan: 'a' })
+  // @ts-expect-error -- plan is missing, which an override asks
+  policy.check({ merchant: 'a', region: 'eu', method: 'GET', path: '/', units: 1 })
+  const rest = { region: undefined, method: undefined, path: undefined, units: undefined, plan: undefined }
+  // @ts-expect-error -- an object is no attribute
+  expect(() => policy.check({ ...rest, merchant: {} })).toThrow(TypeError)
+  // @ts-expect-error -- neither is a list
+  expect(() => policy.check({ ...rest, merchant: ['a'] })).toThrow(TypeError)
+})
+
+test('a level is called by one of its names', () => {
+  policy.override('merchant', 'a', limit)
+  policy.removeOverride('merchant', 'a')
+  // @ts-expect-error -- misspelt
+  expect(() => policy.override('merchants', 'a', limit)).toThrow(RangeError)
+  // @ts-expect-error -- misspelt
+  expect(() => policy.removeOverride('charge', 'a')).toThrow(RangeError)
+  const request = { merchant: 'a', region: 'eu', method: 'POST', path: '/', units: 3, plan: null }
+  policy.reset(request, { levels: ['global'] })
+  // @ts-expect-error -- misspelt
+  expect(() => policy.reset(request, { levels: ['globals'] })).toThrow(RangeError)
+})
+
+test('what really was the cost may be said by attributes of the policy only', () => {
+  const request = { merchant: 'a', region: 'eu', method: 'POST', path: '/v1/charges', units: 3, plan: null }
+  policy.reserve(request).settle({ units: 2 })
+  policy.reserve(request).settle(2)
+  // @ts-expect-error -- no level asks about it
+  policy.reserve(request).settle({ unit: 2 })
+})
+
+test('levels that ask about nothing need nothing', () => {
+  const all = createPolicy({ levels: [{ name: 'all', limit }] })
+  expectTypeOf(all).toEqualTypeOf<Policy<never, 'all'>>()
+  expect(all.check({}).allowed).toBe(true)
+})
+
+test('a store needs a name, and has the clock', () => {
+  const levels = [{ name: 'all', limit }] as const
+  expectTypeOf(createPolicy({ name: 'p', levels, store: memoryStore() })).toEqualTypeOf<Policy<never, 'all'>>()
+  // @ts-expect-error -- two policies would share their states
+  expect(() => createPolicy({ levels, store: memoryStore() })).toThrow(TypeError)
+  // @ts-expect-error -- the store keeps the time
+  expect(() => createPolicy({ name: 'p', levels, store: memoryStore(), clock: Date })).toThrow(TypeError)
+})
+
+test('a level is written as it is read', () => {
+  // @ts-expect-error -- a key is a name or a list of names
+  expect(() => createPolicy({ levels: [{ name: 'a', key: { user: true }, limit }] })).toThrow(TypeError)
+  // @ts-expect-error -- no name
+  expect(() => createPolicy({ levels: [{ limit }] })).toThrow(TypeError)
+  // @ts-expect-error -- no regular expressions
+  expect(() => createPolicy({ levels: [{ name: 'a', when: { path: /v1/ }, limit }] })).toThrow(TypeError)
+  // @ts-expect-error -- a rate is not a limit
+  expect(() => createPolicy({ levels: [{ name: 'a', limit: '5/s' }] })).toThrow(TypeError)
+})
