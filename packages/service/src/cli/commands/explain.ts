@@ -1,0 +1,116 @@
+import { type AsyncPolicy, createPolicy, InvalidTypeError, InvalidValueError, type Policy } from 'sluice'
+import { PolicyFileError } from '../../policy-file/policy-file-error.js'
+import type { Command } from '../command.js'
+import type { ExplainReport } from '../explain-report.js'
+import { explanationText } from '../explanation-text.js'
+import { foretell } from '../foretell.js'
+import type { Io } from '../io.js'
+import { nearest } from '../nearest.js'
+import { parseOptions } from '../parse-options.js'
+import { fileName, readFile } from '../read-file.js'
+import { UsageError } from '../usage-error.js'
+import { withRedisStore } from '../with-redis-store.js'
+
+const HELP = `Usage: sluice explain FILE --request JSON [--cost N] [--store URL] [--prefix TEXT] [--json]
+
+Shows what a policy has to do with a request: which levels match, their keys, the limits in force and what is
+left, and why the others do not match. Takes nothing.
+
+  --request JSON   the request's attributes: '{"method":"POST","path":"/v1/charges","merchant":"acct_1"}'
+  --cost N         what the request takes, a whole number from 0. Default 1
+  --store URL      asks a Redis, redis://host:6379 or rediss://…, for what is left. Without it nothing has been taken yet
+  --prefix TEXT    what keys in Redis begin with. Default sluice:
+  --json           prints the same as JSON
+
+Ends with 0, also if the request would be denied; 1 if the file cannot be used or Redis does not answer; 2 if the
+command line is wrong.
+`
+
+const EXAMPLE = `such as '{"method":"POST","path":"/v1/charges"}'`
+
+export const explain: Command = {
+  summary: 'shows which levels match a request, their keys and what is left',
+  help: HELP,
+  async run(args, io) {
+    const { values, positionals } = parseOptions(args, {
+      request: 'text',
+      cost: 'text',
+      store: 'text',
+      prefix: 'text',
+      json: 'flag',
+    })
+    const [path, ...more] = positionals
+    if (path === undefined || more.length > 0)
+      throw new UsageError('explain needs one file: sluice explain policy.yaml')
+    const request = readRequest(values.request)
+    const cost = readCost(values.cost)
+    if (values.prefix !== undefined && values.store === undefined) throw new UsageError('--prefix needs --store')
+    try {
+      const report = await reportOf(path, request, cost, values, io)
+      const colours = io.stdout.isTTY === true && !io.env.NO_COLOR
+      io.stdout.write(values.json === true ? `${JSON.stringify(report, null, 2)}\n` : explanationText(report, colours))
+      return 0
+    } catch (error) {
+      if (error instanceof PolicyFileError) {
+        io.stderr.write(`${error.message}\n`)
+        return 1
+      }
+      // What is wrong with an attribute, which only the policy knows.
+      if (error instanceof InvalidTypeError || error instanceof InvalidValueError) throw new UsageError(error.message)
+      throw error
+    }
+  },
+}
+
+async function reportOf(
+  path: string,
+  request: Record<string, never>,
+  cost: number,
+  { store, prefix }: { store?: string; prefix?: string },
+  io: Io,
+): Promise<ExplainReport> {
+  const { policy: data } = await readFile(path, io)
+  const name = data.name ?? 'default'
+  const explained = async (policy: Policy<never> | AsyncPolicy<never>) => ({
+    file: fileName(path),
+    policy: name,
+    cost,
+    ...foretell(await policy.explain(request, { cost })),
+    unused: unusedOf(request, policy.attributes),
+  })
+  if (store === undefined) return { ...(await explained(createPolicy(data))), store: 'memory' }
+  return withRedisStore(store, prefix, async (redis, shown) => ({
+    ...(await explained(createPolicy({ ...data, name, store: redis }))),
+    store: shown,
+  }))
+}
+
+function unusedOf(request: object, attributes: readonly string[]): ExplainReport['unused'] {
+  const unused = Object.keys(request).filter((name) => !attributes.includes(name))
+  return unused.map((attribute) => {
+    const didYouMean = nearest(
+      attribute,
+      attributes.filter((name) => !Object.hasOwn(request, name)),
+    )
+    return didYouMean === undefined ? { attribute } : { attribute, didYouMean }
+  })
+}
+
+function readRequest(text: string | undefined): Record<string, never> {
+  if (text === undefined) throw new UsageError(`explain needs --request with a JSON object ${EXAMPLE}`)
+  let request: unknown
+  try {
+    request = JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`--request must be a JSON object ${EXAMPLE}: ${(error as Error).message}`)
+  }
+  if (typeof request === 'object' && request !== null && !Array.isArray(request))
+    return request as Record<string, never>
+  throw new UsageError(`--request must be a JSON object ${EXAMPLE}, got ${text.slice(0, 60)}`)
+}
+
+function readCost(text = '1'): number {
+  const cost = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isSafeInteger(cost)) return cost
+  throw new UsageError(`--cost must be a whole number from 0, got '${text.slice(0, 60)}'`)
+}

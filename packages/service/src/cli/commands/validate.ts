@@ -1,0 +1,67 @@
+import { createPolicy } from 'sluice'
+import { PolicyFileError, type PolicyFileProblem, problemLines } from '../../policy-file/policy-file-error.js'
+import type { Command } from '../command.js'
+import type { Io } from '../io.js'
+import { parseOptions } from '../parse-options.js'
+import { fileName, readFile } from '../read-file.js'
+import { UsageError } from '../usage-error.js'
+
+const HELP = `Usage: sluice validate FILE... [--json]
+
+Checks policy files, in YAML or JSON; '-' is the standard input. Prints every problem as
+file:line:column message, and what can be used but is hardly meant as a warning.
+
+  --json    prints a list of { file, ok, levels, attributes, problems, warnings }
+
+Ends with 0 if all files can be used, 1 if not, 2 if the command line is wrong.
+`
+
+/** What is said about one file. */
+interface Report {
+  readonly file: string
+  readonly ok: boolean
+  readonly levels?: number
+  readonly attributes?: readonly string[]
+  readonly problems: readonly PolicyFileProblem[]
+  readonly warnings: readonly PolicyFileProblem[]
+}
+
+export const validate: Command = {
+  summary: 'checks policy files and prints every problem with its line',
+  help: HELP,
+  async run(args, io) {
+    const { values, positionals } = parseOptions(args, { json: 'flag' })
+    if (positionals.length === 0) throw new UsageError('validate needs a file: sluice validate policy.yaml')
+    const reports: Report[] = []
+    for (const path of positionals) reports.push(await reportOf(path, io))
+    if (values.json === true) io.stdout.write(`${JSON.stringify(reports, null, 2)}\n`)
+    else for (const report of reports) io.stdout.write(`${linesOf(report).join('\n')}\n`)
+    return reports.every(({ ok }) => ok) ? 0 : 1
+  },
+}
+
+async function reportOf(path: string, io: Io): Promise<Report> {
+  const file = fileName(path)
+  try {
+    const { policy, warnings } = await readFile(path, io)
+    const { attributes } = createPolicy(policy)
+    return { file, ok: true, levels: policy.levels.length, attributes: [...attributes].sort(), problems: [], warnings }
+  } catch (error) {
+    if (!(error instanceof PolicyFileError)) throw error
+    return { file, ok: false, problems: error.problems, warnings: [] }
+  }
+}
+
+function linesOf({ file, ok, levels, attributes = [], problems, warnings }: Report): readonly string[] {
+  if (!ok) return problemLines(file, problems)
+  const asWarnings = warnings.map((each) => ({ ...each, message: `warning: ${each.message}` }))
+  const names = attributes.length === 0 ? '' : ` (${attributes.join(', ')})`
+  return [
+    ...problemLines(file, asWarnings),
+    `${file}: ${count(levels ?? 0, 'level')}, ${count(attributes.length, 'attribute')}${names}`,
+  ]
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,55 @@
+import { styleText } from 'node:util'
+import type { Explanation, Limit } from 'sluice'
+import { printable } from '../policy-file/printable.js'
+import type { ExplainReport } from './explain-report.js'
+import { fits } from './foretell.js'
+import { table } from './table.js'
+
+const HEAD = ['level', 'key', 'limit', 'from', 'cost', 'left']
+
+/** The report of `explain`, for people. */
+export function explanationText(report: ExplainReport, colours: boolean): string {
+  const paint = (style: 'green' | 'red' | 'yellow' | 'dim', text: string) => (colours ? styleText(style, text) : text)
+  const matching = report.levels.filter(({ matches }) => matches)
+  const others = report.levels.filter(({ matches }) => !matches)
+  const lines = [
+    ...(matching.length === 0 ? ['No level matches.'] : table([HEAD, ...matching.flatMap(rowsOf)])),
+    ...(others.length === 0 ? [] : ['', 'Does not match:']),
+    ...table(others.map(({ level, because }) => [`  ${level}`, printable(because ?? '')])).map((line) =>
+      paint('dim', line),
+    ),
+    '',
+    report.allowed
+      ? paint('green', `Allowed: a request like this would pass now${takenFrom(report)}.`)
+      : paint('red', `Denied by ${report.deniedBy.join(', ')}.`),
+    ...report.reasons.map((reason) => `  ${reason}`),
+    ...report.unused.map((each) => paint('yellow', unusedText(each))),
+    report.store === 'memory'
+      ? paint('dim', 'Nothing has been taken: what is left is that of a fresh store. --store redis://… asks a Redis.')
+      : paint('dim', `As things stand in ${report.store}, policy '${report.policy}'.`),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function rowsOf({ level, key = '', from = 'level', cost = 0, shadow, limits = [] }: Explanation): readonly string[][] {
+  return limits.map(({ limit, decision }, i) => {
+    const left = `${decision.remaining} of ${decision.quota}`
+    const fit = fits(decision, cost) ? left : `${left}, which is not enough`
+    const who = i === 0 ? [shadow === true ? `${level} (shadow)` : level, printable(key)] : ['', '']
+    return [...who, limitText(limit), from, String(cost), fit]
+  })
+}
+
+function limitText({ algorithm, ...numbers }: Limit): string {
+  return [algorithm, ...Object.entries(numbers).map(([name, value]) => `${name} ${value}`)].join(', ')
+}
+
+function takenFrom({ levels }: ExplainReport): string {
+  const names = levels.filter(({ matches, cost }) => matches && cost !== 0).map(({ level }) => level)
+  return names.length === 0 ? '' : ` and take from ${names.join(', ')}`
+}
+
+function unusedText({ attribute, didYouMean }: ExplainReport['unused'][number]): string {
+  const advice = didYouMean === undefined ? '' : `; did you mean '${didYouMean}'?`
+  return `The policy never asks about '${printable(attribute)}'${advice}`
+}

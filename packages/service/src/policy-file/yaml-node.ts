@@ -1,0 +1,50 @@
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml'
+import type { MapEntry, ScalarNode, SourceNode } from './source-node.js'
+
+/** The items of lists as far as they have been made into nodes, by where the list begins. */
+export class FinishedItems {
+  readonly #lists = new Map<number, SourceNode[]>()
+
+  /** Makes the items of a part of a list into nodes, and gives all that there are so far. */
+  add(offset: number, part: Node | null): readonly SourceNode[] {
+    const items = this.#lists.get(offset) ?? []
+    if (isSeq(part)) for (const item of part.items) items.push(itemOf(item as Node | Pair<Node, Node>, this))
+    this.#lists.set(offset, items)
+    return items
+  }
+}
+
+/** A node of the YAML parser as ours: small, and without anything that is not needed any more. */
+export function nodeOf(node: Node | null, finished: FinishedItems): SourceNode {
+  const offset = node?.range?.[0] ?? 0
+  if (isAlias(node)) return { kind: 'alias', offset, name: node.source }
+  const anchor = (node as { anchor?: string } | null)?.anchor
+  if (isMap(node)) {
+    return {
+      kind: 'map',
+      offset,
+      anchor,
+      entries: node.items.map((pair) => entryOf(pair as Pair<Node, Node>, finished)),
+    }
+  }
+  if (isSeq(node)) {
+    return { kind: 'list', offset, anchor, items: finished.add(offset, node) }
+  }
+  if (!isScalar(node)) return { kind: 'scalar', offset, value: null, plain: '' }
+  const plain = node.type === 'PLAIN' || node.source === '' ? node.source : undefined
+  return { kind: 'scalar', offset, anchor, value: node.value as ScalarNode['value'], plain }
+}
+
+/** An item of `[a: b]` is a pair, which stands for a map of one entry. */
+function itemOf(item: Node | Pair<Node, Node>, finished: FinishedItems): SourceNode {
+  if (!('key' in item)) return nodeOf(item, finished)
+  const entry = entryOf(item, finished)
+  return { kind: 'map', offset: entry.key.offset, entries: [entry] }
+}
+
+function entryOf({ key, value }: Pair<Node, Node>, finished: FinishedItems): MapEntry {
+  const keyNode = nodeOf(key, finished)
+  // A key alone has a value nowhere, which is then looked for where the key is.
+  if (value === null) return { key: keyNode, value: { kind: 'scalar', offset: keyNode.offset, value: null, plain: '' } }
+  return { key: keyNode, value: nodeOf(value, finished) }
+}
