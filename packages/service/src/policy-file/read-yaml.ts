@@ -16,6 +16,7 @@ const SCALAR_NEXT = '\u001f'
 const HELD_BEFORE_FINISHING = 50_000
 const MOST_HELD = 1_000_000
 const MOST_DIRECTIVES = 10
+const MOST_ERRORS = 1_000
 
 const TOO_MUCH =
   "there is too much up to here: write long lists with one '- ' item a line, or the whole file as JSON, which takes less to read"
@@ -33,6 +34,9 @@ class YamlReader {
   readonly #finished = new FinishedItems()
   #held = 0
   #finishAt = HELD_BEFORE_FINISHING
+  /** How many tokens have gone to the composer, which keeps them. */
+  #passed = 0
+  #errors = 0
   #directives = 0
   #documentTokens = 0
   #isText = false
@@ -41,7 +45,7 @@ class YamlReader {
     for (const lexeme of new Lexer().lex(text)) {
       if (this.#stopsAt(lexeme)) return { node: undefined, faults: this.#faults }
       this.#feed(this.#parser.next(lexeme))
-      if (this.#documentTokens > 1) break
+      if (this.#documentTokens > 1 || this.#errors > MOST_ERRORS) break
       if (this.#held > this.#finishAt && lexeme.endsWith('\n')) this.#finishItems()
     }
     this.#feed(this.#parser.end())
@@ -75,6 +79,8 @@ class YamlReader {
 
   #feed(tokens: Iterable<CST.Token>): void {
     for (const token of tokens) {
+      this.#passed++
+      if (token.type === 'error') this.#errors++
       if (token.type === 'document' && ++this.#documentTokens > 1) {
         if (this.#documentTokens === 2)
           this.#add(token.offset, 'a second document begins here, but a file holds one policy')
@@ -95,7 +101,7 @@ class YamlReader {
       this.#take(part)
       this.#finished.add(token.offset, part.contents)
     }
-    this.#held = this.#parser.stack.reduce((sum, token) => sum + lexemesIn(token), 0)
+    this.#held = this.#parser.stack.reduce((sum, token) => sum + lexemesIn(token), this.#passed)
     this.#finishAt = this.#held + HELD_BEFORE_FINISHING
   }
 

@@ -31,7 +31,7 @@ export function nodeOf(node: Node | null, finished: FinishedItems): SourceNode {
     return { kind: 'list', offset, anchor, items: finished.add(offset, node) }
   }
   if (!isScalar(node)) return { kind: 'scalar', offset, value: null, plain: '' }
-  const plain = node.type === 'PLAIN' || node.source === '' ? node.source : undefined
+  const plain = node.type === 'PLAIN' ? node.source : undefined
   return { kind: 'scalar', offset, anchor, value: node.value as ScalarNode['value'], plain }
 }
 

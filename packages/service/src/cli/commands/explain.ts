@@ -71,7 +71,7 @@ async function reportOf(
 ): Promise<ExplainReport> {
   const { policy: data } = await readFile(path, io)
   const name = data.name ?? 'default'
-  const explained = async (policy: Policy<never> | AsyncPolicy<never>) => ({
+  const explained = async (policy: Policy | AsyncPolicy) => ({
     file: fileName(path),
     policy: name,
     cost,

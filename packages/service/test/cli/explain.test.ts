@@ -1,0 +1,129 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import { Redis } from 'ioredis'
+import { createPolicy } from 'sluice'
+import { ioredisOptions, redisStore } from 'sluice/redis'
+import { loadPolicyFile } from 'sluice-service'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort, type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
+import { EXAMPLE, sluice } from './run-cli.js'
+
+const CHARGE = { method: 'POST', path: '/v1/charges', merchant: 'acct_1', ip: '192.0.2.1' }
+
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+
+afterAll(() => server.stop())
+
+function explain(request: object, ...more: readonly string[]) {
+  return sluice(['explain', EXAMPLE, '--request', JSON.stringify(request), ...more])
+}
+
+test('it shows which levels match, their keys, limits and what is left, and why others do not', async () => {
+  const { code, stdout, stderr } = await explain({ ...CHARGE, merchant: 'acct_big' })
+  expect(code).toBe(0)
+  expect(stderr).toBe('')
+  expect(stdout).toBe(`level     key       limit                                         from      cost  left
+global    *         token-bucket, capacity 10000, refill 10000/s  level     1     10000 of 10000
+merchant  acct_big  token-bucket, capacity 1000, refill 1000/s    override  1     1000 of 1000
+charges   acct_big  token-bucket, capacity 50, refill 50/s        level     1     50 of 50
+
+Does not match:
+  customers  method is 'POST', and it asks for "GET"
+  ip         merchant is 'acct_big', and it asks for null
+
+Allowed: a request like this would pass now and take from global, merchant, charges.
+Nothing has been taken: what is left is that of a fresh store. --store redis://… asks a Redis.
+`)
+})
+
+test('a cost that can never fit is denied', async () => {
+  const { code, stdout } = await explain(CHARGE, '--cost', '60')
+  expect(code).toBe(0)
+  expect(stdout).toContain('50 of 50, which is not enough')
+  expect(stdout).toContain('Denied by charges.\n  charges: takes 60, and 50 is all that it ever has\n')
+})
+
+test('an attribute that nobody asks about is said, for it may be misspelt', async () => {
+  const { stdout } = await explain({ method: 'GET', merchnt: 'acct_1', colour: '\u001b[31mred' })
+  expect(stdout).toContain("The policy never asks about 'merchnt'; did you mean 'merchant'?\n")
+  expect(stdout).toContain("The policy never asks about 'colour'\n")
+})
+
+test('what the request says cannot steer the terminal', async () => {
+  const { stdout } = await explain({ merchant: '\u001b[31mred\n', path: '/\u0007' })
+  expect(stdout).not.toContain('\u001b')
+  expect(stdout).not.toContain('\u0007')
+  expect(stdout).toContain('\\u001b[31mred')
+})
+
+test('a bad file is its problems', async () => {
+  const ended = await sluice(['explain', '-', '--request', '{}'], { stdin: 'version: 1\nlevels: []\n' })
+  expect(ended).toEqual({ code: 1, stdout: '', stderr: 'stdin:2:9 levels must have at least one level\n' })
+})
+
+test('with a store it shows what is left there, and takes nothing', async () => {
+  const client = new Redis(server.url, { ...ioredisOptions, lazyConnect: true })
+  await client.connect()
+  const { policy } = await loadPolicyFile(EXAMPLE)
+  const stripe = createPolicy({ ...policy, name: 'payments', store: redisStore(client, { deadlineMs: 5_000 }) })
+  await stripe.override('merchant', 'acct_3', { algorithm: 'token-bucket', capacity: 7, refill: '7/d' })
+  await stripe.check({ merchant: 'acct_3' } as never, { cost: 5 })
+  await stripe.charge({ method: 'POST', path: '/v1/charges', merchant: 'acct_2' } as never, { cost: 100_000 })
+  client.disconnect()
+
+  for (const cost of ['2', '2', '3']) {
+    const { code, stdout } = await explain(
+      { merchant: 'acct_3', ip: null },
+      '--store',
+      server.url,
+      '--cost',
+      cost,
+      '--json',
+    )
+    expect(code).toBe(0)
+    const { levels } = JSON.parse(stdout)
+    expect(levels[1]).toMatchObject({ level: 'merchant', from: 'run-time override', cost: Number(cost) })
+    expect(levels[1].limits[0].decision).toMatchObject({ quota: 7, remaining: 2 })
+  }
+  const { stdout } = await explain({ ...CHARGE, merchant: 'acct_2' }, '--store', server.url)
+  expect(stdout).toMatch(/^Denied by global, merchant, charges\.$/m)
+  expect(stdout).toContain(`As things stand in ${server.url}, policy 'payments'.`)
+  const apart = await explain({ ...CHARGE, merchant: 'acct_2' }, '--store', server.url, '--prefix', 'other:')
+  expect(apart.stdout).toContain('Allowed')
+})
+
+test('a Redis that is not there is an error, and no secret is told', async () => {
+  const port = await freePort()
+  const { code, stdout, stderr } = await explain(CHARGE, '--store', `redis://user:hunter2@127.0.0.1:${port}/3`)
+  expect(code).toBe(1)
+  expect(stdout).toBe('')
+  expect(stderr).toMatch(/^sluice: Redis at redis:\/\/127\.0\.0\.1:\d+\/3 cannot be reached: .*ECONNREFUSED.*\n$/)
+  expect(stderr).not.toContain('hunter2')
+})
+
+test('a server that never answers is an error too, after a while', async () => {
+  const silent: Server = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as { port: number }
+  const { code, stderr } = await explain(CHARGE, '--store', `redis://127.0.0.1:${port}`)
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^sluice: Redis at redis:\/\/127\.0\.0\.1:\d+ cannot be reached: no answer within 3000 ms\n$/)
+  silent.close()
+})
+
+test('a wrong password is an error', async () => {
+  const guarded = await startRedis({ args: ['--requirepass', 'hunter2'] })
+  try {
+    const url = guarded.url.replace('//', '//:wrong@')
+    const { code, stderr } = await explain(CHARGE, '--store', url)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^sluice: Redis at [^\n]*(WRONGPASS|NOAUTH)[^\n]*\n$/)
+    expect((await explain(CHARGE, '--store', guarded.url.replace('//', '//:hunter2@'))).code).toBe(0)
+  } finally {
+    await guarded.stop()
+  }
+})

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+export const EXAMPLE = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the command as a process of its own, as a user would. */
+export function sluice(args: readonly string[], { stdin = '', closeStdout = false } = {}): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, FORCE_COLOR: undefined, NODE_OPTIONS: '' }
+    const child = spawn(process.execPath, [main, ...args], { env })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', (data: Buffer) => {
+      stdout += data
+    })
+    child.stderr.on('data', (data: Buffer) => {
+      stderr += data
+    })
+    if (closeStdout) child.stdout.destroy()
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
+    // A command that needs no input may end before it is there.
+    child.stdin.on('error', () => {})
+    child.stdin.end(stdin)
+  })
+}

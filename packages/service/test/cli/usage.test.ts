@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { EXAMPLE, sluice } from './run-cli.js'
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+test.each([[['--help']], [['help']], [['-h']]])('%j says what there is', async (args) => {
+  const { code, stdout } = await sluice(args)
+  expect(code).toBe(0)
+  for (const name of ['validate', 'explain', 'types']) expect(stdout).toContain(`  ${name}`)
+})
+
+test.each(['validate', 'explain', 'types'])('%s has its own help', async (name) => {
+  const { code, stdout } = await sluice(['help', name])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(new RegExp(`^Usage: sluice ${name} FILE`))
+  expect((await sluice([name, '--help'])).stdout).toBe(stdout)
+})
+
+test.each([['--version'], ['-v']])('%s is the version', async (option) => {
+  expect(await sluice([option])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+const REQUEST = ['--request', '{}']
+
+test.each([
+  [['valdate'], "there is no command 'valdate'; did you mean 'validate'?"],
+  [['frobnicate'], "there is no command 'frobnicate'; there are validate, explain, types"],
+  [['help', 'expln'], "did you mean 'explain'?"],
+  [['--verson'], 'there is no option --verson; did you mean --version?'],
+  [['validate'], 'validate needs a file'],
+  [['validate', '--jsn', EXAMPLE], 'there is no option --jsn; did you mean --json?'],
+  [['validate', '--json=yes', EXAMPLE], '--json takes no value'],
+  [['types'], 'types needs one file'],
+  [['types', EXAMPLE, EXAMPLE], 'types needs one file'],
+  [['explain', ...REQUEST], 'explain needs one file'],
+  [['explain', EXAMPLE], 'explain needs --request with a JSON object'],
+  [['explain', EXAMPLE, '--request'], '--request needs a value'],
+  [['explain', EXAMPLE, '--request', '{'], '--request must be a JSON object such as'],
+  [['explain', EXAMPLE, '--request', '[1]'], '--request must be a JSON object such as'],
+  [['explain', EXAMPLE, '--request', '{"ip":{}}'], 'the attribute ip must be text'],
+  [['explain', EXAMPLE, ...REQUEST, ...REQUEST], '--request is given twice'],
+  [['explain', EXAMPLE, ...REQUEST, '--cost', 'many'], "--cost must be a whole number from 0, got 'many'"],
+  [['explain', EXAMPLE, ...REQUEST, '--cost', '-1'], "--cost must be a whole number from 0, got '-1'"],
+  [['explain', EXAMPLE, ...REQUEST, '--prefix', 'a:'], '--prefix needs --store'],
+  [['explain', EXAMPLE, ...REQUEST, '--store', 'localhost:6379'], '--store must be the address of a Redis'],
+  [['explain', EXAMPLE, ...REQUEST, '--store', 'http://a'], '--store must be the address of a Redis'],
+])('%j is answered with what would be right', async (args, said) => {
+  const { code, stdout, stderr } = await sluice(args)
+  expect(code).toBe(2)
+  expect(stdout).toBe('')
+  expect(stderr).toContain(said)
+  expect(stderr).toMatch(/^sluice: [^\n]*\n$/)
+})
+
+test('no command at all is answered with what there is', async () => {
+  expect(await sluice([])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('Usage: sluice COMMAND'),
+  })
+})

@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { small } from '../policy-file/example-files.js'
+import { EXAMPLE, sluice } from './run-cli.js'
+
+let folder: string
+let bad: string
+let odd: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-cli-'))
+  bad = join(folder, 'bad.yaml')
+  odd = join(folder, 'odd.yaml')
+  await writeFile(bad, 'version: 1\nlevels:\n  - name: a\n    limit: { algorithm: tokn-bucket }\n    kee: b\n')
+  await writeFile(odd, small(undefined, '    cost: 0\n'))
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+test('a good file is one line', async () => {
+  const line = `${EXAMPLE}: 5 levels, 4 attributes (ip, merchant, method, path)\n`
+  expect(await sluice(['validate', EXAMPLE])).toEqual({ code: 0, stdout: line, stderr: '' })
+})
+
+test('a bad file is a line for each problem', async () => {
+  const { code, stdout, stderr } = await sluice(['validate', EXAMPLE, bad])
+  expect(code).toBe(1)
+  expect(stderr).toBe('')
+  expect(stdout.split('\n').slice(1)).toEqual([
+    expect.stringMatching(/bad\.yaml:4:25 .*did you mean 'token-bucket'\?$/),
+    expect.stringMatching(/bad\.yaml:5:5 .*did you mean 'key'\?$/),
+    '',
+  ])
+})
+
+test('a warning is a line and no failure', async () => {
+  const { code, stdout, stderr } = await sluice(['validate', odd])
+  expect(code).toBe(0)
+  expect(stderr).toBe('')
+  expect(stdout).toMatch(/^.*odd\.yaml:5:11 warning: 'a' can never deny: .*\n.*odd\.yaml: 1 level, 0 attributes\n$/)
+})
+
+test('machines are given JSON', async () => {
+  const { code, stdout } = await sluice(['validate', '--json', bad, odd])
+  expect(code).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject([
+    {
+      file: bad,
+      ok: false,
+      problems: [
+        { line: 4, column: 25 },
+        { line: 5, column: 5 },
+      ],
+      warnings: [],
+    },
+    { file: odd, ok: true, levels: 1, attributes: [], problems: [], warnings: [{ line: 5, column: 11 }] },
+  ])
+})
+
+test('a dash is the standard input', async () => {
+  expect(await sluice(['validate', '-'], { stdin: small() })).toMatchObject({
+    code: 0,
+    stdout: 'stdin: 1 level, 0 attributes\n',
+  })
+  expect(await sluice(['validate', '-'], { stdin: 'a' })).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('stdin:1:1 a single value is not a policy'),
+  })
+})
+
+test('a file that cannot be read is a problem like any other', async () => {
+  const missing = join(folder, 'none.yaml')
+  const { code, stdout } = await sluice(['validate', missing, folder])
+  expect(code).toBe(1)
+  expect(stdout).toBe(`${missing}:1:1 there is no such file\n${folder}:1:1 this is a folder, not a file\n`)
+})
+
+test('whoever stops reading early is no failure', async () => {
+  const { stderr } = await sluice(['validate', EXAMPLE], { closeStdout: true })
+  expect(stderr).toBe('')
+})

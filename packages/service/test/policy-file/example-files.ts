@@ -1,0 +1,65 @@
+/** Good policies, as text, that together use everything a policy can say. */
+const BUCKET = '{ algorithm: token-bucket, capacity: 20, refill: 5/s }'
+
+/** The smallest policy, with something in the place of its limit or after it. */
+export function small(limit: string = BUCKET, more = ''): string {
+  return `version: 1\nlevels:\n  - name: a\n    limit: ${limit}\n${more}`
+}
+
+export const GOOD_YAML: Readonly<Record<string, string>> = {
+  smallest: small(),
+  'every algorithm': `
+version: 1
+name: api
+ipv6Prefix: 64
+levels:
+  - { name: token, limit: ${BUCKET} }
+  - { name: leaky, limit: { algorithm: leaky-bucket, capacity: 20, drain: 10/250ms } }
+  - { name: fixed, limit: { algorithm: fixed-window, quota: 7, window: 1m, align: first } }
+  - { name: sliding, limit: { algorithm: sliding-window, quota: 7, window: 60000, slices: 10, align: epoch } }
+  - { name: log, limit: { algorithm: sliding-log, quota: 7, window: 1.5s } }
+`,
+  'every condition': `
+version: 1
+levels:
+  - name: all
+    when:
+      method: [post, GET]
+      path: [/v1/charges/:id, /v1/**]
+      ip: [10.0.0.0/8, '2001:db8::/32', 192.0.2.1]
+      merchant: null
+      plan: [free, null, 3, true]
+      beta: { present: true }
+      team: { not: [red, null] }
+      route: { path: /a/* }
+      proxy: { cidr: 10.0.0.0/8 }
+      '007': 'yes'
+    limit: ${BUCKET}
+`,
+  'everything else of a level': `
+version: 1
+levels:
+  - name: user.level-1_x
+    key: [tenant, user]
+    limit:
+      - { algorithm: token-bucket, capacity: 10, refill: 10/s }
+      - { algorithm: fixed-window, quota: 250, window: 1d }
+    overrides:
+      - when: { tenant: big }
+        limit: { algorithm: token-bucket, capacity: 1000, refill: 100/s }
+    cost: units
+    shadow: true
+    onFailure: local
+  - { name: one, key: ip, cost: 3, shadow: false, onFailure: closed, limit: ${BUCKET} }
+`,
+  aliases: `
+version: 1
+levels:
+  - { name: a, key: [x], limit: &small ${BUCKET} }
+  - { name: b, key: [y], limit: *small }
+`,
+  'an editor’s line': `# yaml-language-server: $schema=x.json\n$schema: x.json\n---\n${small()}...\n`.replace(
+    '$schema: x.json\n---',
+    '---\n$schema: x.json',
+  ),
+}
