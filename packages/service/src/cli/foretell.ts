@@ -39,7 +39,7 @@ function reasonOf(
 }
 
 /** A wait as people say it, rounded up, so that nobody comes too early. */
-export function duration(ms: number): string {
+function duration(ms: number): string {
   if (ms === Infinity) return 'ever'
   if (ms < 1_000) return `${Math.ceil(ms)} ms`
   if (ms < 120_000) return `${Math.ceil(ms / 100) / 10} s`

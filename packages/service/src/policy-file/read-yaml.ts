@@ -1,4 +1,5 @@
 import { Composer, type CST, type Document, Lexer, Parser } from 'yaml'
+import { SCALAR_NEXT, withoutSimpleFlows } from './simple-flows.js'
 import { DEEPEST, type Fault, type ReadText, TOO_DEEP } from './source-node.js'
 import { SPACES_FOR_TABS, yamlFault } from './yaml-fault.js'
 import { FinishedItems, nodeOf } from './yaml-node.js'
@@ -9,12 +10,11 @@ import { FinishedItems, nodeOf } from './yaml-node.js'
  */
 const OPTIONS = { version: '1.2', schema: 'core', merge: false, resolveKnownTags: false, uniqueKeys: false } as const
 
-/** A mark of the lexer: the next lexeme is the text of a scalar. */
-const SCALAR_NEXT = '\u001f'
-
 /** How many lexemes are held before the finished items of lists are made into nodes, and how many at most. */
 const HELD_BEFORE_FINISHING = 50_000
 const MOST_HELD = 1_000_000
+/** How many are parsed at most: a hundred thousand overrides, each on seven lines, have three million. */
+const MOST_PARSED = 4_000_000
 const MOST_DIRECTIVES = 10
 const MOST_ERRORS = 1_000
 
@@ -32,6 +32,7 @@ class YamlReader {
   readonly #faults: Fault[] = []
   readonly #documents: Document.Parsed[] = []
   readonly #finished = new FinishedItems()
+  #parsed = 0
   #held = 0
   #finishAt = HELD_BEFORE_FINISHING
   /** How many tokens have gone to the composer, which keeps them. */
@@ -42,10 +43,10 @@ class YamlReader {
   #isText = false
 
   read(text: string): ReadText {
-    for (const lexeme of new Lexer().lex(text)) {
+    for (const lexeme of withoutSimpleFlows(text, new Lexer().lex(text), this.#finished.flows)) {
       if (this.#stopsAt(lexeme)) return { node: undefined, faults: this.#faults }
       this.#feed(this.#parser.next(lexeme))
-      if (this.#documentTokens > 1 || this.#errors > MOST_ERRORS) break
+      if (this.#documentTokens > 1 || this.#errors + this.#faults.length > MOST_ERRORS) break
       if (this.#held > this.#finishAt && lexeme.endsWith('\n')) this.#finishItems()
     }
     this.#feed(this.#parser.end())
@@ -63,12 +64,13 @@ class YamlReader {
     const isText = this.#isText
     this.#isText = lexeme === SCALAR_NEXT
     if (isText) return false
+    this.#parsed++
     this.#held++
     if (lexeme.startsWith('!')) this.#add(offset, `tags such as ${lexeme.slice(0, 40)} are not supported: leave it out`)
     if (lexeme.startsWith('%')) this.#directive(offset, lexeme)
     if (this.#directives > MOST_DIRECTIVES) return this.#stop(offset, 'there are too many directives')
     if (this.#parser.stack.length > DEEPEST + 2) return this.#stop(offset, TOO_DEEP)
-    return this.#held > MOST_HELD && this.#stop(offset, TOO_MUCH)
+    return (this.#held > MOST_HELD || this.#parsed > MOST_PARSED) && this.#stop(offset, TOO_MUCH)
   }
 
   #directive(offset: number, line: string): void {

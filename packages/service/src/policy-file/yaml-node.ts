@@ -1,8 +1,10 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml'
 import type { MapEntry, ScalarNode, SourceNode } from './source-node.js'
 
-/** The items of lists as far as they have been made into nodes, by where the list begins. */
+/** What has been made into nodes before the whole is: items of lists, by where the list begins. */
 export class FinishedItems {
+  /** Lists and maps that were read before they came to the parser, by where they begin. */
+  readonly flows = new Map<number, SourceNode>()
   readonly #lists = new Map<number, SourceNode[]>()
 
   /** Makes the items of a part of a list into nodes, and gives all that there are so far. */
@@ -31,6 +33,8 @@ export function nodeOf(node: Node | null, finished: FinishedItems): SourceNode {
     return { kind: 'list', offset, anchor, items: finished.add(offset, node) }
   }
   if (!isScalar(node)) return { kind: 'scalar', offset, value: null, plain: '' }
+  const flow = node.type === 'PLAIN' ? finished.flows.get(offset) : undefined
+  if (flow !== undefined) return anchor === undefined ? flow : { ...flow, anchor }
   const plain = node.type === 'PLAIN' ? node.source : undefined
   return { kind: 'scalar', offset, anchor, value: node.value as ScalarNode['value'], plain }
 }

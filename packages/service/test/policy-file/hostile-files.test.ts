@@ -39,6 +39,8 @@ const HOSTILE: Readonly<Record<string, () => string>> = {
   colons: () => ': '.repeat(4 * MB),
   'one long number': () => `version: ${'9'.repeat(9 * MB)}`,
   'one long name': () => `version: 1\n${'a'.repeat(9 * MB)}: 1`,
+  'a long list': () => `version: 1\nlevels:\n${'- a\n'.repeat(2 * MB)}`,
+  'a long list of mistakes': () => `version: 1\nlevels:\n${'- a: b: c\n'.repeat(MB - 1)}`,
   'tabs and spaces': () => `a:\n${' \t'.repeat(4 * MB)}b`,
 }
 
