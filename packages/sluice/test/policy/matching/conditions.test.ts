@@ -132,3 +132,25 @@ describe('an address', () => {
     expect(used(128, '2001:db8::1', '2001:DB8:0:0::1%eth0')).toBe(true)
   })
 })
+
+describe('what one level asks of an attribute', () => {
+  it('does not change what another asks of it', () => {
+    const policy = createPolicy({
+      levels: [
+        { name: 'path', when: { route: { path: '/v1/**' } }, limit },
+        { name: 'equal', when: { route: '/v1/' }, limit },
+      ],
+    })
+    expect(policy.check({ route: '/v1/' }).levels.map(({ name }) => name)).toEqual(['path', 'equal'])
+  })
+
+  it('nor does a block make a path something else', () => {
+    const policy = createPolicy({
+      levels: [
+        { name: 'path', when: { x: { path: '/v1/**' } }, limit },
+        { name: 'block', when: { x: { cidr: '10.0.0.0/8' } }, limit },
+      ],
+    })
+    expect(policy.check({ x: '//v1//a' }).levels.map(({ name }) => name)).toEqual(['path'])
+  })
+})

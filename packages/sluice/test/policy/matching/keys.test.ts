@@ -85,3 +85,13 @@ describe('a level', () => {
     expect(one.peek({ user: 'x' }).levels.map(({ decision }) => decision.remaining)).toEqual([995, 995, 995, 995, 995])
   })
 })
+
+describe('a key that explain shows', () => {
+  it.each(['/a%3Fb', '/a%23b', '/a%5Cb', '/a%2525', '/a%', '/%ff'])('can be given to override, also for %s', (path) => {
+    const policy = createPolicy({ levels: [{ name: 'path', key: 'path', limit }] })
+    const [{ key }] = policy.explain({ path })
+    policy.override('path', key as string, fixedWindow({ quota: 7, window: '1h' }))
+    expect(policy.check({ path }).levels[0].decision.quota).toBe(7)
+    expect(policy.check({ path: '/a' }).levels[0].decision.quota).toBe(1_000)
+  })
+})

@@ -1,12 +1,24 @@
 import fc from 'fast-check'
 import { createPolicy, fixedWindow } from 'sluice'
 import { describe, expect, it, test } from 'vitest'
-import { matchesPath, parsePathPattern } from '../../../src/policy/matching/path-pattern.js'
+import { onlyPath, parsePathPattern } from '../../../src/policy/matching/path-pattern.js'
 import { PathTrie } from '../../../src/policy/matching/path-trie.js'
 import { expectRefusal } from '../../limits/refusals.js'
 
 const segmentsOf = (path: string) => (path === '/' ? [] : path.slice(1).split('/'))
-const matches = (pattern: string, path: string) => matchesPath(parsePathPattern('path', pattern), segmentsOf(path))
+
+/** What is said of a pattern and a path, which is one thing however it is asked. */
+function matches(pattern: string, path: string): boolean {
+  const parsed = parsePathPattern('path', pattern)
+  const trie = new PathTrie<string>()
+  trie.add(parsed, pattern)
+  const found: string[] = []
+  trie.find(path, (item) => found.push(item))
+  expect(found).toEqual(trie.has(path) ? [pattern] : [])
+  const only = onlyPath(parsed)
+  if (only !== undefined) expect(path === only).toBe(trie.has(path))
+  return trie.has(path)
+}
 
 describe('a pattern goes by segments', () => {
   it.each([
@@ -36,6 +48,19 @@ describe('a pattern goes by segments', () => {
     ['/caf%C3%A9', '/café', true],
     ['/%2A', '/*', true],
     ['/%2A', '/x', false],
+    ['/%3Aid', '/:id', true],
+    ['/%3Aid', '/x', false],
+    ['/%2a%2A', '/**', true],
+    ['/%2a%2A', '/a', false],
+    // What stays escaped in a path does so here.
+    ['/a%2fb', '/a%2Fb', true],
+    ['/a%2fb', '/a/b', false],
+    ['/a%5cb', '/a%5Cb', true],
+    ['/a%3fb', '/a%3Fb', true],
+    ['/100%', '/100%25', true],
+    ['/100%25', '/100%25', true],
+    ['/%ff', '/%FF', true],
+    ['/%zz/*', '/%25zz/x', true],
     ['/a.b', '/axb', false],
     ['/__proto__', '/__proto__', true],
     ['/constructor', '/toString', false],
@@ -61,9 +86,14 @@ describe('a pattern goes by segments', () => {
       ['/v1/x:id', 'as a whole'],
       ['/v1/(a|b)', 'as a whole'],
       ['/v1/:id(\\d+)', 'as a whole'],
-      ['/v1//charges', 'as a whole'],
-      ['/v1/../charges', 'as a whole'],
-      ['/v1/./charges', 'as a whole'],
+      ['/v1\\charges', 'as a whole'],
+      ['/v1//charges', 'without empty segments'],
+      ['//v1', 'without empty segments'],
+      ['//', 'without empty segments'],
+      ['/v1/../charges', "'.' and '..', which no path has"],
+      ['/v1/./charges', "'.' and '..', which no path has"],
+      ['/v1/%2e%2E/charges', "'.' and '..', which no path has"],
+      ['/v1/%2e', "'.' and '..', which no path has"],
       ['/(a+)+$', 'as a whole'],
     ])
       expectRefusal(() => parsePathPattern('path', pattern), /^path must be a path/, reason)
@@ -71,6 +101,15 @@ describe('a pattern goes by segments', () => {
       expectRefusal(() => parsePathPattern('path', pattern), /^path must be a path such as/)
     }
   })
+})
+
+test('a pattern has at most a hundred segments', () => {
+  const most = '/a'.repeat(99)
+  expect(matches(`${most}/:x`, '/a'.repeat(100))).toBe(true)
+  expect(matches(`${most}/**`, '/a'.repeat(20_000))).toBe(true)
+  for (const pattern of [`${most}/a/:x`, '/a'.repeat(20_000), `${'/*'.repeat(1_000)}/**`]) {
+    expectRefusal(() => parsePathPattern('path', pattern), /^path must be a path of at most 100 segments/)
+  }
 })
 
 // Few names, so that random patterns and paths meet; some of them have a meaning to somebody.
@@ -89,10 +128,12 @@ function oracle(pattern: readonly string[], path: readonly string[]): boolean {
   return (first === '*' || first.startsWith(':') || first === path[0]) && oracle(rest, path.slice(1))
 }
 
-test('a pattern matches what it says, segment by segment', () => {
+test('a pattern matches what it says, segment by segment, and one without freedom a single path', () => {
   fc.assert(
     fc.property(patterns, paths, (pattern, path) => {
       expect(matches(pattern, path)).toBe(oracle(segmentsOf(pattern), segmentsOf(path)))
+      const only = onlyPath(parsePathPattern('path', pattern))
+      expect(only).toBe(/[*:]/.test(pattern) ? undefined : pattern)
     }),
     { numRuns: 5_000 },
   )
@@ -111,6 +152,7 @@ test('many patterns at once find what each of them matches, once each', () => {
           trie.find(path, (i) => found.push(i))
           const expected = all.flatMap((pattern, i) => (oracle(segmentsOf(pattern), segmentsOf(path)) ? [i] : []))
           expect(found.sort((a, b) => a - b)).toEqual(expected)
+          expect(trie.has(path)).toBe(expected.length > 0)
         }
       },
     ),

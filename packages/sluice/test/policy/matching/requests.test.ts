@@ -124,6 +124,27 @@ describe('a request', () => {
     }
   })
 
+  it('with a getter that asks the same policy is refused, and is not mixed up with the other', () => {
+    const policy = createPolicy({ levels: [{ name: 'level', key: ['a', 'b'], limit }] })
+    const request = {
+      a: 'outer',
+      get b() {
+        policy.check({ a: 'inner', b: 'x' })
+        return 'y'
+      },
+    }
+    for (const method of ['check', 'peek', 'charge', 'refund', 'reserve', 'reset', 'explain'] as const) {
+      expectRefusal(
+        () => policy[method](request),
+        /^request must be an object whose getters do not ask the same policy/,
+      )
+    }
+    const left = (a: string, b: string) => policy.peek({ a, b }).levels[0].decision.remaining
+    expect([left('outer', 'y'), left('inner', 'y'), left('outer', 'x')]).toEqual([100, 100, 100])
+    // What the getter asked was a request like any other.
+    expect(left('inner', 'x')).toBeLessThan(100)
+  })
+
   it('that no level is about is allowed, and takes nothing', () => {
     const policy = createPolicy({ levels: [{ name: 'level', key: 'user', limit }] })
     expect(policy.check({ user: undefined })).toEqual({

@@ -1,0 +1,179 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { plainPath } from '../../../src/policy/matching/plain-path.js'
+
+const segments = fc.array(
+  fc
+    .string({ unit: fc.constantFrom(...'abcXYZ019-_~.;,=@:é漢😀'), minLength: 1, maxLength: 5 })
+    .filter((text) => !/^\.\.?$/.test(text)),
+  { maxLength: 5 },
+)
+
+/** How a path can be written otherwise, at each of its segments. */
+const disguises = fc.array(
+  fc.record({
+    before: fc.constantFrom('', '', '/', './', 'x/../', '%2e/', 'x/%2E%2e/', '/./', 'a%2Fb/../'),
+    escaped: fc.nat(),
+    lower: fc.boolean(),
+    slash: fc.constantFrom('/', '/', '\\', '//'),
+  }),
+  { minLength: 6, maxLength: 6 },
+)
+
+/** Some of the characters escaped, by the bits of a number. */
+function escapeSome(text: string, bits: number, lower: boolean): string {
+  return [...text]
+    .map((character, i) => {
+      if (((bits >> i) & 1) === 0) return character
+      const escaped = Array.from(
+        new TextEncoder().encode(character),
+        (byte) => `%${byte.toString(16).padStart(2, '0')}`,
+      ).join('')
+      return lower ? escaped : escaped.toUpperCase()
+    })
+    .join('')
+}
+
+test('no mixture of disguises makes another path of it', () => {
+  fc.assert(
+    fc.property(
+      segments,
+      disguises,
+      fc.constantFrom('', 'http://example.com', 'https://[::1]:80'),
+      fc.constantFrom('', '/', '/.', '?a=/../b', '#', '/?', '/x/..'),
+      (parts, ways, origin, end) => {
+        const path = parts
+          .map((part, i) => `${ways[i].slash}${ways[i].before}${escapeSome(part, ways[i].escaped, ways[i].lower)}`)
+          .join('')
+        // An origin ends where a slash begins the path.
+        const text = `${origin}${path.replace(/^\\/, '/') || '/'}${end}`
+        expect(plainPath(text), text).toBe(`/${parts.join('/')}`)
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+})
+
+/** Texts in which much has a meaning, and much is escaped that need not be or cannot be. */
+const texts = fc.string({
+  unit: fc.constantFrom(
+    ...'/a.\\?#:~é漢%25fFeE',
+    '%25',
+    '%2F',
+    '%3f',
+    '%23',
+    '%5C',
+    '%2e',
+    '%C3%A9',
+    '%c3',
+    '%FF',
+    '%41',
+  ),
+  maxLength: 20,
+})
+
+test('a plain path is plain already, whatever it was made of', () => {
+  fc.assert(
+    fc.property(fc.oneof(texts, fc.string({ unit: 'binary' })), fc.constantFrom('/', '', 'http://a'), (text, start) => {
+      const plain = plainPath(`${start}${text}`)
+      expect(plainPath(plain)).toBe(plain)
+      if (plain !== '*') expect(plain).toMatch(/^\//)
+      expect(plain).not.toMatch(/\/\/|\/\.\.?(\/|$)|.\/$|[?#\\]|%(?![\dA-F]{2})/)
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
+/** The bytes that a segment stands for. */
+function bytesOf(segment: string): readonly number[] {
+  const parts = segment.split(/(%[\dA-Fa-f]{2})/)
+  return parts.flatMap((part, i) => (i % 2 === 1 ? [Number.parseInt(part.slice(1), 16)] : [...Buffer.from(part)]))
+}
+
+test('what was escaped can be told from a plain path, so two paths never become one', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'/%?#\\.*:ab2Fé漢😀'), minLength: 1, maxLength: 6 })
+  const bytes = fc.oneof(
+    text.map((each) => [...Buffer.from(each)]),
+    fc.array(fc.oneof(fc.nat(255), fc.constantFrom(0x2f, 0x25, 0xc3, 0xa9, 0xe0, 0xed, 0xa0, 0x80, 0xf0)), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+  )
+  const lists = fc.array(
+    bytes.filter((each) => !/^\.\.?$/.test(String.fromCharCode(...each))),
+    { minLength: 1, maxLength: 4 },
+  )
+  const escaped = (byte: number) => `%${byte.toString(16).padStart(2, '0')}`
+  fc.assert(
+    fc.property(lists, (list) => {
+      const plain = plainPath(`/${list.map((each) => each.map(escaped).join('')).join('/')}`)
+      expect(plain.slice(1).split('/').map(bytesOf)).toEqual(list)
+    }),
+    { numRuns: 5_000 },
+  )
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), (list) => {
+      fc.pre(!list.some((each) => each === '.' || each === '..'))
+      const plain = plainPath(`/${list.map(encodeURIComponent).join('/')}`)
+      expect(plain.slice(1).split('/').map(decodeURIComponent)).toEqual(list)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('any text at all is made plain without an error', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'/.%2eEfF5cC\\?#\n\0\ud800') })),
+      (text) => {
+        expect(typeof plainPath(text)).toBe('string')
+        expect(typeof plainPath(`/${text}`)).toBe('string')
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+})
+
+test('a very long path takes no longer than it is long', () => {
+  // A hundred thousand characters of each: anything quadratic would take minutes.
+  for (const part of [
+    '/',
+    '/a',
+    '/..',
+    '/./',
+    '%2e',
+    '/%',
+    '\\',
+    'a',
+    ':',
+    'a:',
+    '?',
+    '/a/..',
+    'http://',
+    '%2F',
+    '/%ff',
+  ]) {
+    const path = plainPath(`/${part.repeat(100_000 / part.length)}`)
+    expect(path.startsWith('/')).toBe(true)
+  }
+})
+
+function bestMs(run: () => void): number {
+  let best = Infinity
+  for (let round = 0; round < 7; round++) {
+    const start = performance.now()
+    run()
+    best = Math.min(best, performance.now() - start)
+  }
+  return best
+}
+
+test.each(['/%', '/%ff', '/%c3', '/%zz'])(
+  'a path of malformed escapes, %s, costs no more to read than one of good ones',
+  (part) => {
+    // As long a request line as Node.js accepts.
+    const bad = part.repeat(16_000 / part.length)
+    const good = '/%41'.repeat(4_000)
+    expect(bestMs(() => plainPath(bad))).toBeLessThan(10 * bestMs(() => plainPath(good)))
+  },
+)
