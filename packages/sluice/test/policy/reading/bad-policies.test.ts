@@ -71,6 +71,8 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
   ],
   ['a part of no level', level({ priority: 1 }), 'levels.0.priority', "a level has no 'priority'; it has name, when"],
 
+  ['no limit', { levels: [{ name: 'a' }] }, 'levels.0.limit', 'limit must be a limit such as tokenBucket'],
+  ['null for a limit', level({ limit: null }), 'levels.0.limit', 'limit must be a limit such as tokenBucket'],
   ['a limit as text', level({ limit: '5/s' }), 'levels.0.limit', "got '5/s'"],
   ['an empty list of limits', level({ limit: [] }), 'levels.0.limit', 'a list of at least one'],
   ['nine limits', level({ limit: new Array(9).fill(limit) }), 'levels.0.limit', 'at most 8, got 9'],
@@ -238,6 +240,18 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
     'when must be an object',
   ],
   [
+    'an override without a limit',
+    level({ overrides: [{ when: { a: 1 } }] }),
+    'levels.0.overrides.0.limit',
+    'limit must be a limit',
+  ],
+  [
+    'an override with null for a limit',
+    level({ overrides: [{ when: { a: 1 }, limit: null }] }),
+    'levels.0.overrides.0.limit',
+    'got null',
+  ],
+  [
     'an override with a key',
     level({ overrides: [{ when: {}, limit, key: 'a' }] }),
     'levels.0.overrides.0.key',
@@ -308,7 +322,7 @@ test('several mistakes are told all at once, in the order of the policy', () => 
       {
         nam: 'c',
         limit: [{ algorithm: 'fixed-window' }, {}],
-        overrides: [{ limit }, { when: 5, limit: 5 }],
+        overrides: [{}, { when: 5, limit: 5 }],
         shadow: 1,
         onFailure: 1,
       },
@@ -332,6 +346,7 @@ test('several mistakes are told all at once, in the order of the policy', () => 
     'levels.2.limit.0.window',
     'levels.2.limit.1',
     'levels.2.overrides.0.when',
+    'levels.2.overrides.0.limit',
     'levels.2.overrides.1.when',
     'levels.2.overrides.1.limit',
     'levels.2.shadow',
@@ -349,6 +364,6 @@ test('several mistakes are told all at once, in the order of the policy', () => 
   const { colour: _, ...rest } = policy
   expect(() => createPolicy(rest as never)).toThrow(InvalidPolicyError)
   expect(() => createPolicy(rest as never)).toThrow(
-    /^the policy has 20 problems:\n {2}version: .*\n {2}levels\[0\]\.name: /,
+    /^the policy has 21 problems:\n {2}version: .*\n {2}levels\[0\]\.name: /,
   )
 })

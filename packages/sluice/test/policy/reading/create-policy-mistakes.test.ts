@@ -53,6 +53,10 @@ describe('the mistakes that people make with createPolicy', () => {
       'got a function',
     )
     refused({ levels: [{ name: 'a', limit: [[limit]] }] }, 'levels[0].limit[0]: limit must be a limit')
+    refused(
+      { levels: [{ name: 'a', limits: limit }] },
+      "levels[0].limits: a level has no 'limits'; did you mean 'limit'?",
+    )
   })
 
   it('a level without a name, or an object for a key', () => {
@@ -89,7 +93,7 @@ describe('the mistakes that people make with overrides', () => {
     }
     expectRefusal(() => one.override('pair', 'x', limit), 'key must be a list', '[user, plan]')
     expectRefusal(() => one.override('all', 'x', limit), 'key must be []')
-    for (const wrong of [5, [], {}, '5/s', [limit, {}]]) {
+    for (const wrong of [undefined, null, 5, [], {}, '5/s', [limit, {}]]) {
       expect(() => one.override('a', 'x', wrong as never)).toThrow(InvalidPolicyError)
     }
     expectRefusal(() => one.override('a', 'x', limit, { untill: 5 } as never), 'did you mean until?')

@@ -1,5 +1,14 @@
 /** Mostly for the compiler: each line that must not compile says so, and it is an error if it does. */
-import { createPolicy, fixedWindow, memoryStore, type Policy, tokenBucket } from 'sluice'
+import {
+  type AsyncPolicy,
+  type AsyncStore,
+  createPolicy,
+  fixedWindow,
+  type Level,
+  memoryStore,
+  type Policy,
+  tokenBucket,
+} from 'sluice'
 import { expect, expectTypeOf, test } from 'vitest'
 
 const limit = fixedWindow({ quota: 100, window: '1h' })
@@ -72,6 +81,86 @@ test('what really was the cost may be said by attributes of the policy only', ()
   policy.reserve(request).settle({ unit: 2 })
 })
 
+test('a request may be of an interface or a class, or have more in it than is asked about', () => {
+  interface Attributes {
+    readonly merchant: string
+    readonly plan?: string
+  }
+  class Incoming {
+    readonly headers = new Map<string, string>()
+    readonly merchant: string | undefined
+    constructor(merchant: string | undefined) {
+      this.merchant = merchant
+    }
+    get plan() {
+      return 'gold'
+    }
+  }
+  const asked = createPolicy({
+    levels: [{ name: 'merchant', key: 'merchant', limit, overrides: [{ when: { plan: 'gold' }, limit }] }],
+  })
+  const required: Required<Attributes> = { merchant: 'a', plan: 'gold' }
+  const some: Attributes = { merchant: 'a' }
+  asked.check(required)
+  asked.check(new Incoming('a'))
+  asked.check({ merchant: 'a', plan: null, headers: {}, more: Symbol('more') })
+  // @ts-expect-error -- plan may be missing, and an attribute must be said
+  asked.check(some)
+  // @ts-expect-error -- a Map is no request with a merchant
+  asked.check(new Map([['merchant', 'a']]))
+  // @ts-expect-error -- misspelt, in spite of what else is there
+  asked.check({ merchnat: 'a', plan: null, headers: {} })
+  asked.peek(new Incoming('a'))
+  asked.charge(new Incoming('a'), { cost: 2 })
+  asked.refund(required)
+  asked.reserve(new Incoming('a')).settle({ plan: 'silver' })
+  asked.explain({ merchant: 'a', plan: null, body: '' })
+  asked.reset(new Incoming('a'), { levels: ['merchant'] })
+  expect(asked.peek(required).levels[0].decision.remaining).toBe(100)
+})
+
+test('so it may be where the store answers later', () => {
+  interface Attributes {
+    readonly user: string
+  }
+  class Incoming {
+    readonly user = 'a'
+    readonly body = {}
+  }
+  const ask = (asked: AsyncPolicy<'user', 'user'>, request: Attributes) => [
+    asked.check(request),
+    asked.check(new Incoming()),
+    asked.reserve({ user: 'a', body: {} }),
+    asked.explain(request),
+    // @ts-expect-error -- user is missing
+    asked.check({ users: 'a' }),
+  ]
+  const create = (store: AsyncStore) =>
+    createPolicy({ name: 'p', levels: [{ name: 'user', key: 'user', limit }], store })
+  expectTypeOf(create).returns.toEqualTypeOf<AsyncPolicy<'user', 'user'>>()
+  expectTypeOf(ask).parameter(0).toEqualTypeOf<ReturnType<typeof create>>()
+})
+
+test('levels that the compiler does not know ask about anything', () => {
+  interface Attributes {
+    readonly user: string
+  }
+  const levels: Level[] = [{ name: 'user', key: 'user', limit }]
+  const readonlyLevels: readonly Level[] = levels
+  const any = createPolicy({ levels })
+  expectTypeOf(any).toEqualTypeOf<Policy<string, string>>()
+  expectTypeOf(any).toEqualTypeOf<Policy>()
+  expectTypeOf(createPolicy({ levels: readonlyLevels })).toEqualTypeOf<Policy>()
+  expectTypeOf(createPolicy({ levels: [...levels, { name: 'all', limit }] })).toEqualTypeOf<Policy>()
+  const request: Attributes = { user: 'a' }
+  expect(any.check(request).allowed).toBe(true)
+  expect(any.check({ user: 'a', anything: {} }).allowed).toBe(true)
+  any.override('user', 'a', limit)
+  any.reserve(request).settle({ user: 'a' })
+  // @ts-expect-error -- a request is an object all the same
+  expect(() => any.check('a')).toThrow(TypeError)
+})
+
 test('levels that ask about nothing need nothing', () => {
   const all = createPolicy({ levels: [{ name: 'all', limit }] })
   expectTypeOf(all).toEqualTypeOf<Policy<never, 'all'>>()
@@ -90,6 +179,8 @@ test('a store needs a name, and has the clock', () => {
 test('a level is written as it is read', () => {
   // @ts-expect-error -- a key is a name or a list of names
   expect(() => createPolicy({ levels: [{ name: 'a', key: { user: true }, limit }] })).toThrow(TypeError)
+  // @ts-expect-error -- no such part
+  expect(() => createPolicy({ levels: [{ name: 'a', limits: limit }] })).toThrow(TypeError)
   // @ts-expect-error -- no name
   expect(() => createPolicy({ levels: [{ limit }] })).toThrow(TypeError)
   // @ts-expect-error -- no regular expressions
