@@ -77,6 +77,21 @@ it('a later override replaces an earlier one, and its end', () => {
   expect(quotas({ merchant: 'acct_1' })).toMatchObject({ merchant: 600 })
 })
 
+it('overrides whose time is over are forgotten as others are set, even if nobody asks about their keys', () => {
+  const store = memoryStore({ clock })
+  const one = createPolicy({ name: 'api', levels: LEVELS, store })
+  for (let i = 0; i < 1_000; i++) one.override('merchant', `ended_${i}`, quota(500), { until: START_MS + 1_000 })
+  for (let i = 0; i < 10; i++) one.override('merchant', `kept_${i}`, quota(500), { until: START_MS + 20_000 })
+  one.override('all', [], quota(999))
+  expect(store.overrides('api').size).toBe(1_011)
+  clock.advance(10_000)
+  // A few with every one that is set.
+  for (let i = 0; i < 1_011; i++) one.override('merchant', 'acct_1', quota(i + 1))
+  expect(store.overrides('api').size).toBe(12)
+  const quotaOf = (merchant: string) => one.peek({ merchant, route: null, ip: null }).levels[1].decision.quota
+  expect(['ended_0', 'ended_999', 'kept_0', 'kept_9', 'acct_1'].map(quotaOf)).toEqual([100, 100, 500, 500, 1_011])
+})
+
 it('a key of several parts is a list of them, and no two lists are taken for each other', () => {
   policy.override('pair', ['a', 'b|c'], quota(1))
   expect(quotas({ merchant: 'a', route: 'b|c' })).toMatchObject({ pair: 1 })
@@ -147,6 +162,8 @@ it.each<[string, unknown, unknown, unknown, unknown, new (...args: never[]) => E
   ],
   ['an end that is over', 'merchant', 'acct_1', quota(5), { until: START_MS }, InvalidValueError],
   ['an end that is long over', 'merchant', 'acct_1', quota(5), { until: 0 }, InvalidValueError],
+  ['an end before time began', 'merchant', 'acct_1', quota(5), { until: -1 }, InvalidValueError],
+  ['an end that no Date can tell', 'merchant', 'acct_1', quota(5), { until: 8.64e15 + 1 }, InvalidValueError],
   ['an end that is text', 'merchant', 'acct_1', quota(5), { until: '2030-01-01' }, InvalidTypeError],
   ['an end that is no date', 'merchant', 'acct_1', quota(5), { until: new Date('x') }, InvalidValueError],
   ['an end that is no number', 'merchant', 'acct_1', quota(5), { until: Infinity }, InvalidValueError],
