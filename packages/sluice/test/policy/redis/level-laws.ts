@@ -30,15 +30,25 @@ export class LevelLaws {
       const place = (places.get(each.name) ?? 0) + 1
       places.set(each.name, place)
       const level = this.#levels.get(each.name) as Level
-      this.#judge(us, this.#stateOf(level, place, request, each), costOf(level, request, callCost), each, verdict)
+      const apart = apartBy(
+        level,
+        verdict.levels.filter(({ name }) => name === each.name),
+      )
+      this.#judge(
+        us,
+        this.#stateOf(level, place, request, each, apart),
+        costOf(level, request, callCost),
+        each,
+        verdict,
+      )
     }
   }
 
-  #stateOf(level: Level, place: number, request: RandomRequest, { limit }: LevelDecision): Watched {
+  #stateOf(level: Level, place: number, request: RandomRequest, { limit }: LevelDecision, apart: string): Watched {
     const parts = (level.key as readonly (keyof RandomRequest)[]).map((part) =>
       part === 'ip' ? ADDRESSES[request.ip] : request[part],
     )
-    const id = JSON.stringify([level.name, place, limit.algorithm, parts])
+    const id = JSON.stringify([level.name, apart, place, limit.algorithm, parts])
     const text = JSON.stringify(limit)
     let state = this.#states.get(id)
     if (state === undefined) {
@@ -62,6 +72,15 @@ export class LevelLaws {
     assert.equal(exact.allowed, true, 'allowed what its law denies')
     assert.equal(BigInt(decision.remaining), exact.remaining)
   }
+}
+
+/** What is asked by the override in force, if that is more than the key: then it has states of its own. */
+function apartBy({ key, overrides = [] }: Level, inForce: readonly LevelDecision[]): string {
+  const limits = JSON.stringify(inForce.map(({ limit }) => limit))
+  const override = overrides.find(({ limit }) => JSON.stringify(limit) === limits)
+  if (override === undefined) return ''
+  const isByKey = Object.keys(override.when).every((attribute) => (key as readonly string[]).includes(attribute))
+  return isByKey ? '' : JSON.stringify(override.when)
 }
 
 /** Units in any interval that ends now, against what the limit promises at most. */

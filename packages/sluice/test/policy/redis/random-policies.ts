@@ -80,7 +80,7 @@ const WHENS: readonly When[] = [
   { user: { present: true } },
   { ip: '10.0.0.0/8' },
 ]
-/** Of what is in the key, so that a key has the same limits all the time. */
+/** Of what is in the key: the limits are those of the key. With anything else, one key has now these and now those. */
 const OVERRIDDEN: Readonly<Record<string, readonly When[]>> = {
   user: [{ user: 'u1' }, { user: ['u0', 'u2'] }],
   ip: [{ ip: '10.0.0.1' }, { ip: '10.0.0.0/8' }],
@@ -126,14 +126,25 @@ export function randomLevels(dice: Dice) {
     })
   const levels = Array.from({ length: dice.from(1, 5) }, (_, i): Level => {
     const key = dice.of(KEYS)
-    const overrides = Array.from({ length: key.length === 0 || dice.chance(0.5) ? 0 : dice.from(1, 2) }, () => ({
-      when: dice.of(OVERRIDDEN[dice.of(key)]),
-      limit: limits(),
+    // No two lists of a level are the same, so that a verdict tells which is in force.
+    const used = new Set<string>()
+    const otherLimits = () => {
+      for (;;) {
+        const made = limits()
+        if (!used.has(JSON.stringify(made))) {
+          used.add(JSON.stringify(made))
+          return made
+        }
+      }
+    }
+    const overrides = Array.from({ length: dice.chance(0.5) ? 0 : dice.from(1, 3) }, () => ({
+      when: key.length > 0 && dice.chance(0.5) ? dice.of(OVERRIDDEN[dice.of(key)]) : dice.of(WHENS),
+      limit: otherLimits(),
     }))
     return {
       name: `level-${5 - i}`,
       key,
-      limit: limits(),
+      limit: otherLimits(),
       overrides,
       shadow: dice.chance(0.2),
       ...(dice.chance(0.5) && { when: dice.of(WHENS) }),
