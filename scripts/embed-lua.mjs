@@ -16,7 +16,9 @@ const algorithms = ['token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-win
 /** The module's text, given a way to read a Lua file by its name. */
 export function moduleText(read) {
   const functions = algorithms.map((name) => `function()\n${stripped(read(name))}\nend`)
-  const shared = `local bucket = function(...)\n${stripped(read('bucket'))}\nend`
+  const shared = ['bucket', 'views']
+    .map((name) => `local ${name} = function(...)\n${stripped(read(name))}\nend`)
+    .join('\n')
   const chosen = `${shared}\nlocal ALGORITHMS = {\n${functions}\n}`
   const overrides = stripped(read('overrides'))
   const general = stripped(

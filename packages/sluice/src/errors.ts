@@ -48,6 +48,8 @@ export interface PolicyProblem {
   readonly message: string
 }
 
+const MOST_SHOWN = 20
+
 /** A policy that cannot be used, with everything that is wrong with it. Nothing of it was taken over. */
 export class InvalidPolicyError extends TypeError {
   override readonly name = 'InvalidPolicyError'
@@ -55,11 +57,12 @@ export class InvalidPolicyError extends TypeError {
   readonly problems: readonly PolicyProblem[]
 
   constructor(problems: readonly PolicyProblem[]) {
-    const lines = problems.map(({ path, message }) => `${pathText(path)}: ${message}`)
+    const lines = problems.slice(0, MOST_SHOWN).map(({ path, message }) => `${pathText(path)}: ${message}`)
+    if (problems.length > MOST_SHOWN) lines.push(`and ${problems.length - MOST_SHOWN} more`)
     super(
       lines.length === 1
         ? `the policy cannot be used: ${lines[0]}`
-        : `the policy has ${lines.length} problems:\n  ${lines.join('\n  ')}`,
+        : `the policy has ${problems.length} problems:\n  ${lines.join('\n  ')}`,
     )
     this.problems = problems
   }

@@ -44,6 +44,11 @@ export function parseLimit(value: unknown): Limit {
   return arithmeticOf(value as Limit).limit
 }
 
+/** How a window's limit counts with another quota. */
+export function withQuota({ limit }: Arithmetic, quota: number): Arithmetic {
+  return arithmeticFrom({ ...limit, quota })
+}
+
 function arithmeticFrom(value: object): Arithmetic {
   const { algorithm, ...options } = value as { algorithm?: unknown }
   if (typeof algorithm !== 'string' || !Object.hasOwn(MAKERS, algorithm)) {

@@ -33,6 +33,13 @@ export interface Arithmetic {
   readonly elastic: boolean
   /** States of equal shape may be read by each other's limits, and are whole again after about the same time. */
   readonly shape: string
+  /**
+   * A state means the same under any numbers of the algorithm, so that one serves all of them. Otherwise limits of
+   * different shapes each have a view of their own, from which whatever is taken is taken.
+   */
+  readonly portable: boolean
+  /** Of a portable state: no limit of this shape takes longer than this to be whole again. Otherwise 0. */
+  readonly longestUs: number
   /** For states that are counted elsewhere, by the same arithmetic in another language. */
   readonly twin: Twin
   /** Writes the state of a key that has taken nothing. */
@@ -41,6 +48,8 @@ export interface Arithmetic {
   fits(words: Words, at: number, nowUs: number, cost: number): boolean
   /** Takes `cost`, whether it fits or not. What does not fit leaves a debt. */
   take(words: Words, at: number, nowUs: number, cost: number): void
+  /** `take` for what was taken from another view of the key: where not all can be remembered, the newest are. */
+  takeToo(words: Words, at: number, nowUs: number, cost: number): void
   /** `fits`, `take` if so, and `decision`, in one go: what nearly every request comes to. */
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision
   /**

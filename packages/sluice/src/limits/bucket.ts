@@ -32,13 +32,15 @@ export abstract class Bucket implements Arithmetic {
   readonly quota: number
   readonly elastic = false
   readonly shape: string
+  readonly portable = true
   readonly twin: Twin
   protected readonly partsPerUnit: number
   protected readonly partsPerUs: number
   protected readonly partsPerMs: number
   protected readonly full: number
-  /** No bucket of this shape takes longer than this from empty to full, or is smaller. */
-  private readonly longestFillUs: number
+  /** From empty to full. */
+  readonly longestUs: number
+  /** No bucket of this shape is smaller. */
   private readonly smallestCapacity: number
 
   constructor(algorithm: string, capacity: number, option: string, rate: Rate) {
@@ -51,7 +53,7 @@ export abstract class Bucket implements Arithmetic {
     this.full = capacity * this.partsPerUnit
     const fillMagnitude = Math.ceil(Math.log2(this.full / this.partsPerUs))
     const capacityMagnitude = Math.floor(Math.log2(capacity))
-    this.longestFillUs = 2 ** fillMagnitude
+    this.longestUs = 2 ** fillMagnitude
     this.smallestCapacity = 2 ** capacityMagnitude
     const parameters = [this.partsPerUnit, this.partsPerUs, capacity]
     this.twin = new WordsTwin(this, parameters, 0, ({ level, nowUs, aheadUs }, words) => {
@@ -74,6 +76,10 @@ export abstract class Bucket implements Arithmetic {
     this.takeFrom(words, at, nowUs, this.level(words, at, nowUs), cost)
   }
 
+  takeToo(words: Words, at: number, nowUs: number, cost: number): void {
+    this.take(words, at, nowUs, cost)
+  }
+
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
     const level = this.level(words, at, nowUs)
     const allowed = cost <= this.quota && level >= cost * this.partsPerUnit
@@ -91,6 +97,8 @@ export abstract class Bucket implements Arithmetic {
   }
 
   giveBack(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): void {
+    // As much as fits or more was left by a larger capacity: there is nothing to add here, and it is not to be cut down.
+    if (this.stored(words, at) >= this.full) return
     const level = this.level(words, at, nowUs)
     if (nowUs > words[at + SINCE]) words[at + SINCE] = nowUs
     this.store(words, at, Math.min(this.full, level + units * this.partsPerUnit))
@@ -104,7 +112,7 @@ export abstract class Bucket implements Arithmetic {
 
   isWholeForAll(words: Words, at: number, nowUs: number): boolean {
     const fills = 1 + Math.abs(words[at + LEVEL]) / this.smallestCapacity
-    return nowUs - words[at + SINCE] >= this.longestFillUs * fills
+    return nowUs - words[at + SINCE] >= this.longestUs * fills
   }
 
   adopt(words: Words, at: number, _nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {

@@ -48,6 +48,8 @@ export class FixedWindowArithmetic implements Arithmetic {
   readonly words = 2
   readonly elastic = false
   readonly shape: string
+  readonly portable = false
+  readonly longestUs = 0
   readonly twin: Twin
   private readonly windowUs: number
   private readonly first: boolean
@@ -84,6 +86,10 @@ export class FixedWindowArithmetic implements Arithmetic {
     const used = this.used(words, at, nowUs)
     words[at + MARK] = this.first ? this.startUs(words, at, nowUs) : this.laterUs(words, at, nowUs)
     words[at + COUNT] = Math.min(used + cost, this.quota + LARGEST_DEBT)
+  }
+
+  takeToo(words: Words, at: number, nowUs: number, cost: number): void {
+    this.take(words, at, nowUs, cost)
   }
 
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {

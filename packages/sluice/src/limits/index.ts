@@ -3,12 +3,13 @@
  * as it is.
  */
 export type { Arithmetic, Report, Taken, Twin, Words } from './arithmetic.js'
-export { ALGORITHMS, arithmeticOf, parseLimit } from './arithmetic-of.js'
+export { ALGORITHMS, arithmeticOf, parseLimit, withQuota } from './arithmetic-of.js'
 export { checkCost } from './cost.js'
 export { blockedDecision, type Decision } from './decision.js'
 export { type Duration, durationText, durationUs } from './duration.js'
 export { evaluate, type LimitState } from './evaluate.js'
 export { type FixedWindowOptions, fixedWindow } from './fixed-window.js'
+export { fullerView } from './fuller-view.js'
 export { type LeakyBucketOptions, leakyBucket } from './leaky-bucket.js'
 export type {
   Algorithm,

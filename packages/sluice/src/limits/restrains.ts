@@ -1,6 +1,6 @@
+import { arithmeticOf } from './arithmetic-of.js'
 import { durationUs } from './duration.js'
-import type { FixedWindow, LeakyBucket, Limit, SlidingLog, SlidingWindow, TokenBucket } from './limit.js'
-import { parseRate } from './rate.js'
+import type { Limit } from './limit.js'
 
 /**
  * Does one limit keep another from ever denying, when whatever is taken from the second is taken from the first too? Only
@@ -13,53 +13,71 @@ import { parseRate } from './rate.js'
  *     other windows   quota · (ceil(T / window) + 1)
  *
  * A bucket never denies what stays below its own capacity + rate·T for every T; a window, what stays below its quota for
- * T = window, or two windows where it weighs the one before.
+ * T = window, or two windows where it weighs the one before. Windows that begin and end together count the same; those
+ * that begin with a key's first request do only if both are for the same key and the same requests.
  */
-export function restrains(first: Limit, second: Limit): boolean {
-  if (!isBucket(first) && !isBucket(second) && isSameGrid(first, second)) return first.quota <= second.quota
-  if (isBucket(second)) return isBucket(first) ? bucketInBucket(first, second) : windowInBucket(first, second)
-  const windows = second.algorithm === 'sliding-window' ? 2 : 1
-  return mostIn(first, BigInt(windowUs(second) * windows)) <= BigInt(second.quota)
-}
-
-type Bucket = TokenBucket | LeakyBucket
-type Window = FixedWindow | SlidingWindow | SlidingLog
-
-function isBucket(limit: Limit): limit is Bucket {
-  return 'capacity' in limit
-}
-
-/** Windows that begin and end together count the same. */
-function isSameGrid(first: Window, second: Window): boolean {
-  return JSON.stringify({ ...first, quota: 0 }) === JSON.stringify({ ...second, quota: 0 })
-}
-
-function bucketInBucket(first: Bucket, second: Bucket): boolean {
-  const [a, b] = [rateOf(first), rateOf(second)]
-  return first.capacity <= second.capacity && a.units * b.perUs <= b.units * a.perUs
-}
-
-function windowInBucket(first: Window, second: Bucket): boolean {
-  const { units, perUs } = rateOf(second)
-  const atOnce = mostIn(first, 1n)
-  return atOnce <= BigInt(second.capacity) && BigInt(first.quota) * perUs <= units * BigInt(windowUs(first))
-}
-
-function mostIn(limit: Limit, us: bigint): bigint {
-  if (isBucket(limit)) {
-    const { units, perUs } = rateOf(limit)
-    return BigInt(limit.capacity) + ceilDivided(units * us, perUs)
+export function restrains(first: Limit, second: Limit, forTheSame = false): boolean {
+  const [a, b] = [profileOf(first), profileOf(second)]
+  if (a.grid !== '' && a.grid === b.grid && (forTheSame || !a.startsWithKey)) return a.quota <= b.quota
+  if (b.windowUs === 0n) {
+    // A bucket. What another limit lets through at once, and then for as long as it takes.
+    const isSlower = a.units * b.perUs <= b.units * a.perUs
+    return isSlower && mostIn(a, a.windowUs === 0n ? 0n : 1n) <= b.quota
   }
-  const windows = ceilDivided(us, BigInt(windowUs(limit)))
-  return BigInt(limit.quota) * (limit.algorithm === 'sliding-log' ? windows : windows + 1n)
+  return mostIn(a, second.algorithm === 'sliding-window' ? 2n * b.windowUs : b.windowUs) <= b.quota
 }
 
-function rateOf(limit: Bucket) {
-  return limit.algorithm === 'token-bucket' ? parseRate('refill', limit.refill) : parseRate('drain', limit.drain)
+/** A limit as far as that matters here. */
+interface Profile {
+  /** A capacity or a quota. */
+  readonly quota: bigint
+  /** In the long run, so many units every so many microseconds. */
+  readonly units: bigint
+  readonly perUs: bigint
+  /** 0 for a bucket. */
+  readonly windowUs: bigint
+  /** How many windows, beyond those that fit, an interval may touch. */
+  readonly extraWindows: bigint
+  /** Equal for windows that begin and end together; empty for buckets. */
+  readonly grid: string
+  readonly startsWithKey: boolean
 }
 
-function windowUs({ window }: Window): number {
-  return durationUs('window', window)
+const profiles = new WeakMap<Limit, Profile>()
+
+function profileOf(limit: Limit): Profile {
+  let profile = profiles.get(limit)
+  if (profile === undefined) {
+    profile = 'capacity' in limit ? bucketProfile(limit) : windowProfile(limit)
+    profiles.set(limit, profile)
+  }
+  return profile
+}
+
+/** The rate is the one that is counted with, which may be a hair below the one that was written. */
+function bucketProfile(limit: Limit): Profile {
+  const [partsPerUnit, partsPerUs, capacity] = arithmeticOf(limit).twin.parameters.map(BigInt)
+  const rate = { units: partsPerUs, perUs: partsPerUnit }
+  return { ...rate, quota: capacity, windowUs: 0n, extraWindows: 0n, grid: '', startsWithKey: false }
+}
+
+function windowProfile(limit: Limit & { readonly quota: number; readonly window: string }): Profile {
+  const quota = BigInt(limit.quota)
+  const windowUs = BigInt(durationUs('window', limit.window))
+  return {
+    quota,
+    units: quota,
+    perUs: windowUs,
+    windowUs,
+    extraWindows: limit.algorithm === 'sliding-log' ? 0n : 1n,
+    grid: JSON.stringify({ ...limit, quota: 0 }),
+    startsWithKey: 'align' in limit,
+  }
+}
+
+function mostIn({ quota, units, perUs, windowUs, extraWindows }: Profile, us: bigint): bigint {
+  if (windowUs === 0n) return quota + ceilDivided(units * us, perUs)
+  return quota * (ceilDivided(us, windowUs) + extraWindows)
 }
 
 function ceilDivided(a: bigint, b: bigint): bigint {

@@ -42,6 +42,8 @@ export class SlidingLogArithmetic implements Arithmetic {
   readonly words = RING
   readonly elastic = true
   readonly shape: string
+  readonly portable = false
+  readonly longestUs = 0
   readonly twin: Twin
   private readonly windowUs: number
 
@@ -65,14 +67,13 @@ export class SlidingLogArithmetic implements Arithmetic {
   }
 
   take(words: Words, at: number, nowUs: number, cost: number): void {
-    const laterUs = this.takenUs(words, at, nowUs)
-    const expired = this.expired(words, at, laterUs)
-    const size = words[at + SIZE]
-    const live = words[at + COUNT] - expired
-    const taken = Math.max(0, Math.min(cost, 2 * this.quota - live))
-    words[at + HEAD] = size === 0 ? 0 : (words[at + HEAD] + expired) % size
-    words[at + COUNT] = live + taken
-    for (let i = live; i < live + taken; i++) words[this.place(words, at, i)] = laterUs
+    this.append(words, at, nowUs, this.taking(words, at, nowUs, cost), 0)
+  }
+
+  takeToo(words: Words, at: number, nowUs: number, cost: number): void {
+    const left = Math.min(2 * this.quota, words[at + SIZE])
+    const dropped = Math.max(0, this.live(words, at, nowUs) + cost - left)
+    this.append(words, at, nowUs, Math.min(cost, left), dropped)
   }
 
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
@@ -139,8 +140,27 @@ export class SlidingLogArithmetic implements Arithmetic {
   }
 
   wordsFor(words: Words, at: number, nowUs: number, cost: number): number {
-    const live = words[at + COUNT] - this.expired(words, at, this.takenUs(words, at, nowUs))
-    return RING + Math.min(live + cost, Math.max(live, 2 * this.quota))
+    return RING + this.live(words, at, nowUs) + this.taking(words, at, nowUs, cost)
+  }
+
+  /** A log remembers no more than a debt of one quota. */
+  private taking(words: Words, at: number, nowUs: number, cost: number): number {
+    return Math.max(0, Math.min(cost, 2 * this.quota - this.live(words, at, nowUs)))
+  }
+
+  private live(words: Words, at: number, nowUs: number): number {
+    return words[at + COUNT] - this.expired(words, at, this.takenUs(words, at, nowUs))
+  }
+
+  /** Adds units, without what has expired and so many of the oldest besides. */
+  private append(words: Words, at: number, nowUs: number, units: number, dropped: number): void {
+    const laterUs = this.takenUs(words, at, nowUs)
+    const gone = Math.min(words[at + COUNT], this.expired(words, at, laterUs) + dropped)
+    const size = words[at + SIZE]
+    const kept = words[at + COUNT] - gone
+    words[at + HEAD] = size === 0 ? 0 : (words[at + HEAD] + gone) % size
+    words[at + COUNT] = kept + units
+    for (let i = kept; i < kept + units; i++) words[this.place(words, at, i)] = laterUs
   }
 
   /**

@@ -51,6 +51,8 @@ export class SlidingWindowArithmetic implements Arithmetic {
   readonly words: number
   readonly elastic = false
   readonly shape: string
+  readonly portable = false
+  readonly longestUs = 0
   readonly twin: Twin
   private readonly grid: SliceGrid
   private readonly slices: number
@@ -104,6 +106,10 @@ export class SlidingWindowArithmetic implements Arithmetic {
     words[at + LATEST] = laterUs
     const place = this.place(at, slice)
     words[place] = Math.min(words[place] + cost, this.quota + LARGEST_DEBT)
+  }
+
+  takeToo(words: Words, at: number, nowUs: number, cost: number): void {
+    this.take(words, at, nowUs, cost)
   }
 
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {

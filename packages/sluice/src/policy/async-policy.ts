@@ -11,7 +11,6 @@ import type {
   AsyncPolicyReservation,
   OverrideKey,
   OverrideOptions,
-  PolicyRequest,
   ResetOptions,
   Verdict,
 } from './policy.js'
@@ -38,29 +37,32 @@ export class StorePolicy implements AsyncPolicy {
     return this.#matcher.attributes
   }
 
-  async check(request: PolicyRequest<string>, options?: CostOptions): Promise<Verdict> {
+  async check(request: object, options?: CostOptions): Promise<Verdict> {
     const found = this.#demandsOf(request, checkCostOptions(options))
     const demands = found instanceof Promise ? await found : found
     return verdictOf(demands, (await this.#store.decide(demands)).decisions)
   }
 
-  async peek(request: PolicyRequest<string>): Promise<Verdict> {
-    const demands = await this.#demandsOf(request, 0, true)
+  async peek(request: object): Promise<Verdict> {
+    const found = this.#demandsOf(request, 0, true)
+    const demands = found instanceof Promise ? await found : found
     return verdictOf(demands, (await this.#store.decide(demands)).decisions)
   }
 
-  async charge(request: PolicyRequest<string>, options?: CostOptions): Promise<Verdict> {
+  async charge(request: object, options?: CostOptions): Promise<Verdict> {
     return this.#each(request, options, (demand) => this.#store.charge(demand))
   }
 
-  async refund(request: PolicyRequest<string>, options?: CostOptions): Promise<Verdict> {
+  async refund(request: object, options?: CostOptions): Promise<Verdict> {
     return this.#each(request, options, (demand) => this.#store.giveBack(demand, undefined))
   }
 
-  async reserve(request: PolicyRequest<string>, options?: CostOptions): Promise<AsyncPolicyReservation> {
+  async reserve(request: object, options?: CostOptions): Promise<AsyncPolicyReservation> {
     const cost = checkCostOptions(options)
-    const demands = await this.#demandsOf(request, cost)
-    const costsFor = this.#matcher.costsFor(demands, request, cost)
+    const copy = this.#matcher.copyOf(request)
+    const found = this.#demandsOf(copy, cost)
+    const demands = found instanceof Promise ? await found : found
+    const costsFor = this.#matcher.costsFor(demands, copy, cost)
     const answer = await this.#store.decide(demands)
     const settle = settlingAll(this.#store, demands, answer, costsFor)
     return {
@@ -70,10 +72,12 @@ export class StorePolicy implements AsyncPolicy {
     }
   }
 
-  async reset(request: PolicyRequest<string>, options?: ResetOptions<string>): Promise<void> {
-    await this.#overrides?.refresh()
-    const demands = checkReset(this.#matcher, request, this.#overrides, options)
-    await Promise.all(demands.map(({ name, key }) => this.#store.reset(name, key)))
+  async reset(request: object, options?: ResetOptions<string>): Promise<void> {
+    const refreshed = this.#overrides?.refresh()
+    const copy = this.#matcher.copyOf(request)
+    if (refreshed !== undefined) await refreshed
+    const states = checkReset(this.#matcher, copy, this.#overrides, options)
+    await Promise.all(states.map(({ name, key }) => this.#store.reset(name, key)))
   }
 
   async override(
@@ -89,17 +93,22 @@ export class StorePolicy implements AsyncPolicy {
     await this.#set(checkRemoval(this.#matcher, level, key))
   }
 
-  async explain(request: PolicyRequest<string>, options?: CostOptions): Promise<readonly Explanation[]> {
+  async explain(request: object, options?: CostOptions): Promise<readonly Explanation[]> {
+    const copy = this.#matcher.copyOf(request)
     await this.#overrides?.refresh()
-    const levels = this.#matcher.explain(request, checkCostOptions(options), this.#overrides)
-    return explained(levels, (await this.peek(request)).levels)
+    const levels = this.#matcher.explain(copy, checkCostOptions(options), this.#overrides)
+    return explained(levels, (await this.peek(copy)).levels)
   }
 
-  /** Not an async function: where there is nothing to wait for, nobody does. */
+  /**
+   * Not an async function: where there is nothing to wait for, nobody does, and calls reach the store in their order. The
+   * request may be another by the time that the overrides are known.
+   */
   #demandsOf(request: object, cost: number, look = false): LevelDemand[] | Promise<LevelDemand[]> {
     const refreshed = this.#overrides?.refresh()
     if (refreshed === undefined) return this.#matcher.demandsOf(request, cost, this.#overrides, look)
-    return refreshed.then(() => this.#matcher.demandsOf(request, cost, this.#overrides, look))
+    const copy = this.#matcher.copyOf(request)
+    return refreshed.then(() => this.#matcher.demandsOf(copy, cost, this.#overrides, look))
   }
 
   async #set({ level, key, limits, untilMs }: OverrideCall): Promise<void> {
@@ -107,11 +116,12 @@ export class StorePolicy implements AsyncPolicy {
   }
 
   async #each(
-    request: PolicyRequest<string>,
+    request: object,
     options: CostOptions | undefined,
     run: (demand: LevelDemand) => Promise<Decision>,
   ): Promise<Verdict> {
-    const demands = await this.#demandsOf(request, checkCostOptions(options))
+    const found = this.#demandsOf(request, checkCostOptions(options))
+    const demands = found instanceof Promise ? await found : found
     return verdictOf(demands, await Promise.all(demands.map(run)))
   }
 }

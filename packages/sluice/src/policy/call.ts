@@ -3,11 +3,10 @@ import { InvalidPolicyError, invalidType, invalidValue } from '../errors.js'
 import type { Limit } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
 import type { Overrides, Store } from '../stores/index.js'
-import type { Matcher } from './matcher.js'
+import type { LevelState, Matcher } from './matcher.js'
 import type { OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
 import { Problems } from './reading/problems.js'
 import { readLimits } from './reading/read-limits.js'
-import type { LevelDemand } from './verdict.js'
 
 /** What an override sets: for which key of which level, which limits, until when. */
 export interface OverrideCall {
@@ -38,19 +37,19 @@ export function checkRemoval(matcher: Matcher, name: string, key: OverrideKey): 
   return { level: name, key: matcher.keyFrom(level, key), limits: undefined, untilMs: undefined }
 }
 
-/** The demands whose states are to be forgotten. */
+/** The states that are to be forgotten. */
 export function checkReset(
   matcher: Matcher,
   request: object,
   overrides: Overrides | undefined,
   options: ResetOptions<string> | undefined,
-): readonly LevelDemand[] {
+): readonly LevelState[] {
   const { levels } = checkNames('reset', options ?? {}, ['levels'])
-  const demands = matcher.demandsOf(request, 0, overrides, true)
-  if (levels === undefined) return demands
+  const states = matcher.statesOf(request, overrides)
+  if (levels === undefined) return states
   if (!Array.isArray(levels)) throw invalidType('levels', 'a list of names', levels)
   for (const name of levels) matcher.level(name)
-  return demands.filter(({ level }) => levels.includes(level))
+  return states.filter(({ level }) => levels.includes(level))
 }
 
 /** The store's overrides for a policy, or an error that says that it has none. */
@@ -60,11 +59,14 @@ export function overridesOf(store: Store, policy: string): Overrides {
   throw invalidType('store', 'one that keeps overrides, as memoryStore() and redisStore(client) do', store)
 }
 
+/** The last time that a Date can tell. */
+const LAST_MS = 8.64e15
+
 function checkUntil(value: unknown): number | undefined {
   if (value === undefined) return undefined
   const ms = value instanceof Date ? value.getTime() : value
   const wanted = 'a Date, or a time in epoch milliseconds'
   if (typeof ms !== 'number') throw invalidType('until', wanted, value)
-  if (!Number.isFinite(ms)) throw invalidValue('until', wanted, ms)
+  if (!(ms > 0 && ms <= LAST_MS)) throw invalidValue('until', wanted, ms)
   return ms
 }

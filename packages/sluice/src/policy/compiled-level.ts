@@ -1,25 +1,60 @@
+import { createHash } from 'node:crypto'
 import { invalidValue, shown } from '../errors.js'
 import type { Limit } from '../limits/index.js'
 import type { OnFailure, Overrides } from '../stores/index.js'
 import type { Facts } from './matching/facts.js'
 import { type Asked, RuleIndex } from './matching/rule-index.js'
 import { BlockTest, PathTest } from './matching/test.js'
+import { isAboutKey } from './reading/about-key.js'
 import type { Asks, ReadLevel } from './reading/read-level.js'
 
 /** The key of a level that has one state for all. */
 const ONE_FOR_ALL = '*'
 const LONGEST_WRITTEN = 120
 
-/** Where the limits in force for a key come from. */
-export interface InForce {
+/** Limits, and the names of their states in the store. */
+class NamedLimits {
   readonly limits: readonly Limit[]
+  readonly #name: string
+  readonly #names: string[] = []
+  readonly #mark: string
+
+  constructor(limits: readonly Limit[], name: string, mark = '') {
+    this.limits = limits
+    this.#name = name
+    this.#mark = mark
+  }
+
+  /** What keeps the states of the limit in a place apart from those of others. */
+  nameOf(place: number): string {
+    while (this.#names.length <= place) {
+      const next = this.#names.length
+      this.#names.push(next === 0 ? this.#name : `${this.#name}#${next + 1}`)
+    }
+    return this.#names[place]
+  }
+
+  /** The key of their states. */
+  keyOf(key: string): string {
+    return this.#mark === '' ? key : `${this.#mark} ${key}`
+  }
+
+  /** Other limits with the same states. */
+  with(limits: readonly Limit[]): NamedLimits {
+    return new NamedLimits(limits, this.#name, this.#mark)
+  }
+}
+
+/** The limits in force for a key, and where they come from. */
+export interface InForce {
+  readonly named: NamedLimits
   readonly from: 'level' | 'override' | 'run-time override'
 }
 
 /** A level, ready to be asked about the facts of a request. */
 export class CompiledLevel {
   readonly name: string
-  readonly limits: readonly Limit[]
+  readonly own: NamedLimits
   readonly shadow: boolean
   readonly onFailure: OnFailure | undefined
   readonly key: readonly string[]
@@ -28,14 +63,13 @@ export class CompiledLevel {
   readonly #keyAttributes: readonly number[]
   readonly #cost: number | string | undefined
   readonly #costAttribute: number
-  readonly #overrides: RuleIndex<readonly Limit[]> | undefined
-  /** The name in the store of each limit, by its place. */
-  readonly #names: string[] = []
-  readonly #fullName: string
+  readonly #overrides: RuleIndex<NamedLimits> | undefined
+  /** Of run-time overrides, which come as they are. */
+  readonly #atRunTime = new WeakMap<readonly Limit[], NamedLimits>()
 
   constructor(policy: string, level: ReadLevel, facts: Facts) {
     this.name = level.name
-    this.limits = level.limits
+    this.own = new NamedLimits(level.limits, `${policy}/${level.name}`)
     this.shadow = level.shadow
     this.onFailure = level.onFailure
     this.key = level.key
@@ -44,20 +78,24 @@ export class CompiledLevel {
     this.#keyAttributes = level.key.map((attribute) => facts.numberOf(attribute))
     this.#cost = level.cost
     this.#costAttribute = typeof level.cost === 'string' ? facts.numberOf(level.cost) : -1
-    this.#fullName = `${policy}/${level.name}`
-    this.#overrides =
-      level.overrides.length === 0
-        ? undefined
-        : new RuleIndex(level.overrides.map(({ asks, limits }) => ({ item: limits, asks: numbered(asks, facts) })))
+    if (level.overrides.length === 0) return
+    this.#overrides = new RuleIndex(
+      level.overrides.map(({ asks, limits }) => {
+        const isByKey = isAboutKey(asks, level.key, facts.ipv6Prefix)
+        return { item: isByKey ? this.own.with(limits) : this.#apart(asks, limits), asks: numbered(asks, facts) }
+      }),
+    )
   }
 
-  /** What keeps the states of a limit apart from those of others in the store. */
-  nameOf(place: number): string {
-    while (this.#names.length <= place) {
-      const next = this.#names.length
-      this.#names.push(next === 0 ? this.#fullName : `${this.#fullName}#${next + 1}`)
-    }
-    return this.#names[place]
+  /**
+   * An override that asks about more than the key has states of its own: with those of the level, whoever may choose what
+   * it asks about would have one limit refill the other. They are known by what is asked, so that its place may change;
+   * by their keys and not by names, of which a store has few.
+   */
+  #apart(asks: Asks, limits: readonly Limit[]): NamedLimits {
+    const when = asks.map(({ attribute, condition }) => JSON.stringify([attribute, condition])).sort()
+    const hash = createHash('sha256').update(when.join()).digest('base64url').slice(0, 12)
+    return new NamedLimits(limits, `${this.own.nameOf(0)}@`, hash)
   }
 
   /** Who is limited; nobody, if an attribute of the key is absent. */
@@ -88,21 +126,31 @@ export class CompiledLevel {
     return `${facts.names[attribute]} is ${text === undefined ? 'absent' : shown(text)}`
   }
 
-  limitsFor(facts: Facts, key: string, overrides: Overrides | undefined): readonly Limit[] {
-    if (overrides !== undefined && overrides.size > 0) {
-      const limits = overrides.get(this.name, key)
-      if (limits !== undefined) return limits
-    }
-    if (this.#overrides === undefined) return this.limits
-    const [first] = this.#overrides.find(facts)
-    return first === undefined ? this.limits : first.item
+  inForce(facts: Facts, key: string, overrides: Overrides | undefined): InForce {
+    const limits = overrides !== undefined && overrides.size > 0 ? overrides.get(this.name, key) : undefined
+    if (limits !== undefined) return { named: this.#namedAtRunTime(limits), from: 'run-time override' }
+    const named = this.limitsFor(facts, key, undefined)
+    return { named, from: named === this.own ? 'level' : 'override' }
   }
 
-  /** The same, and where they come from. */
-  inForce(facts: Facts, key: string, overrides: Overrides | undefined): InForce {
-    const limits = this.limitsFor(facts, key, overrides)
-    if (limits === this.limits) return { limits, from: 'level' }
-    return { limits, from: limits === overrides?.get(this.name, key) ? 'run-time override' : 'override' }
+  /** The same without saying where from, for every request. */
+  limitsFor(facts: Facts, key: string, overrides: Overrides | undefined): NamedLimits {
+    if (overrides !== undefined && overrides.size > 0) {
+      const limits = overrides.get(this.name, key)
+      if (limits !== undefined) return this.#namedAtRunTime(limits)
+    }
+    if (this.#overrides === undefined) return this.own
+    const found = this.#overrides.find(facts)
+    return found.length === 0 ? this.own : found[0].item
+  }
+
+  #namedAtRunTime(limits: readonly Limit[]): NamedLimits {
+    let named = this.#atRunTime.get(limits)
+    if (named === undefined) {
+      named = this.own.with(limits)
+      this.#atRunTime.set(limits, named)
+    }
+    return named
   }
 
   /** What a request takes here, if the call's cost is this. */
@@ -119,11 +167,10 @@ export class CompiledLevel {
 }
 
 function numbered(asks: Asks, facts: Facts): readonly Asked[] {
-  return asks.map(({ attribute: name, test }) => {
-    const attribute = facts.numberOf(name)
-    if (test instanceof PathTest) facts.readAs(attribute, 'path')
-    if (test instanceof BlockTest) facts.readAs(attribute, 'address')
-    return { attribute, test }
+  return asks.map(({ attribute, test }) => {
+    // Whatever the attribute is called, it is read as what it is asked about.
+    const kind = test instanceof PathTest ? 'path' : test instanceof BlockTest ? 'address' : undefined
+    return { attribute: facts.numberOf(attribute, kind), test }
   })
 }
 

@@ -10,6 +10,13 @@ import type { ReadPolicy } from './reading/read-policy.js'
 import type { CostsFor } from './settling.js'
 import type { LevelDemand } from './verdict.js'
 
+/** A state of a level. */
+export interface LevelState {
+  readonly level: string
+  readonly name: string
+  readonly key: string
+}
+
 /** What a request demands of the levels of a policy. */
 export class Matcher {
   readonly levels: readonly CompiledLevel[]
@@ -26,7 +33,7 @@ export class Matcher {
   }
 
   get attributes(): readonly string[] {
-    return this.#facts.names
+    return [...new Set(this.#facts.names)]
   }
 
   /** The demands of every level that matches, in the order of the policy. With `look`, all of cost 0. */
@@ -38,21 +45,46 @@ export class Matcher {
       const level = matched[i].item
       const key = level.keyOf(facts)
       if (key === undefined) continue
-      const limits = level.limitsFor(facts, key, overrides)
+      const named = level.limitsFor(facts, key, overrides)
+      const { limits } = named
       const cost = look ? 0 : level.costOf(facts, callCost)
       const { name, shadow, onFailure } = level
+      const stateKey = named.keyOf(key)
       for (let j = 0; j < limits.length; j++) {
-        demands.push({ level: name, name: level.nameOf(j), limit: limits[j], key, cost, onFailure, shadow })
+        demands.push({ level: name, name: named.nameOf(j), limit: limits[j], key: stateKey, cost, onFailure, shadow })
       }
     }
     return demands
   }
 
-  /** What each of the demands of a request would be, had the call's cost or some attributes been others. */
+  /** The states that a request may have in the levels that match, those of limits that are not in force now included. */
+  statesOf(request: object, overrides: Overrides | undefined): readonly LevelState[] {
+    const facts = this.read(request)
+    return this.#index.find(facts).flatMap(({ item: level }) => {
+      const key = level.keyOf(facts)
+      if (key === undefined) return []
+      const { own } = level
+      const inForce = level.limitsFor(facts, key, overrides)
+      const most = Math.max(own.limits.length, inForce.limits.length)
+      const places = Array.from({ length: most }, (_, place) => place)
+      const lists = inForce === own ? [own] : [own, inForce]
+      return lists.flatMap((named) =>
+        places.map((place) => ({ level: level.name, name: named.nameOf(place), key: named.keyOf(key) })),
+      )
+    })
+  }
+
+  /** The attributes of a request as they are now, for later. */
+  copyOf(request: object): object {
+    this.#checkRequest(request)
+    return this.#instead(request, {})
+  }
+
+  /** What each of the demands of a request, which nobody changes any more, would be, had the call's cost or some attributes been others. */
   costsFor(demands: readonly LevelDemand[], request: object, callCost: number): CostsFor {
     return (actual) => {
       const isCost = typeof actual === 'number'
-      const facts = this.read(isCost ? request : { ...request, ...actual })
+      const facts = this.read(isCost ? request : this.#instead(request, actual))
       return demands.map(({ level }) => this.level(level).costOf(facts, isCost ? actual : callCost))
     }
   }
@@ -72,11 +104,14 @@ export class Matcher {
 
   /** The facts of a request, good until the next is read. */
   read(request: object): Facts {
-    if (typeof request !== 'object' || request === null || Array.isArray(request)) {
-      throw invalidType('request', `an object of attributes such as { ${this.attributes.join(', ')} }`, request)
-    }
+    this.#checkRequest(request)
     this.#facts.read(request as Record<string, unknown>)
     return this.#facts
+  }
+
+  #checkRequest(request: unknown): void {
+    if (typeof request === 'object' && request !== null && !Array.isArray(request)) return
+    throw invalidType('request', `an object of attributes such as { ${this.attributes.join(', ')} }`, request)
   }
 
   level(name: string): CompiledLevel {
@@ -100,6 +135,14 @@ export class Matcher {
           ? `text, the ${level.key[0]} that level '${level.name}' has for its key`
           : `a list, the key of level '${level.name}': [${level.key.join(', ')}]`
     throw invalidType('key', wanted, key)
+  }
+
+  /** The attributes of a request, some of them others. Each is looked up, because it may be a getter of the request's class. */
+  #instead(request: object, others: object): object {
+    const facts = this.#facts
+    const saidOf = (name: string) =>
+      Object.hasOwn(others, name) ? others[name as keyof object] : facts.valueOf(request, name)
+    return Object.fromEntries(this.attributes.map((name) => [name, saidOf(name)]))
   }
 
   #keyOf(level: CompiledLevel, parts: readonly unknown[]): string | undefined {

@@ -2,7 +2,6 @@ import type { PolicyProblem } from '../errors.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Explanation } from './explain.js'
-import type { Level } from './level.js'
 import type { AttributeValue } from './matching/facts.js'
 
 /** The answer of one level that matched a request. A level with several limits has one for each. */
@@ -31,10 +30,13 @@ export interface Verdict {
   readonly degraded?: 'open' | 'closed' | 'local'
 }
 
-/** A request: what is known of it. Those attributes that the policy asks about must be said, if only to be absent. */
-export type PolicyRequest<Attribute extends string> = { readonly [A in Attribute]: AttributeValue } & {
-  readonly [other: string]: unknown
-}
+/**
+ * A request: what is known of it. Those attributes that the policy asks about must be said, if only to be absent; others
+ * do no harm. Where the compiler does not know the attributes, it is any object.
+ */
+export type PolicyRequest<Attribute extends string> = string extends Attribute
+  ? object
+  : { readonly [A in Attribute]: AttributeValue }
 
 /** What `reset` may say. */
 export interface ResetOptions<LevelName extends string> {
@@ -64,40 +66,46 @@ interface PolicyFacts<Attribute extends string> {
 export interface Policy<Attribute extends string = string, LevelName extends string = string>
   extends PolicyFacts<Attribute> {
   /** Takes from every level that matches, or from none. A denial is a value. */
-  check(request: PolicyRequest<Attribute>, options?: CostOptions): Verdict
+  check<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
   /** How things stand: what `check` would say to a cost of 0. Takes nothing. */
-  peek(request: PolicyRequest<Attribute>): Verdict
+  peek<Request extends PolicyRequest<Attribute>>(request: Request): Verdict
   /** Takes from every level that matches, whether it is there or not, and may leave debts. */
-  charge(request: PolicyRequest<Attribute>, options?: CostOptions): Verdict
+  charge<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
   /** Gives back to every level that matches. */
-  refund(request: PolicyRequest<Attribute>, options?: CostOptions): Verdict
+  refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
   /** Takes an estimated cost now; the reservation settles the real one later. */
-  reserve(request: PolicyRequest<Attribute>, options?: CostOptions): PolicyReservation<Attribute>
+  reserve<Request extends PolicyRequest<Attribute>>(
+    request: Request,
+    options?: CostOptions,
+  ): PolicyReservation<Attribute>
   /** Forgets the keys of the levels that match: their whole quota is there. */
-  reset(request: PolicyRequest<Attribute>, options?: ResetOptions<LevelName>): void
+  reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): void
   /** Other limits for one key of a level, from now on. Kept by the store, so that all who share it share them. */
   override(level: LevelName, key: OverrideKey, limit: Limit | readonly Limit[], options?: OverrideOptions): void
   /** The level's own limits again. */
   removeOverride(level: LevelName, key: OverrideKey): void
   /** Which levels match and why, their keys, limits and costs, and how things stand. Takes nothing. */
-  explain(request: PolicyRequest<Attribute>, options?: CostOptions): readonly Explanation[]
+  explain<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): readonly Explanation[]
 }
 
 /** The same on a store that answers later: every method returns a promise. */
 export interface AsyncPolicy<Attribute extends string = string, LevelName extends string = string>
   extends PolicyFacts<Attribute> {
   /** See {@link Policy.check}. */
-  check(request: PolicyRequest<Attribute>, options?: CostOptions): Promise<Verdict>
+  check<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.peek}. */
-  peek(request: PolicyRequest<Attribute>): Promise<Verdict>
+  peek<Request extends PolicyRequest<Attribute>>(request: Request): Promise<Verdict>
   /** See {@link Policy.charge}. */
-  charge(request: PolicyRequest<Attribute>, options?: CostOptions): Promise<Verdict>
+  charge<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.refund}. */
-  refund(request: PolicyRequest<Attribute>, options?: CostOptions): Promise<Verdict>
+  refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.reserve}. */
-  reserve(request: PolicyRequest<Attribute>, options?: CostOptions): Promise<AsyncPolicyReservation<Attribute>>
+  reserve<Request extends PolicyRequest<Attribute>>(
+    request: Request,
+    options?: CostOptions,
+  ): Promise<AsyncPolicyReservation<Attribute>>
   /** See {@link Policy.reset}. */
-  reset(request: PolicyRequest<Attribute>, options?: ResetOptions<LevelName>): Promise<void>
+  reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): Promise<void>
   /** See {@link Policy.override}. On Redis, every process knows of it within two seconds. */
   override(
     level: LevelName,
@@ -108,7 +116,10 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   /** See {@link Policy.removeOverride}. */
   removeOverride(level: LevelName, key: OverrideKey): Promise<void>
   /** See {@link Policy.explain}. */
-  explain(request: PolicyRequest<Attribute>, options?: CostOptions): Promise<readonly Explanation[]>
+  explain<Request extends PolicyRequest<Attribute>>(
+    request: Request,
+    options?: CostOptions,
+  ): Promise<readonly Explanation[]>
 }
 
 /**
@@ -136,21 +147,17 @@ export interface AsyncPolicyReservation<Attribute extends string = string> {
 }
 
 type NamesIn<Key> = Key extends readonly (infer Name extends string)[] ? Name : Key extends string ? Key : never
-type AsksIn<W> = keyof W & string
+type AsksIn<W> = W extends unknown ? keyof W & string : never
+type Said<L, Property extends string> = Property extends keyof L ? NonNullable<L[Property]> : never
+type WhenIn<Overrides> = Overrides extends readonly { readonly when: infer W }[] ? W : never
 
-/** The attributes that levels ask about, as the compiler knows them. */
-export type AttributesOf<L> = L extends readonly (infer Each)[]
-  ? Each extends Level
-    ? AttributesOfLevel<Each>
-    : never
+/** The attributes that levels ask about, as the compiler knows them: any text, of levels that are not written in the call. */
+export type AttributesOf<L> = L extends readonly (infer Each)[] ? AttributesOfLevel<Each> : never
+
+type AttributesOfLevel<L> = L extends unknown
+  ?
+      | AsksIn<Said<L, 'when'>>
+      | NamesIn<Said<L, 'key'>>
+      | Extract<Said<L, 'cost'>, string>
+      | AsksIn<WhenIn<Said<L, 'overrides'>>>
   : never
-
-type AttributesOfLevel<L extends Level> =
-  | (L extends { readonly when: infer W } ? AsksIn<W> : never)
-  | (L extends { readonly key: infer Key } ? NamesIn<Key> : never)
-  | (L extends { readonly cost: infer Cost extends string } ? Cost : never)
-  | (L extends { readonly overrides: readonly { readonly when: infer W }[] }
-      ? W extends unknown
-        ? AsksIn<W>
-        : never
-      : never)

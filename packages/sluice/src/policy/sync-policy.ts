@@ -6,15 +6,7 @@ import type { SyncOverrides, SyncStore } from '../stores/index.js'
 import { checkOverride, checkRemoval, checkReset, type OverrideCall, overridesOf } from './call.js'
 import { type Explanation, explained } from './explain.js'
 import type { Matcher } from './matcher.js'
-import type {
-  OverrideKey,
-  OverrideOptions,
-  Policy,
-  PolicyRequest,
-  PolicyReservation,
-  ResetOptions,
-  Verdict,
-} from './policy.js'
+import type { OverrideKey, OverrideOptions, Policy, PolicyReservation, ResetOptions, Verdict } from './policy.js'
 import { CANCELLED, settlingAll } from './settling.js'
 import { type LevelDemand, verdictOf } from './verdict.js'
 
@@ -37,29 +29,30 @@ export class SyncPolicy implements Policy {
     return this.#matcher.attributes
   }
 
-  check(request: PolicyRequest<string>, options?: CostOptions): Verdict {
+  check(request: object, options?: CostOptions): Verdict {
     const demands = this.#matcher.demandsOf(request, checkCostOptions(options), this.#overrides)
     return verdictOf(demands, this.#store.decide(demands).decisions)
   }
 
-  peek(request: PolicyRequest<string>): Verdict {
+  peek(request: object): Verdict {
     const demands = this.#matcher.demandsOf(request, 0, this.#overrides, true)
     return verdictOf(demands, this.#store.decide(demands).decisions)
   }
 
-  charge(request: PolicyRequest<string>, options?: CostOptions): Verdict {
+  charge(request: object, options?: CostOptions): Verdict {
     return this.#each(request, options, (demand) => this.#store.charge(demand))
   }
 
-  refund(request: PolicyRequest<string>, options?: CostOptions): Verdict {
+  refund(request: object, options?: CostOptions): Verdict {
     return this.#each(request, options, (demand) => this.#store.giveBack(demand, undefined))
   }
 
-  reserve(request: PolicyRequest<string>, options?: CostOptions): PolicyReservation {
+  reserve(request: object, options?: CostOptions): PolicyReservation {
     const cost = checkCostOptions(options)
-    const demands = this.#matcher.demandsOf(request, cost, this.#overrides)
+    const copy = this.#matcher.copyOf(request)
+    const demands = this.#matcher.demandsOf(copy, cost, this.#overrides)
     const answer = this.#store.decide(demands)
-    const settle = settlingAll(this.#store, demands, answer, this.#matcher.costsFor(demands, request, cost))
+    const settle = settlingAll(this.#store, demands, answer, this.#matcher.costsFor(demands, copy, cost))
     return {
       verdict: verdictOf(demands, answer.decisions),
       settle: (actual) => void settle(actual),
@@ -67,7 +60,7 @@ export class SyncPolicy implements Policy {
     }
   }
 
-  reset(request: PolicyRequest<string>, options?: ResetOptions<string>): void {
+  reset(request: object, options?: ResetOptions<string>): void {
     for (const { name, key } of checkReset(this.#matcher, request, this.#overrides, options))
       this.#store.reset(name, key)
   }
@@ -80,7 +73,7 @@ export class SyncPolicy implements Policy {
     this.#set(checkRemoval(this.#matcher, level, key))
   }
 
-  explain(request: PolicyRequest<string>, options?: CostOptions): readonly Explanation[] {
+  explain(request: object, options?: CostOptions): readonly Explanation[] {
     const levels = this.#matcher.explain(request, checkCostOptions(options), this.#overrides)
     return explained(levels, this.peek(request).levels)
   }
@@ -89,11 +82,7 @@ export class SyncPolicy implements Policy {
     overridesOf(this.#store, this.name).set(level, key, limits, untilMs)
   }
 
-  #each(
-    request: PolicyRequest<string>,
-    options: CostOptions | undefined,
-    run: (demand: LevelDemand) => Decision,
-  ): Verdict {
+  #each(request: object, options: CostOptions | undefined, run: (demand: LevelDemand) => Decision): Verdict {
     const demands = this.#matcher.demandsOf(request, checkCostOptions(options), this.#overrides)
     return verdictOf(demands, demands.map(run))
   }

@@ -28,10 +28,14 @@ interface Entry {
   readonly untilMs: number
 }
 
+/** How many are looked at whenever one is set. */
+const SWEPT = 4
+
 /** What is known of the overrides of one policy, by level and key. */
 export class OverrideTable {
   readonly #levels = new Map<string, Map<string, Entry>>()
   #size = 0
+  #swept: Generator<[string, string, Entry], undefined> | undefined
 
   get size(): number {
     return this.#size
@@ -46,7 +50,8 @@ export class OverrideTable {
     return undefined
   }
 
-  set(level: string, key: string, limits: readonly Limit[], untilMs: number): void {
+  set(level: string, key: string, limits: readonly Limit[], untilMs: number, clock: Clock): void {
+    this.#sweep(clock.now())
     let keys = this.#levels.get(level)
     if (keys === undefined) {
       keys = new Map()
@@ -55,6 +60,24 @@ export class OverrideTable {
     const text = key.toWellFormed()
     if (!keys.has(text)) this.#size++
     keys.set(text, { limits, untilMs })
+  }
+
+  /** Looks at the next few and drops those whose time is over, so that they do not pile up. */
+  #sweep(nowMs: number): void {
+    for (let i = 0; i < SWEPT; i++) {
+      this.#swept ??= this.#entries()
+      const { done, value } = this.#swept.next()
+      if (done) {
+        this.#swept = undefined
+        return
+      }
+      const [level, key, { untilMs }] = value
+      if (untilMs <= nowMs) this.remove(level, key)
+    }
+  }
+
+  *#entries(): Generator<[level: string, key: string, entry: Entry], undefined> {
+    for (const [level, keys] of this.#levels) for (const [key, entry] of keys) yield [level, key, entry]
   }
 
   remove(level: string, key: string): void {

@@ -15,6 +15,8 @@ export interface TraceStep {
     readonly shadow?: boolean
   }[]
   readonly durationUs: number
+  /** Two versions of a limit may be in use, so that it shows when a whole state has been forgotten. */
+  readonly mixed?: boolean
 }
 
 const KEYS = ['a', 'b', 'a:b', '__proto__', '\ud800', '{a}']
@@ -37,16 +39,23 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
   const pick = <T>(...from: readonly T[]): T => from[whole(from.length - 1)]
   const limits = new Map<string, Limit>()
   for (let i = whole(2); i >= 0; i--) limits.set(`limit-${i}`, randomLimit(pick, whole))
-  const demand = () => {
-    const [name, limit] = pick(...limits)
+  // What limits were before their numbers changed, and still are for some: two versions of a program side by side.
+  const versions = new Map<string, Limit[]>()
+  const demand = (isOld: boolean) => {
+    const [name, newest] = pick(...limits)
+    const limit = (isOld ? versions.get(name)?.at(-1) : undefined) ?? newest
     const cost = pick(1, 1, 1, 1, 2, 3, 0, whole(12), 1e9)
     return { name, limit, key: pick(...KEYS), cost, ...(random() < 0.1 && { shadow: true }) }
   }
+  const demandsOf = (length: number, isOld: boolean) => Array.from({ length }, () => demand(isOld))
   return Array.from({ length: steps }, () => {
     if (random() < 0.03) {
       const [name, before] = pick(...limits)
       const limit = sameAlgorithm(before, pick, whole)
       limits.set(name, limit)
+      // Not of a bucket, which may be forgotten for all when it is whole by one version's numbers; nor of a log, of which a
+      // store remembers no more than the quotas that it has met.
+      if (/window/.test(before.algorithm)) versions.set(name, [...(versions.get(name) ?? []), before])
       const demands = KEYS.map((key) => ({ name, limit, key, cost: 1 }))
       return { advanceMs: 0, call: 'change', demands, durationUs: 0 }
     }
@@ -56,8 +65,9 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
         ...(['decide', 'decide', 'decide', 'decide', 'decide', 'decide', 'charge', 'giveBack'] as const),
         ...(['giveBackTaken', 'reset', 'block', 'decide', 'decide', 'decide', 'decide', 'decide'] as const),
       ),
-      demands: Array.from({ length: pick(1, 1, 1, 2, 3) }, demand),
+      demands: demandsOf(pick(1, 1, 1, 2, 3), random() < 0.2),
       durationUs: pick(1_000, 250_000, 60_000_000),
+      mixed: versions.size > 0,
     }
   })
 }
@@ -81,6 +91,8 @@ function randomLimit(pick: Pick, whole: Whole): Limit {
 }
 
 function sameAlgorithm(limit: Limit, pick: Pick, whole: Whole): Limit {
+  // A log's window stays: how much a store remembers beyond it shows when the clock steps back and units are given back.
+  if (limit.algorithm === 'sliding-log') return slidingLog({ quota: 1 + whole(pick(4, 20, 300)), window: limit.window })
   for (;;) {
     const other = randomLimit(pick, whole)
     if (other.algorithm === limit.algorithm) return other

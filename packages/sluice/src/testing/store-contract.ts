@@ -88,13 +88,15 @@ async function checkTrace(create: StoreFactory, seed: number): Promise<void> {
   const reference = new ReferenceStore(clock)
   const taken = new Map<Limit, { atUs: number; cost: number; delayMs: number }>()
   for (const [index, step] of randomTrace(seed, 60).entries()) {
-    if (step.advanceMs < 0 || step.call === 'change') {
+    const forget = async () => {
       for (const { name, key } of reference.forgettable()) {
         await store.reset(name, key)
         reference.reset(name, key)
       }
     }
+    if (step.advanceMs < 0 || step.call === 'change') await forget()
     clock.advance(step.advanceMs)
+    if (step.mixed === true) await forget()
     const [actual, expected] = [await call(store, step, taken), await call(reference, step, taken)]
     assert.deepEqual(actual, expected, `series ${seed}, call ${index}: ${JSON.stringify(step)}`)
     const decided = expected as

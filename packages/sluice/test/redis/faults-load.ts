@@ -115,7 +115,7 @@ export class Load {
     return onServer(this.#port, async (redis) => {
       const keys = await redis.keys('sluice:f:{*}ledger')
       const values = keys.length === 0 ? [] : await redis.mgetBuffer(...keys)
-      return new Map(keys.map((key, i) => [Number(/\{(\d+)\}/.exec(key)?.[1]), values[i]?.readDoubleLE(8) ?? 0]))
+      return new Map(keys.map((key, i) => [Number(/\{(\d+)\}/.exec(key)?.[1]), values[i]?.readDoubleLE(16) ?? 0]))
     })
   }
 

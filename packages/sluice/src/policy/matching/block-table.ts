@@ -15,11 +15,20 @@ export class BlockTable<T> {
     else items.push(item)
   }
 
+  /** Does any block contain the address? */
+  has(address: Address): boolean {
+    let isFound = false
+    this.find(address, () => {
+      isFound = true
+    })
+    return isFound
+  }
+
   /** Tells of everything whose block contains the address, once a block. */
   find(address: Address, found: (item: T) => void): void {
     for (const { groups, prefix, networks } of this.#lengths) {
-      if (groups !== address.length) continue
-      for (const item of networks.get(networkOf(address, prefix).join()) ?? []) found(item)
+      const items = groups === address.length ? networks.get(networkOf(address, prefix).join()) : undefined
+      for (const item of items ?? []) found(item)
     }
   }
 }

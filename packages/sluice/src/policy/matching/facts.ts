@@ -25,49 +25,48 @@ export class Facts {
   readonly texts: (string | undefined)[] = []
   readonly #kinds: Kind[] = []
   readonly #onlyOwn: boolean[] = []
-  readonly #segments: (readonly string[] | undefined)[] = []
   /** `null` until somebody asks. */
   readonly #addresses: (Address | undefined | null)[] = []
-  readonly #ipv6Prefix: number
+  readonly ipv6Prefix: number
   // A method as it was written last, and in capitals: there are few, and making capitals takes long.
   #method = ''
   #capitals = ''
+  #readings = 0
 
   constructor(ipv6Prefix: number) {
-    this.#ipv6Prefix = ipv6Prefix
+    this.ipv6Prefix = ipv6Prefix
   }
 
-  /** The number of an attribute that somebody will ask about. */
-  numberOf(name: string): number {
-    const known = this.names.indexOf(name)
+  /** The number of an attribute that somebody will ask about, in the sense of its name or in another. */
+  numberOf(name: string, kind = kindOf(name)): number {
+    const known = this.names.findIndex((each, i) => each === name && this.#kinds[i] === kind)
     if (known >= 0) return known
-    this.#kinds.push(kindOf(name))
+    this.#kinds.push(kind)
     // Every object has a `constructor`, which is nobody's attribute.
     this.#onlyOwn.push(name in Object.prototype)
     return this.names.push(name) - 1
   }
 
-  /** An attribute of any name is read as what it is asked about. */
-  readAs(attribute: number, kind: Kind): void {
-    this.#kinds[attribute] = kind
-  }
-
   /** Reads the attributes of the next request. A wrong one is an error. */
   read(request: Readonly<Record<string, unknown>>): void {
     const { names, texts } = this
+    const reading = ++this.#readings
     for (let i = 0; i < names.length; i++) {
       const name = names[i]
-      const value = this.#onlyOwn[i] && !Object.hasOwn(request, name) ? undefined : request[name]
+      const value = this.#onlyOwn[i] ? ownValue(request, name) : request[name]
       const text = typeof value === 'string' ? value : textOf(name, value)
       texts[i] = text
       if (text === '') texts[i] = undefined
       else if (text !== undefined && this.#kinds[i] !== 'text') this.#readPlain(i, this.#kinds[i], text)
     }
+    if (reading !== this.#readings) {
+      throw invalidType('request', 'an object whose getters do not ask the same policy about another', request)
+    }
   }
 
-  segments(attribute: number): readonly string[] {
-    this.#segments[attribute] ??= segmentsOf(this.texts[attribute] ?? '')
-    return this.#segments[attribute]
+  /** An attribute of a request as it is. */
+  valueOf(request: object, name: string): unknown {
+    return name in Object.prototype ? ownValue(request, name) : request[name as keyof object]
   }
 
   address(attribute: number): Address | undefined {
@@ -78,14 +77,12 @@ export class Facts {
   /** An attribute's text as a part of a key. */
   keyText(attribute: number): string | undefined {
     const text = this.texts[attribute]
-    return text !== undefined && this.#kinds[attribute] === 'address' ? clientOf(text, this.#ipv6Prefix) : text
+    return text !== undefined && this.#kinds[attribute] === 'address' ? clientOf(text, this.ipv6Prefix) : text
   }
 
   #readPlain(attribute: number, kind: Kind, text: string): void {
-    if (kind === 'path') {
-      this.texts[attribute] = plainPath(text)
-      this.#segments[attribute] = undefined
-    } else if (kind === 'address') this.#addresses[attribute] = null
+    if (kind === 'path') this.texts[attribute] = plainPath(text)
+    else if (kind === 'address') this.#addresses[attribute] = null
     else {
       if (text !== this.#method) {
         this.#method = text
@@ -96,12 +93,12 @@ export class Facts {
   }
 }
 
+function ownValue(request: object, name: string): unknown {
+  return Object.hasOwn(request, name) ? request[name as keyof object] : undefined
+}
+
 function textOf(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value)
   throw invalidType(`the attribute ${name}`, 'text, a finite number, true, false or null', value)
-}
-
-function segmentsOf(path: string): readonly string[] {
-  return path === '' || path === '/' ? [] : (path.startsWith('/') ? path.slice(1) : path).split('/')
 }

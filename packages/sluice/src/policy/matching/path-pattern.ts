@@ -1,5 +1,5 @@
 import { invalidType, invalidValue } from '../../errors.js'
-import { decoded } from './plain-path.js'
+import { plainSegment } from './plain-path.js'
 
 /**
  * A path by its segments: each is a text, or any one segment. An open pattern also matches everything below. There is
@@ -11,6 +11,7 @@ export interface PathPattern {
   readonly open: boolean
 }
 
+const MOST_SEGMENTS = 100
 const WANTED = "a path such as '/v1/charges', '/v1/charges/:id' or '/v1/**'"
 
 /** Reads a pattern; an error names `option` and says what is wrong with it. */
@@ -21,25 +22,22 @@ export function parsePathPattern(option: string, value: unknown): PathPattern {
   const parts = value.slice(1).split('/')
   const open = parts.at(-1) === '**'
   if (open || parts.at(-1) === '') parts.pop()
+  if (parts.length > MOST_SEGMENTS) throw invalidValue(option, `a path of at most ${MOST_SEGMENTS} segments`, value)
   return { segments: parts.map((part) => segmentOf(option, part, value)), open }
 }
 
 function segmentOf(option: string, part: string, pattern: string): string | undefined {
   if (part === '*' || /^:\w+$/.test(part)) return undefined
   if (part === '**') throw invalidValue(option, "a path with '**' at its end only, where it means all below", pattern)
-  if (/[*():+]/.test(part) || part === '' || part === '.' || part === '..') {
+  if (/[*():+\\]/.test(part)) {
     throw invalidValue(option, `${WANTED}: a segment is a text, ':name' or '*' as a whole, or '**' at the end`, pattern)
   }
-  return decoded(part)
+  const segment = plainSegment(part)
+  if (segment !== '' && segment !== '.' && segment !== '..') return segment
+  throw invalidValue(option, `${WANTED}, without empty segments, '.' and '..', which no path has`, pattern)
 }
 
 /** The one path that the pattern matches, if there is only one, in the one way to write it. */
 export function onlyPath({ segments, open }: PathPattern): string | undefined {
   return open || segments.includes(undefined) ? undefined : `/${segments.join('/')}`
-}
-
-/** Does the pattern match a path that has these segments? */
-export function matchesPath({ segments, open }: PathPattern, path: readonly string[]): boolean {
-  if (path.length < segments.length || (!open && path.length > segments.length)) return false
-  return segments.every((segment, i) => segment === undefined || segment === path[i])
 }

@@ -18,6 +18,15 @@ export class PathTrie<T> {
     ;(open ? node.open : node.ends).push(item)
   }
 
+  /** Does any pattern match? */
+  has(path: string): boolean {
+    let isFound = false
+    this.find(path, () => {
+      isFound = true
+    })
+    return isFound
+  }
+
   /** Tells of everything whose pattern matches, once a pattern. */
   find(path: string, found: (item: T) => void): void {
     walk(this.#root, path, firstSegment(path), found)

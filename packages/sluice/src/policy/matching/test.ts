@@ -1,7 +1,9 @@
 /** What a level or an override asks of one attribute. */
-import { type Block, contains } from '../../addresses/index.js'
+import type { Block } from '../../addresses/index.js'
+import { BlockTable } from './block-table.js'
 import type { Facts } from './facts.js'
-import { matchesPath, onlyPath, type PathPattern } from './path-pattern.js'
+import { onlyPath, type PathPattern } from './path-pattern.js'
+import { PathTrie } from './path-trie.js'
 
 export interface Test {
   matches(facts: Facts, attribute: number): boolean
@@ -28,22 +30,23 @@ export class PathTest implements Test {
   readonly patterns: readonly PathPattern[]
   readonly orAbsent: boolean
   readonly #exact: ReadonlySet<string>
-  readonly #others: readonly PathPattern[]
+  readonly #others: PathTrie<PathPattern> | undefined
 
   constructor(patterns: readonly PathPattern[], orAbsent: boolean) {
     this.patterns = patterns
     this.orAbsent = orAbsent
     this.#exact = new Set(patterns.flatMap((pattern) => onlyPath(pattern) ?? []))
-    this.#others = patterns.filter((pattern) => onlyPath(pattern) === undefined)
+    for (const pattern of patterns) {
+      if (onlyPath(pattern) !== undefined) continue
+      this.#others ??= new PathTrie()
+      this.#others.add(pattern, pattern)
+    }
   }
 
   matches(facts: Facts, attribute: number): boolean {
     const text = facts.texts[attribute]
     if (text === undefined) return this.orAbsent
-    if (this.#exact.has(text)) return true
-    if (this.#others.length === 0) return false
-    const segments = facts.segments(attribute)
-    return this.#others.some((pattern) => matchesPath(pattern, segments))
+    return this.#exact.has(text) || this.#others?.has(text) === true
   }
 }
 
@@ -51,16 +54,18 @@ export class PathTest implements Test {
 export class BlockTest implements Test {
   readonly blocks: readonly Block[]
   readonly orAbsent: boolean
+  readonly #table = new BlockTable<Block>()
 
   constructor(blocks: readonly Block[], orAbsent: boolean) {
     this.blocks = blocks
     this.orAbsent = orAbsent
+    for (const block of blocks) this.#table.add(block, block)
   }
 
   matches(facts: Facts, attribute: number): boolean {
     if (facts.texts[attribute] === undefined) return this.orAbsent
     const address = facts.address(attribute)
-    return address !== undefined && this.blocks.some((block) => contains(block, address))
+    return address !== undefined && this.#table.has(address)
   }
 }
 

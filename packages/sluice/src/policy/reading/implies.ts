@@ -2,6 +2,9 @@ import { type Block, contains } from '../../addresses/index.js'
 import type { PathPattern } from '../matching/path-pattern.js'
 import { BlockTest, EqualTest, NotTest, PathTest, type Test } from '../matching/test.js'
 
+/** Longer lists of patterns or blocks are not compared, each with each. */
+const MOST_COMPARED = 10_000
+
 /** Is what one test lets through always let through by another? Only a yes is certain. */
 export function implies(narrow: Test, wide: Test): boolean {
   if (narrow instanceof NotTest) return wide instanceof NotTest && implies(wide.test, narrow.test)
@@ -19,6 +22,7 @@ export function implies(narrow: Test, wide: Test): boolean {
   return (
     narrow instanceof BlockTest &&
     wide instanceof BlockTest &&
+    narrow.blocks.length * wide.blocks.length <= MOST_COMPARED &&
     narrow.blocks.every((inner) => wide.blocks.some((outer) => includes(outer, inner)))
   )
 }

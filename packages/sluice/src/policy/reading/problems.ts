@@ -33,7 +33,7 @@ export class Problems {
   }
 
   listOf(path: Path, what: string, value: unknown): readonly unknown[] | undefined {
-    return Array.isArray(value) ? value : this.add(path, `${what} must be a list, got ${shown(value)}`)
+    return Array.isArray(value) ? Array.from(value) : this.add(path, `${what} must be a list, got ${shown(value)}`)
   }
 }
 

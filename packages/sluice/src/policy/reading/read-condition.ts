@@ -52,7 +52,7 @@ function readValues(
   value: unknown,
   kind: ReturnType<typeof kindOf>,
 ): Test | undefined {
-  const values = Array.isArray(value) ? value : [value]
+  const values: readonly unknown[] = Array.isArray(value) ? Array.from(value) : [value]
   if (values.length === 0) return problems.add(path, 'a list of values must have at least one')
   const orAbsent = values.includes(null)
   const read = values.flatMap((each, i): unknown[] => {

@@ -75,8 +75,11 @@ function readWhen(problems: Problems, path: Path, value: unknown): Asks {
 
 function readKey(problems: Problems, path: Path, value: unknown): readonly string[] {
   if (value === undefined) return []
-  const names = Array.isArray(value) ? value : [value]
-  if (names.length > MOST_KEYS) problems.add(path, `key must name at most ${MOST_KEYS} attributes, got ${names.length}`)
+  const names: readonly unknown[] = Array.isArray(value) ? Array.from(value) : [value]
+  if (names.length > MOST_KEYS) {
+    problems.add(path, `key must name at most ${MOST_KEYS} attributes, got ${names.length}`)
+    return []
+  }
   return names.flatMap((name, i) => {
     const at = Array.isArray(value) ? [...path, i] : path
     if (names.indexOf(name) < i) problems.add(at, `key names ${shown(name)} twice`)

@@ -3,6 +3,8 @@ import { type Limit, parseLimit } from '../../limits/index.js'
 import type { Path, Problems } from './problems.js'
 
 const MOST_LIMITS = 8
+/** Of one limit, more are not told. */
+const MOST_MISTAKES = 20
 
 /** What stands in for a wrong option, so that the rest of the limit can be read too. */
 const STAND_INS: Readonly<Record<string, unknown>> = {
@@ -23,7 +25,7 @@ export function readLimits(problems: Problems, path: Path, value: unknown): read
   if (value.length > MOST_LIMITS) {
     return problems.add(path, `limit must be a list of at most ${MOST_LIMITS}, got ${value.length}`)
   }
-  const limits = value.map((each, i) => readLimit(problems, [...path, i], each))
+  const limits = Array.from(value, (each, i) => readLimit(problems, [...path, i], each))
   return limits.every((limit) => limit !== undefined) ? limits : undefined
 }
 
@@ -36,7 +38,7 @@ function readLimit(problems: Problems, path: Path, value: unknown): Limit | unde
     )
   }
   let given = value
-  for (;;) {
+  for (let mistakes = 0; ; mistakes++) {
     try {
       const limit = parseLimit(given)
       return given === value ? limit : undefined
@@ -45,9 +47,9 @@ function readLimit(problems: Problems, path: Path, value: unknown): Limit | unde
       const { option, message } = error
       const isOption = option !== undefined && option !== 'limit' && option !== 'algorithm'
       problems.add(isOption || option === 'algorithm' ? [...path, option] : path, missing(given, option) ?? message)
-      if (!isOption) return undefined
+      if (!isOption || mistakes === MOST_MISTAKES) return undefined
       const { [option]: wrong, ...rest } = given as Record<string, unknown>
-      const standIn = STAND_INS[option]
+      const standIn = Object.hasOwn(STAND_INS, option) ? STAND_INS[option] : undefined
       // A wrong option that has none is left out; one that is wrong in spite of it cannot be helped.
       if (wrong === undefined ? standIn === undefined : wrong === standIn) return undefined
       given = standIn === undefined ? rest : { ...rest, [option]: standIn }
@@ -56,6 +58,7 @@ function readLimit(problems: Problems, path: Path, value: unknown): Limit | unde
 }
 
 function missing(limit: unknown, option: string | undefined): string | undefined {
+  if (typeof limit !== 'object' || limit === null) return undefined
   const { algorithm, [option ?? '']: value } = limit as Record<string, unknown>
   if (option === undefined || value !== undefined || !Object.hasOwn(STAND_INS, option)) return undefined
   return `${shown(algorithm)} needs ${option}, such as ${shown(EXAMPLES[option])}`

@@ -15,6 +15,8 @@ export interface ReadPolicy {
 
 const POLICY = ['version', 'name', 'ipv6Prefix', 'levels']
 const MOST_LEVELS = 10_000
+/** Each is read of every request. */
+const MOST_ATTRIBUTES = 256
 const IPV6_PREFIX = 56
 
 /** Reads plain data, as code or a file gives it, and finds everything that is wrong with it. */
@@ -27,13 +29,16 @@ export function readPolicy(value: unknown): ReadPolicy {
   const name = given.name === undefined ? undefined : readName(problems, ['name'], 'name', given.name)
   const ipv6Prefix = readIpv6Prefix(problems, given.ipv6Prefix)
   const levels = problems.all.length > 0 && given.levels === undefined ? [] : readLevels(problems, given.levels)
+  const count = new Set(levels.flatMap(attributesOf)).size
+  if (count > MOST_ATTRIBUTES)
+    problems.add(['levels'], `levels must ask about at most ${MOST_ATTRIBUTES} attributes, got ${count}`)
   const isGood = problems.all.length === 0
   return {
     name,
     ipv6Prefix,
     levels: isGood ? levels : [],
     problems: problems.all,
-    warnings: isGood ? findIdleLevels(levels) : [],
+    warnings: isGood ? findIdleLevels(levels, ipv6Prefix) : [],
   }
 }
 
@@ -54,6 +59,11 @@ function readLevels(problems: Problems, value: unknown): readonly ReadLevel[] {
     places.set(name, earlier ?? i)
     return readLevel(problems, ['levels', i], each) ?? []
   })
+}
+
+function attributesOf({ asks, key, cost, overrides }: ReadLevel): readonly string[] {
+  const asked = [asks, ...overrides.map((override) => override.asks)].flat().map(({ attribute }) => attribute)
+  return [...key, ...asked, ...(typeof cost === 'string' ? [cost] : [])]
 }
 
 function readIpv6Prefix(problems: Problems, value: unknown): number {

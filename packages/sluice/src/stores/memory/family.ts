@@ -1,4 +1,4 @@
-import { type Arithmetic, arithmeticOf, type Limit } from '../../limits/index.js'
+import { type Arithmetic, arithmeticOf, fullerView, type Limit, type Taken } from '../../limits/index.js'
 import type { RingStorage } from './ring-storage.js'
 import { Space } from './space.js'
 import type { Sweeper } from './sweeper.js'
@@ -14,6 +14,10 @@ export class Family {
   readonly #sweeper: Sweeper
   readonly #tables: Table[] = []
   readonly #spaces: Space[] = []
+  /** The spaces of each algorithm. */
+  readonly #peers = new Map<string, Space[]>()
+  /** Is there an algorithm of which keys may have several views? */
+  hasViews = false
   readonly #spaceOfLimit = new WeakMap<Limit, Space>()
   #blocks: Table | undefined
   /** The limit that was asked for last, and what it comes to. */
@@ -34,11 +38,67 @@ export class Family {
     this.limit = limit
   }
 
-  /** Opens a key's state, wherever a limit with other numbers may have left it. */
-  find(space: Space, arithmetic: Arithmetic, high: number, low: number, nowUs: number): boolean {
-    return (
-      space.find(high, low) || (this.#spaces.length > 1 && this.#findElsewhere(space, arithmetic, high, low, nowUs))
-    )
+  /**
+   * Opens a key's state, wherever a limit with other numbers may have left it, and says in which space. A state that
+   * serves all moves to where it is remembered longer, never to where it is forgotten sooner. Of others a view of its own
+   * is made, a copy of the one that knows most, if there `isRoom` for it.
+   */
+  find(
+    space: Space,
+    arithmetic: Arithmetic,
+    high: number,
+    low: number,
+    nowUs: number,
+    isRoom: boolean,
+  ): Space | undefined {
+    if (space.find(high, low)) return space
+    const peers = this.#peersOf(space)
+    if (peers.length === 1) return undefined
+    if (arithmetic.portable) return this.#findPortable(space, arithmetic, high, low, nowUs)
+    if (peers.every((peer) => peer.isKeyWhole(high, low, nowUs))) {
+      for (const peer of peers) peer.table.remove(high, low)
+      return undefined
+    }
+    if (!isRoom) return undefined
+    const others = peers.filter((peer) => peer !== space && peer.find(high, low))
+    const fullest = others.reduce((one, other) => (fullerView(one.judge, other.judge) === one.judge ? one : other))
+    return space.copy(fullest, arithmetic, high, low, nowUs) ? space : undefined
+  }
+
+  #findPortable(space: Space, arithmetic: Arithmetic, high: number, low: number, nowUs: number): Space | undefined {
+    const other = this.#peersOf(space).find((peer) => peer !== space && peer.find(high, low))
+    if (other === undefined) return undefined
+    if (other.isOpenedWhole(nowUs)) {
+      other.table.remove(high, low)
+      return undefined
+    }
+    if (other.judge.longestUs > arithmetic.longestUs) {
+      other.lendTo(space)
+      return other
+    }
+    space.adopt(other, arithmetic, high, low, nowUs)
+    return space
+  }
+
+  /** What was taken from one view of a key is taken from the others too. */
+  takeElsewhere(space: Space, high: number, low: number, nowUs: number, cost: number, quota: number): void {
+    for (const peer of this.#peersOf(space)) if (peer !== space) peer.takeToo(high, low, nowUs, cost, quota)
+  }
+
+  giveBackElsewhere(
+    space: Space,
+    high: number,
+    low: number,
+    nowUs: number,
+    units: number,
+    taken: Taken | undefined,
+  ): void {
+    for (const peer of this.#peersOf(space)) if (peer !== space) peer.giveBackToo(high, low, nowUs, units, taken)
+  }
+
+  /** Nothing but states that are found where they are looked for: no key is blocked, and none has several views. */
+  get isSimple(): boolean {
+    return !this.hasViews && !this.hasBlocks
   }
 
   get hasBlocks(): boolean {
@@ -75,9 +135,14 @@ export class Family {
   #spaceForNew(arithmetic: Arithmetic): Space {
     let space = this.#spaces.find(({ shape }) => shape === arithmetic.shape)
     if (space === undefined) {
-      space = new Space(arithmetic, this.#rings, this.#census, this.#sweeper)
+      const { algorithm } = arithmetic.limit
+      const peers = this.#peers.get(algorithm) ?? []
+      this.#peers.set(algorithm, peers)
+      space = new Space(arithmetic, this.#rings, this.#census, this.#sweeper, peers)
+      peers.push(space)
       this.#spaces.push(space)
       this.#addTable(space.table)
+      if (peers.length > 1 && !arithmetic.portable) this.hasViews = true
     }
     space.admit(arithmetic)
     this.#spaceOfLimit.set(arithmetic.limit, space)
@@ -89,16 +154,8 @@ export class Family {
     this.#sweeper.tables.push(table)
   }
 
-  #findElsewhere(space: Space, arithmetic: Arithmetic, high: number, low: number, nowUs: number): boolean {
-    for (const other of this.#spaces) {
-      if (other === space || other.algorithm !== space.algorithm || !other.find(high, low)) continue
-      if (other.isOpenedWhole(nowUs)) other.table.remove(high, low)
-      else {
-        space.adopt(other, arithmetic, high, low, nowUs)
-        return true
-      }
-    }
-    return false
+  #peersOf({ algorithm }: Space): readonly Space[] {
+    return this.#peers.get(algorithm) ?? []
   }
 }
 

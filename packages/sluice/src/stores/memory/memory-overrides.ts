@@ -22,7 +22,7 @@ export class MemoryOverrides implements SyncOverrides {
   set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs = Infinity): void {
     if (untilMs <= this.#clock.now()) throw invalidValue('until', 'a time that is still to come', untilMs)
     if (limits === undefined) this.#table.remove(level, key)
-    else this.#table.set(level, key, limits, untilMs)
+    else this.#table.set(level, key, limits, untilMs, this.#clock)
   }
 
   refresh(): undefined {}

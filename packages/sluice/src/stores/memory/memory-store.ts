@@ -37,8 +37,9 @@ export interface MemoryStoreStats {
 /** Every so many calls a sweep looks at so many slots, side by side, so that few cache lines are fetched for it. */
 const CALLS_A_SWEEP = 32
 const SLOTS_A_SWEEP = 16
-/** How many slots a new key may look at in search of one that can be dropped. */
+/** A new key may look at so many slots, so many times, in search of one that can be dropped. */
 const SLOTS_FOR_ROOM = 64
+const LOOKS_FOR_ROOM = 4
 /** A client that was refused for lack of room is told to come back after this long. */
 const REFUSED_MS = 1000
 
@@ -67,6 +68,7 @@ const NOWHERE = 3
 class Opened {
   name: string | undefined
   family!: Family
+  space!: Space
   high = 0
   low = 0
   place = 0
@@ -98,7 +100,16 @@ function putBack(opened: readonly Opened[], count: number): void {
   for (let i = 0; i < count; i++) opened[i].putBack()
 }
 
+/** How many of so many units a log would remember. */
+function remembered(arithmetic: Arithmetic, words: Float64Array, at: number, nowUs: number, cost: number): number {
+  return arithmetic.wordsFor(words, at, nowUs, cost) - arithmetic.wordsFor(words, at, nowUs, 0)
+}
+
+/** Of more than this, comparing each with each takes longer than a set. */
+const FEW = 16
+
 function haveOwnNames(demands: readonly Demand[]): boolean {
+  if (demands.length > FEW) return new Set(demands.map(({ name }) => name)).size === demands.length
   for (let i = 1; i < demands.length; i++) {
     for (let j = 0; j < i; j++) if (demands[i].name === demands[j].name) return false
   }
@@ -125,6 +136,8 @@ export class MemoryStore implements SyncStore {
   #name: string | undefined
   #limit: Limit | undefined
   #family!: Family
+  #ownSpace!: Space
+  /** Where the state that is open is: there, or where a limit with other numbers has left it. */
   #space!: Space
   #arithmetic!: Arithmetic
 
@@ -158,11 +171,11 @@ export class MemoryStore implements SyncStore {
     this.#resolve(name, limit)
     const high = this.#hash.of(key)
     const low = this.#hash.low
-    const space = this.#space
+    const space = this.#ownSpace
     // The usual case first and in one go: the key has a state, nobody is blocked, nothing has to grow.
     const segment = space.table.segment(high)
     const at = segment.find(high, low)
-    if (at >= 0 && space.isFlat && !this.#family.hasBlocks)
+    if (at >= 0 && space.isFlat && this.#family.isSimple)
       return this.#arithmetic.tryTake(segment.words, at, nowUs, cost)
     const place = this.#openOne(high, low, nowUs)
     const allowed = this.#allows(place, high, low, nowUs, cost)
@@ -197,7 +210,7 @@ export class MemoryStore implements SyncStore {
       const { space, arithmetic } = family
       const segment = space.table.segment(high)
       const at = segment.find(high, this.#hash.low)
-      if (at < 0 || !space.isFlat || family.hasBlocks) {
+      if (at < 0 || !space.isFlat || !family.isSimple) {
         putBack(opened, i)
         return undefined
       }
@@ -236,6 +249,7 @@ export class MemoryStore implements SyncStore {
       if (place !== NOWHERE && !this.#space.isFlat) newWords += this.#space.extraWords(this.#arithmetic, nowUs, cost)
       const each = opened[i]
       each.use(name, this.#family)
+      each.space = this.#space
       each.high = high
       each.low = low
       each.place = place
@@ -245,14 +259,11 @@ export class MemoryStore implements SyncStore {
     const decisions = new Array<Decision>(count)
     for (let i = 0; i < count; i++) {
       const { name, limit, cost } = demands[i]
-      const { family, high, low, place, allows } = opened[i]
-      const { space, arithmetic } = family
-      this.#name = name
-      this.#limit = limit
-      this.#family = family
+      const { family, space, high, low, place, allows } = opened[i]
+      this.#resolve(name, limit)
       this.#space = space
-      this.#arithmetic = arithmetic
-      if (allowed && allows && place === OWN && space.isFlat && !family.hasBlocks) {
+      const arithmetic = this.#arithmetic
+      if (allowed && allows && place === OWN && space.isFlat && family.isSimple) {
         decisions[i] = arithmetic.tryTake(space.words, space.at, nowUs, cost)
         takenUs[i] = arithmetic.takenUs(space.words, space.at, nowUs)
         continue
@@ -313,6 +324,7 @@ export class MemoryStore implements SyncStore {
     const place = this.#openOne(high, low, nowUs)
     const { words, at } = this.#space
     if (place === OWN || place === SHARED) this.#arithmetic.giveBack(words, at, nowUs, cost, taken)
+    if (this.#family.hasViews) this.#family.giveBackElsewhere(this.#ownSpace, high, low, nowUs, cost, taken)
     return this.#describe(place, high, low, nowUs, 0, this.#allows(place, high, low, nowUs, 0))
   }
 
@@ -356,7 +368,7 @@ export class MemoryStore implements SyncStore {
     const family = this.#familyOf(name)
     if (limit !== family.limit) family.use(limit)
     this.#family = family
-    this.#space = family.space
+    this.#ownSpace = family.space
     this.#arithmetic = family.arithmetic
     this.#name = name
     this.#limit = limit
@@ -373,15 +385,17 @@ export class MemoryStore implements SyncStore {
 
   /** `open` for a key that is asked for alone: if it is new, there may be others to drop for it. */
   #openOne(high: number, low: number, nowUs: number): number {
-    if (!this.#isRoom(0) && !this.#family.find(this.#space, this.#arithmetic, high, low, nowUs))
+    if (!this.#isRoom(0) && this.#family.find(this.#ownSpace, this.#arithmetic, high, low, nowUs, false) === undefined)
       this.#makeRoom(nowUs, 0)
     return this.#open(high, low, nowUs, 0)
   }
 
   /** Opens a key's state, or what a key without one gets, when `newKeys` others are about to be kept. */
   #open(high: number, low: number, nowUs: number, newKeys: number): number {
-    const space = this.#space
-    if (this.#family.find(space, this.#arithmetic, high, low, nowUs)) return OWN
+    const space = this.#ownSpace
+    const found = this.#family.find(space, this.#arithmetic, high, low, nowUs, this.#isRoom(newKeys))
+    this.#space = found ?? space
+    if (found !== undefined) return OWN
     if (this.#isRoom(newKeys)) {
       space.openFresh(this.#arithmetic, low, nowUs)
       return FRESH
@@ -396,7 +410,7 @@ export class MemoryStore implements SyncStore {
   }
 
   #makeRoom(nowUs: number, newKeys: number): boolean {
-    if (!this.#isRoom(newKeys)) this.#sweeper.sweep(SLOTS_FOR_ROOM, nowUs)
+    for (let i = 0; i < LOOKS_FOR_ROOM && !this.#isRoom(newKeys); i++) this.#sweeper.sweep(SLOTS_FOR_ROOM, nowUs)
     return this.#isRoom(newKeys)
   }
 
@@ -414,8 +428,11 @@ export class MemoryStore implements SyncStore {
 
   #take(place: number, high: number, low: number, nowUs: number, cost: number): void {
     if (place === FRESH) this.#space.keep(high, low, nowUs)
+    const { words, at } = this.#space
+    const taking = this.#arithmetic.elastic ? remembered(this.#arithmetic, words, at, nowUs, cost) : cost
     // Only a charge to a sliding log can find too little memory: whatever else takes has asked before.
     if (this.#space.take(this.#arithmetic, nowUs, cost) < cost) this.#refusedCount++
+    if (this.#family.hasViews) this.#family.takeElsewhere(this.#space, high, low, nowUs, taking, this.#arithmetic.quota)
   }
 
   #describe(place: number, high: number, low: number, nowUs: number, cost: number, allowed: boolean): Decision {

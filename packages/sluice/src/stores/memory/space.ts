@@ -1,4 +1,4 @@
-import type { Arithmetic } from '../../limits/index.js'
+import { type Arithmetic, type Taken, withQuota } from '../../limits/index.js'
 import type { RingStorage } from './ring-storage.js'
 import type { Sweeper } from './sweeper.js'
 import { type Census, Table, type TableOwner } from './table.js'
@@ -31,17 +31,26 @@ export class Space implements TableOwner {
   #ring = 0
   #isKept = false
   /** Judges whether a state is whole: exactly, while only one limit is in use here. */
-  #judge: Arithmetic
+  readonly judge: Arithmetic
   #mixed = false
+  /** One limit of each shape that uses states here. */
+  readonly #users = new Set<Arithmetic>()
+  /** Takes for those who use another view: of the limits in use here, the one that remembers most. */
+  #widest: Arithmetic
+  /** All spaces of the same name and algorithm, this one included. */
+  readonly #peers: readonly Space[]
   #shared: Table | undefined
 
-  constructor(arithmetic: Arithmetic, rings: RingStorage, census: Census, sweeper: Sweeper) {
+  constructor(arithmetic: Arithmetic, rings: RingStorage, census: Census, sweeper: Sweeper, peers: readonly Space[]) {
+    this.#widest = arithmetic
+    this.#peers = peers
     this.#census = census
     this.#sweeper = sweeper
     this.shape = arithmetic.shape
     this.algorithm = arithmetic.limit.algorithm
     this.isFlat = !arithmetic.elastic
-    this.#judge = arithmetic
+    this.judge = arithmetic
+    this.#users.add(arithmetic)
     this.#rings = arithmetic.elastic ? rings : undefined
     this.#fresh = new Float64Array(arithmetic.words)
     this.words = this.#fresh
@@ -50,7 +59,8 @@ export class Space implements TableOwner {
 
   /** Another limit of the same shape is going to be used here. */
   admit(arithmetic: Arithmetic): void {
-    this.#mixed ||= JSON.stringify(arithmetic.limit) !== JSON.stringify(this.#judge.limit)
+    if (arithmetic.quota > this.#widest.quota) this.#widest = arithmetic
+    this.#mixed ||= JSON.stringify(arithmetic.limit) !== JSON.stringify(this.judge.limit)
   }
 
   /** Opens a key's own state, if it has one. */
@@ -85,13 +95,45 @@ export class Space implements TableOwner {
     this.#keepIn(this.table, high, low, nowUs)
   }
 
-  /** Moves a key's state here from a space of the same name and algorithm, and opens it. */
+  /** Moves a key's state here from a peer that has it open, and opens it. */
   adopt(from: Space, arithmetic: Arithmetic, high: number, low: number, nowUs: number): void {
-    const adopted = new Float64Array(this.#rings === undefined ? arithmetic.words : from.words.length)
-    arithmetic.adopt(adopted, 0, nowUs, from.#judge, from.words, from.at)
+    this.#openCopy(from, arithmetic, nowUs)
     from.table.remove(high, low)
-    this.#openLoose(adopted)
     this.keep(high, low, nowUs)
+    this.lendTo(from)
+  }
+
+  /** A state here is used by a peer's limits too, and must not be forgotten before it is whole by those. */
+  lendTo(peer: Space): void {
+    this.#mixed = true
+    this.#users.add(peer.judge)
+  }
+
+  /** Gives a key a view of its own, a copy of one that a peer has open, unless there is too little memory for it. */
+  copy(from: Space, arithmetic: Arithmetic, high: number, low: number, nowUs: number): boolean {
+    if (this.#rings !== undefined && from.words.length > this.#rings.room) return false
+    this.#openCopy(from, arithmetic, nowUs)
+    this.keep(high, low, nowUs)
+    return true
+  }
+
+  #openCopy(from: Space, arithmetic: Arithmetic, nowUs: number): void {
+    const copy = new Float64Array(this.#rings === undefined ? arithmetic.words : from.words.length)
+    arithmetic.adopt(copy, 0, nowUs, from.judge, from.words, from.at)
+    this.#openLoose(copy)
+  }
+
+  /** Takes from the key's state what was taken from another view of it, by a limit of such a quota. */
+  takeToo(high: number, low: number, nowUs: number, cost: number, quota: number): void {
+    if (!this.find(high, low)) return
+    // A log remembers as much as any of the limits may ask about.
+    if (this.#rings !== undefined && quota > this.#widest.quota) this.#widest = withQuota(this.#widest, quota)
+    if (this.#rings !== undefined) this.#grow(this.#rings, this.#widest, nowUs, cost)
+    this.#widest.takeToo(this.words, this.at, nowUs, cost)
+  }
+
+  giveBackToo(high: number, low: number, nowUs: number, units: number, taken: Taken | undefined): void {
+    if (this.find(high, low)) this.#widest.giveBack(this.words, this.at, nowUs, units, taken)
   }
 
   /** How many words more than it has the opened state needs to hold `cost` more. */
@@ -107,12 +149,27 @@ export class Space implements TableOwner {
     return takes
   }
 
-  /** Is the opened state whole by the numbers it was taken with? */
+  /** Is the opened state whole, whoever took from it? */
   isOpenedWhole(nowUs: number): boolean {
     return this.#isWhole(this.words, this.at, nowUs)
   }
 
+  /** The views of a key live as long as one of them matters: a copy that is made anew would not know what came when. */
   isWhole(words: Float64Array, at: number, nowUs: number): boolean {
+    if (!this.#isWholeHere(words, at, nowUs)) return false
+    if (this.#peers.length === 1 || this.judge.portable) return true
+    const [high, low] = new Int32Array(words.buffer, (at - 1) * 8, 2)
+    return this.#peers.every((peer) => peer === this || peer.isKeyWhole(high, low, nowUs))
+  }
+
+  /** Is the key's own state whole here, or is there none? */
+  isKeyWhole(high: number, low: number, nowUs: number): boolean {
+    const segment = this.table.segment(high)
+    const state = segment.find(high, low)
+    return state < 0 || this.#isWholeHere(segment.words, state, nowUs)
+  }
+
+  #isWholeHere(words: Float64Array, at: number, nowUs: number): boolean {
     return this.#rings === undefined
       ? this.#isWhole(words, at, nowUs)
       : this.#isWhole(this.#rings.get(words[at]), 0, nowUs)
@@ -197,7 +254,9 @@ export class Space implements TableOwner {
   }
 
   #isWhole(words: Float64Array, at: number, nowUs: number): boolean {
-    return this.#mixed ? this.#judge.isWholeForAll(words, at, nowUs) : this.#judge.isWhole(words, at, nowUs)
+    if (!this.#mixed) return this.judge.isWhole(words, at, nowUs)
+    for (const user of this.#users) if (!user.isWholeForAll(words, at, nowUs)) return false
+    return true
   }
 }
 

@@ -55,12 +55,12 @@ export class RedisOverrides implements Overrides {
     const name = `${level}/${key.toWellFormed()}`
     const isDone = await this.#ask({
       verb: 'changed',
-      addTo: (batch) => batch.setOverride(this.#keys, name, value, Math.ceil(untilMs ?? 0)),
+      addTo: (batch) => batch.setOverride(this.#keys, name, value, untilMs === undefined ? -1 : Math.ceil(untilMs)),
       read: (reply) => reply.number() > 0,
     })
     if (!isDone) throw invalidValue('until', 'a time that is still to come, by the clock of Redis', untilMs)
     if (limits === undefined) this.#table.remove(level, key)
-    else this.#table.set(level, key, limits, untilMs ?? Infinity)
+    else this.#table.set(level, key, limits, untilMs ?? Infinity, this.#redisClock)
   }
 
   refresh(): Promise<void> | undefined {
@@ -81,11 +81,12 @@ export class RedisOverrides implements Overrides {
     try {
       let table = this.#table
       let version = this.#version
-      for (;;) {
-        const changes = await this.#changesSince(version)
-        if (changes.since !== version) table = new OverrideTable()
-        for (const change of changes.list) apply(table, change)
+      for (let readsOn = false; ; readsOn = true) {
+        const changes = await this.#changesSince(version, readsOn)
+        // From the start: whatever is known may be gone there.
+        if (changes.since === 0 && !readsOn) table = new OverrideTable()
         this.#aheadMs = changes.nowUs / 1000 - this.#clock.now()
+        for (const change of changes.list) apply(table, change, this.#redisClock)
         if (changes.list.length < PAGE) {
           this.#version = changes.version
           break
@@ -97,10 +98,10 @@ export class RedisOverrides implements Overrides {
     } catch {}
   }
 
-  #changesSince(since: number): Promise<Changes> {
+  #changesSince(since: number, readsOn: boolean): Promise<Changes> {
     return this.#ask({
       verb: 'read',
-      addTo: (batch) => batch.overrideChanges(this.#keys, since, PAGE),
+      addTo: (batch) => batch.overrideChanges(this.#keys, since, PAGE, readsOn),
       read: readChanges,
     })
   }
@@ -116,7 +117,7 @@ function readChanges(reply: Reply): Changes {
   return { nowUs: reply.nowUs, version, since, list }
 }
 
-function apply(table: OverrideTable, { name, value }: Changes['list'][number]): void {
+function apply(table: OverrideTable, { name, value }: Changes['list'][number], clock: Clock): void {
   const slash = name.indexOf('/')
   const [level, key] = [name.slice(0, slash), name.slice(slash + 1)]
   if (value === '') {
@@ -125,7 +126,7 @@ function apply(table: OverrideTable, { name, value }: Changes['list'][number]): 
   }
   try {
     const { limits, untilMs } = JSON.parse(value) as { limits: readonly unknown[]; untilMs?: number }
-    table.set(level, key, limits.map(parseLimit), untilMs ?? Infinity)
+    table.set(level, key, limits.map(parseLimit), untilMs ?? Infinity, clock)
   } catch (error) {
     // Written by a later version, perhaps. Whoever reads the log can tell.
     table.remove(level, key)

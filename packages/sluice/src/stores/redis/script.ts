@@ -26,16 +26,17 @@ local raw = pcall('GET', key)
 local partsPerUnit = limit[2]
 local full = limit[4] * partsPerUnit
 if not raw then return full end
-if #raw ~= 16 then return nil end
-local tokens, sinceUs = unpackWords('<dd', raw)
+if #raw ~= 24 then return nil end
+local tokens, sinceUs, spanUs = unpackWords('<ddd', raw)
 local gained = (now - sinceUs) * limit[3]
 local stored = floor(tokens * partsPerUnit + 0.5)
-if gained < 0 or stored >= full or stored <= -LARGE then return nil end
+if gained < 0 or stored >= full or stored <= -LARGE or spanUs > ceil(full / limit[3]) then return nil end
 return gained >= full - stored and full or stored + gained
 end
 local function savePlain(key, limit, level)
-local ttlMs = ceil(ceil((limit[4] * limit[2] - level) / limit[3]) / 1000) + 1 + lingerMs
-call('SET', key, pack('<dd', level / limit[2], now), 'PX', format('%d', ttlMs))
+local full = limit[4] * limit[2]
+local ttlMs = ceil(ceil((full - level) / limit[3]) / 1000) + 1 + lingerMs
+call('SET', key, pack('<ddd', level / limit[2], now, ceil(full / limit[3])), 'PX', format('%d', ttlMs))
 end
 while steps[at] do
 local step, limit, cost, count = steps[at], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
@@ -126,10 +127,11 @@ local function open(key, limit)
 local words, blockedUs = read(key, length)
 if words == nil then return nil end
 local full = limit[4] * limit[2]
-if not words then return { level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0 } end
-local kept, sinceUs, lastCost = wordsOf(words)
+if not words then return { level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0, spanUs = 0 } end
+local kept, sinceUs, lastCost, spanUs = wordsOf(words)
 local level = max(stored(limit, full, kept), -2 ^ 50)
-if level >= full then
+local isAbove = level >= full
+if isAbove then
 level = full
 else
 local gained = (now - sinceUs) * limit[3]
@@ -139,7 +141,10 @@ elseif gained > 0 then
 level = level + gained
 end
 end
-return { level = level, sinceUs = sinceUs, blockedUs = blockedUs, lastCost = lastCost, stored = true }
+return {
+level = level, sinceUs = sinceUs, blockedUs = blockedUs, lastCost = lastCost, spanUs = spanUs, isAbove = isAbove,
+stored = true,
+}
 end
 local function fits(state, limit, cost)
 return cost <= limit[4] and state.level >= cost * limit[2]
@@ -150,14 +155,22 @@ state.level = max(state.level - cost * limit[2], -2 ^ 50)
 state.lastCost = cost
 end
 local function giveBack(state, limit, units)
+if state.isAbove then return false end
 if now > state.sinceUs then state.sinceUs = now end
 state.level = min(limit[4] * limit[2], state.level + units * limit[2])
 return true
 end
+local function fillUs(limit)
+return ceil(limit[4] * limit[2] / limit[3])
+end
 local function wholeUs(state, limit)
 local missing = limit[4] * limit[2] - state.level
-if missing == 0 then return now end
-return state.sinceUs + ceil(missing / limit[3])
+local ownUs = missing == 0 and now or state.sinceUs + ceil(missing / limit[3])
+if state.spanUs <= fillUs(limit) then return ownUs end
+return max(ownUs, state.sinceUs + state.spanUs)
+end
+local function spanUs(state, limit)
+return max(state.spanUs, fillUs(limit))
 end
 local function aheadUs(state, limit)
 return state.level == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
@@ -168,7 +181,65 @@ return writeBlock(key, untilUs, length)
 end
 return {
 open = open, fits = fits, take = take, giveBack = giveBack,
-wholeUs = wholeUs, aheadUs = aheadUs, report = report, block = block,
+wholeUs = wholeUs, spanUs = spanUs, aheadUs = aheadUs, report = report, block = block,
+}
+end
+local views = function(...)
+local window = ...
+local MOST_VIEWS = 8
+local NO_QUOTA = 1e15
+local function isFuller(one, other)
+if one.windowUs ~= other.windowUs then return one.windowUs > other.windowUs end
+if one.slices ~= other.slices then return one.slices > other.slices end
+return one.first < other.first
+end
+local function save(key, state)
+local words, wholeUs = {}, now
+for i, view in ipairs(state.views) do
+words[i] = window.packed(view)
+wholeUs = max(wholeUs, window.wholeUs(view))
+end
+write(key, table.concat(words), wholeUs, state.blockedUs)
+end
+local function open(key, limit)
+local words, blockedUs = read(key, window.length)
+if words == nil then return nil end
+local state = { views = {}, blockedUs = blockedUs }
+local fullest, isWhole = nil, true
+for _, view in ipairs(words and window.parse(words) or {}) do
+state.views[#state.views + 1] = view
+if not window.isWhole(view) then isWhole = false end
+if not fullest or isFuller(view, fullest) then fullest = view end
+if view.windowUs == limit[2] and view.first == limit[3] and view.slices == (limit[5] or 1) then state.own = view end
+end
+state.stored = state.own ~= nil
+if state.own then return state end
+if isWhole then
+state.own = window.fresh(limit)
+state.views = { state.own }
+return state
+end
+state.own, state.stored = window.adopted(fullest, limit), true
+state.views[#state.views + 1] = state.own
+if #state.views > MOST_VIEWS then table.remove(state.views, 1) end
+save(key, state)
+return state
+end
+local function take(state, limit, cost)
+for _, view in ipairs(state.views) do
+window.takeFrom(view, cost, view == state.own and limit[4] or NO_QUOTA)
+end
+end
+local function giveBack(state, _, units, atUs)
+local given = false
+for _, view in ipairs(state.views) do given = window.giveBackTo(view, units, atUs) or given end
+return given
+end
+local function block(key, untilUs)
+return writeBlock(key, untilUs, window.length)
+end
+return {
+open = open, fits = window.fits, take = take, giveBack = giveBack, save = save, report = window.report, block = block,
 }
 end
 local ALGORITHMS = {
@@ -177,12 +248,13 @@ local function stored(limit, _, tokens)
 return floor(tokens * limit[2] + 0.5)
 end
 local function wordsOf(words)
-local tokens, sinceUs = unpackWords('<dd', words)
-return tokens, sinceUs, 0
+local tokens, sinceUs, spanUs = unpackWords('<ddd', words)
+return tokens, sinceUs, 0, spanUs
 end
-local arithmetic = bucket(stored, 16, wordsOf)
+local arithmetic = bucket(stored, 24, wordsOf)
 function arithmetic.save(key, state, limit)
-write(key, pack('<dd', state.level / limit[2], state.sinceUs), arithmetic.wholeUs(state, limit), state.blockedUs)
+local words = pack('<ddd', state.level / limit[2], state.sinceUs, arithmetic.spanUs(state, limit))
+write(key, words, arithmetic.wholeUs(state, limit), state.blockedUs)
 end
 return arithmetic
 end,function()
@@ -190,10 +262,10 @@ local function stored(limit, full, queue)
 return full - floor(queue * limit[2] + 0.5)
 end
 local function wordsOf(words)
-local queue, sinceUs, lastCost = unpackWords('<ddd', words)
-return queue, sinceUs, lastCost
+local queue, sinceUs, lastCost, spanUs = unpackWords('<dddd', words)
+return queue, sinceUs, lastCost, spanUs
 end
-local arithmetic = bucket(stored, 24, wordsOf)
+local arithmetic = bucket(stored, 32, wordsOf)
 local giveBackUnits = arithmetic.giveBack
 local function endsAt(state, limit, queue, slot, atUs, delayMs)
 local baseUs = max(now, state.sinceUs)
@@ -212,191 +284,227 @@ return true
 end
 function arithmetic.save(key, state, limit)
 local queue = (limit[4] * limit[2] - state.level) / limit[2]
-write(key, pack('<ddd', queue, state.sinceUs, state.lastCost), arithmetic.wholeUs(state, limit), state.blockedUs)
+local words = pack('<dddd', queue, state.sinceUs, state.lastCost, arithmetic.spanUs(state, limit))
+write(key, words, arithmetic.wholeUs(state, limit), state.blockedUs)
 end
 return arithmetic
 end,function()
 local LARGEST_DEBT = 1e15
-local function open(key)
-local words, blockedUs = read(key, 16)
-if words == nil then return nil end
-if not words then return { markUs = now, count = 0, blockedUs = blockedUs } end
-local markUs, count = unpackWords('<dd', words)
-return { markUs = markUs, count = count, blockedUs = blockedUs, stored = true }
+local VIEW = 24
+local function length(raw)
+local bytes = floor(#raw / VIEW) * VIEW
+return bytes > 0 and bytes or -1
 end
-local function laterUs(state)
-return state.count > 0 and max(now, state.markUs) or now
+local function parse(words)
+local parsed = {}
+for at = 1, #words, VIEW do
+local windowUs, markUs, count = unpackWords('<ddd', words, at)
+parsed[#parsed + 1] =
+{ windowUs = math.abs(windowUs), first = windowUs < 0 and 1 or 0, slices = 1, markUs = markUs, count = count }
 end
-local function startUs(state, limit)
-local us = laterUs(state)
-if limit[3] == 0 then return floor(us / limit[2]) * limit[2] end
-return state.count > 0 and us - state.markUs < limit[2] and state.markUs or us
+return parsed
 end
-local function used(state, limit)
-return state.markUs >= startUs(state, limit) and state.count or 0
+local function packed(view)
+return pack('<ddd', view.first == 1 and -view.windowUs or view.windowUs, view.markUs, view.count)
+end
+local function laterUs(view)
+return view.count > 0 and max(now, view.markUs) or now
+end
+local function startUs(view)
+local us = laterUs(view)
+if view.first == 0 then return floor(us / view.windowUs) * view.windowUs end
+return view.count > 0 and us - view.markUs < view.windowUs and view.markUs or us
+end
+local function used(view)
+return view.markUs >= startUs(view) and view.count or 0
+end
+local function isWhole(view)
+return used(view) == 0
+end
+local function wholeUs(view)
+return view.count == 0 and now or startUs(view) + view.windowUs
+end
+local function fresh(limit)
+return { windowUs = limit[2], first = limit[3], slices = 1, markUs = now, count = 0 }
+end
+local function adopted(view, limit)
+local copy = fresh(limit)
+copy.markUs, copy.count = view.markUs, view.count
+return copy
 end
 local function fits(state, limit, cost)
-return used(state, limit) + cost <= limit[4]
+return used(state.own) + cost <= limit[4]
 end
-local function take(state, limit, cost)
-local taken = used(state, limit)
-state.markUs = limit[3] == 1 and startUs(state, limit) or laterUs(state)
-state.count = min(taken + cost, limit[4] + LARGEST_DEBT)
+local function takeFrom(view, cost, quota)
+local taken = used(view)
+view.markUs = view.first == 1 and startUs(view) or laterUs(view)
+view.count = min(taken + cost, quota + LARGEST_DEBT)
 end
-local function giveBack(state, limit, units, atUs)
-if atUs and atUs < startUs(state, limit) then return false end
-state.count = max(0, used(state, limit) - units)
+local function giveBackTo(view, units, atUs)
+if atUs and atUs < startUs(view) then return false end
+view.count = max(0, used(view) - units)
 return true
 end
-local function save(key, state, limit)
-local wholeUs = state.count == 0 and now or startUs(state, limit) + limit[2]
-write(key, pack('<dd', state.markUs, state.count), wholeUs, state.blockedUs)
-end
 local function report(state)
-put(state.markUs)
-put(state.count)
+put(state.own.markUs)
+put(state.own.count)
 end
-local function block(key, untilUs)
-return writeBlock(key, untilUs, 16)
-end
-return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
+return views({
+length = length, parse = parse, packed = packed, fresh = fresh, adopted = adopted, isWhole = isWhole,
+wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, giveBackTo = giveBackTo, report = report,
+})
 end,function()
 local LARGEST_DEBT = 1e15
-local function sliceAt(state, us)
-local sinceUs = us - state.originUs
-local window = floor(sinceUs / state.windowUs)
-local parts = (sinceUs - window * state.windowUs) * state.slices
-return window * state.slices + floor(parts / state.windowUs)
+local function sliceAt(view, us)
+local sinceUs = us - view.originUs
+local window = floor(sinceUs / view.windowUs)
+local parts = (sinceUs - window * view.windowUs) * view.slices
+return window * view.slices + floor(parts / view.windowUs)
 end
-local function sliceUs(state, slice)
-local window = floor(slice / state.slices)
-local parts = (slice - window * state.slices) * state.windowUs
-return state.originUs + window * state.windowUs + ceil(parts / state.slices)
+local function sliceUs(view, slice)
+local window = floor(slice / view.slices)
+local parts = (slice - window * view.slices) * view.windowUs
+return view.originUs + window * view.windowUs + ceil(parts / view.slices)
 end
-local function place(state, slice)
-local ring = state.slices + 1
+local function place(view, slice)
+local ring = view.slices + 1
 return slice - floor(slice / ring) * ring + 1
 end
-local function newestSlice(state)
-return sliceAt(state, state.latestUs)
+local function newestSlice(view)
+return sliceAt(view, view.latestUs)
 end
-local function countOf(state, slice)
-local newest = newestSlice(state)
-if slice > newest or slice < newest - state.slices then return 0 end
-return state.counts[place(state, slice)]
+local function countOf(view, slice)
+local newest = newestSlice(view)
+if slice > newest or slice < newest - view.slices then return 0 end
+return view.counts[place(view, slice)]
 end
-local function laterUs(state)
-return max(now, state.latestUs)
+local function laterUs(view)
+return max(now, view.latestUs)
 end
-local function sum(state, slice)
+local function sum(view, slice)
 local total = 0
-for j = slice - state.slices + 1, newestSlice(state) do total = total + state.counts[place(state, j)] end
+for j = slice - view.slices + 1, newestSlice(view) do total = total + view.counts[place(view, j)] end
 return total
 end
-local function leaving(state, slice, us)
-local count = countOf(state, slice - state.slices)
+local function leaving(view, slice, us)
+local count = countOf(view, slice - view.slices)
 if count == 0 then return 0 end
-local window = floor(slice / state.slices)
-local elapsed = (us - state.originUs - window * state.windowUs) * state.slices
-- (slice - window * state.slices) * state.windowUs
-return (count * (state.windowUs - elapsed)) / state.windowUs
+local window = floor(slice / view.slices)
+local elapsed = (us - view.originUs - window * view.windowUs) * view.slices
+- (slice - window * view.slices) * view.windowUs
+return (count * (view.windowUs - elapsed)) / view.windowUs
 end
-local function newestTaken(state, us)
-local oldest = sliceAt(state, us) - state.slices
-for j = newestSlice(state), oldest, -1 do
-if state.counts[place(state, j)] > 0 then return j end
+local function newestTaken(view, us)
+local oldest = sliceAt(view, us) - view.slices
+for j = newestSlice(view), oldest, -1 do
+if view.counts[place(view, j)] > 0 then return j end
 end
 return nil
 end
-local function start(state, limit, us)
-state.windowUs, state.slices = limit[2], limit[5]
-state.latestUs, state.originUs = us, limit[3] == 1 and us or 0
-state.counts = {}
-for i = 1, limit[5] + 1 do state.counts[i] = 0 end
+local function start(view, us)
+view.latestUs, view.originUs = us, view.first == 1 and us or 0
+view.counts = {}
+for i = 1, view.slices + 1 do view.counts[i] = 0 end
 end
-local function length(words)
-if #words < 16 then return 0 end
-local _, slices = unpackWords('<dd', words)
-return 8 * (5 + math.abs(slices))
+local function fresh(limit)
+local view = { windowUs = limit[2], first = limit[3], slices = limit[5] }
+start(view, now)
+return view
 end
-local function adopt(state, limit)
-local slice = newestSlice(state)
-local amount = sum(state, slice) + ceil(leaving(state, slice, state.latestUs))
-start(state, limit, state.latestUs)
-state.counts[place(state, newestSlice(state))] = amount
+local function length(raw)
+local bytes = 0
+while #raw - bytes > 16 do
+local _, slices = unpackWords('<dd', raw, bytes + 1)
+local view = 8 * (5 + math.abs(slices))
+if slices == 0 or floor(slices) ~= slices or bytes + view > #raw then return -1 end
+bytes = bytes + view
 end
-local function open(key, limit)
-local words, blockedUs = read(key, length)
-if words == nil then return nil end
-local state = { blockedUs = blockedUs, stored = words and true }
-if not words then
-start(state, limit, now)
-return state
+return bytes > 0 and bytes or -1
 end
-local windowUs, slices, latestUs, originUs = unpackWords('<dddd', words)
-state.windowUs, state.slices, state.latestUs, state.originUs = windowUs, math.abs(slices), latestUs, originUs
-state.counts = { unpackWords('<' .. string.rep('d', state.slices + 1), words, 33) }
-state.counts[state.slices + 2] = nil
-if windowUs ~= limit[2] or slices ~= (limit[3] == 1 and -limit[5] or limit[5]) then adopt(state, limit) end
-return state
+local function parse(words)
+local parsed, at = {}, 1
+while at <= #words do
+local windowUs, slices, latestUs, originUs = unpackWords('<dddd', words, at)
+local view = { windowUs = windowUs, first = slices < 0 and 1 or 0, slices = math.abs(slices) }
+view.latestUs, view.originUs = latestUs, originUs
+view.counts = { unpackWords('<' .. string.rep('d', view.slices + 1), words, at + 32) }
+view.counts[view.slices + 2] = nil
+parsed[#parsed + 1] = view
+at = at + 8 * (5 + view.slices)
+end
+return parsed
+end
+local function packed(view)
+local slices = view.first == 1 and -view.slices or view.slices
+return pack('<dddd', view.windowUs, slices, view.latestUs, view.originUs)
+.. pack('<' .. string.rep('d', view.slices + 1), unpack(view.counts))
+end
+local function adopted(view, limit)
+local slice = newestSlice(view)
+local amount = sum(view, slice) + ceil(leaving(view, slice, view.latestUs))
+local copy = fresh(limit)
+start(copy, view.latestUs)
+copy.counts[place(copy, newestSlice(copy))] = amount
+return copy
+end
+local function isWhole(view)
+return not newestTaken(view, laterUs(view))
+end
+local function wholeUs(view)
+local slice = newestTaken(view, laterUs(view))
+return slice and sliceUs(view, slice + view.slices + 1) or view.latestUs
 end
 local function fits(state, limit, cost)
-local us = laterUs(state)
-local slice = sliceAt(state, us)
-return leaving(state, slice, us) <= limit[4] - cost - sum(state, slice)
+local us = laterUs(state.own)
+local slice = sliceAt(state.own, us)
+return leaving(state.own, slice, us) <= limit[4] - cost - sum(state.own, slice)
 end
-local function take(state, limit, cost)
-if not newestTaken(state, laterUs(state)) then start(state, limit, now) end
-local us = laterUs(state)
-local slice = sliceAt(state, us)
-for j = max(newestSlice(state) + 1, slice - state.slices), slice do state.counts[place(state, j)] = 0 end
-state.latestUs = us
-local at = place(state, slice)
-state.counts[at] = min(state.counts[at] + cost, limit[4] + LARGEST_DEBT)
+local function takeFrom(view, cost, quota)
+if isWhole(view) then start(view, now) end
+local us = laterUs(view)
+local slice = sliceAt(view, us)
+for j = max(newestSlice(view) + 1, slice - view.slices), slice do view.counts[place(view, j)] = 0 end
+view.latestUs = us
+local at = place(view, slice)
+view.counts[at] = min(view.counts[at] + cost, quota + LARGEST_DEBT)
 end
-local function giveBack(state, _, units, atUs)
-local newest = atUs and sliceAt(state, atUs) or newestSlice(state)
-local oldest = sliceAt(state, laterUs(state)) - state.slices
+local function giveBackTo(view, units, atUs)
+local newest = atUs and sliceAt(view, atUs) or newestSlice(view)
+local oldest = sliceAt(view, laterUs(view)) - view.slices
 if atUs then oldest = max(oldest, newest) end
 local left = units
 for j = newest, oldest, -1 do
 if left <= 0 then break end
-local given = min(left, countOf(state, j))
+local given = min(left, countOf(view, j))
 if given > 0 then
-local at = place(state, j)
-state.counts[at] = state.counts[at] - given
+local at = place(view, j)
+view.counts[at] = view.counts[at] - given
 end
 left = left - given
 end
 return left < units
 end
-local function save(key, state, limit)
-local slice = newestTaken(state, laterUs(state))
-local wholeUs = slice and sliceUs(state, slice + state.slices + 1) or state.latestUs
-local words = pack('<dddd', state.windowUs, limit[3] == 1 and -state.slices or state.slices, state.latestUs, state.originUs)
-.. pack('<' .. string.rep('d', state.slices + 1), unpack(state.counts))
-write(key, words, wholeUs, state.blockedUs)
-end
 local function report(state)
-put(state.latestUs)
-put(state.originUs)
-for i = 1, state.slices + 1 do put(state.counts[i]) end
+local view = state.own
+put(view.latestUs)
+put(view.originUs)
+for i = 1, view.slices + 1 do put(view.counts[i]) end
 end
-local function block(key, untilUs)
-return writeBlock(key, untilUs, length)
-end
-return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
+return views({
+length = length, parse = parse, packed = packed, fresh = fresh, adopted = adopted, isWhole = isWhole,
+wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, giveBackTo = giveBackTo, report = report,
+})
 end,function()
-local HEADER, ENTRY = 32, 16
+local HEADER, ENTRY = 48, 16
 local SHORT = HEADER + 64 * ENTRY
 local function open(key)
 local raw = pcall('GETRANGE', key, 0, SHORT - 1)
 if type(raw) ~= 'string' then return nil end
-local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0 }
+local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0, keptUs = 0, keptUnits = 0 }
 if raw == '' then return state end
 if #raw == SHORT then state.bytes = call('STRLEN', key) end
 if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
-state.dropped, state.base, state.blockedUs, state.wholeUs = unpackWords('<dddd', raw)
+state.dropped, state.base, state.blockedUs, state.wholeUs, state.keptUs, state.keptUnits = unpackWords('<dddddd', raw)
 state.entries = (state.bytes - HEADER) / ENTRY
 state.stored = state.entries > 0
 return state
@@ -448,12 +556,13 @@ if #state.raw == state.bytes then return string.sub(state.raw, first + 1, last +
 return last < first and '' or call('GETRANGE', state.key, first, last)
 end
 local function header(state)
-return pack('<dddd', state.dropped, state.base, state.blockedUs > now and state.blockedUs or 0, state.wholeUs)
+local blockedUs = state.blockedUs > now and state.blockedUs or 0
+return pack('<dddddd', state.dropped, state.base, blockedUs, state.wholeUs, state.keptUs, state.keptUnits)
 end
-local function rewrite(state, limit, entries)
+local function rewrite(state, entries)
 state.dropped = 0
 state.entries = #entries / ENTRY
-state.wholeUs = state.entries > 0 and unpackWords('<d', entries, #entries - ENTRY + 1) + limit[2] or 0
+state.wholeUs = state.entries > 0 and unpackWords('<d', entries, #entries - ENTRY + 1) + state.keptUs or 0
 state.raw = header(state) .. entries
 state.bytes = #state.raw
 local untilUs = max(state.wholeUs, state.blockedUs)
@@ -463,19 +572,30 @@ else
 call('DEL', state.key)
 end
 end
+local function firstNeeded(state, us, units)
+local low, high = firstAfter(state, us - state.keptUs), state.entries
+while low < high do
+local middle = floor((low + high) / 2)
+if unitsBefore(state, middle + 1) <= units - 2 * state.keptUnits then low = middle + 1 else high = middle end
+end
+return low
+end
 local function take(state, limit, cost)
 local us = laterUs(state)
-local first = firstAfter(state, us - limit[2])
-local base, units = unitsBefore(state, first), unitsBefore(state, state.entries)
-local taken = max(0, min(cost, 2 * limit[3] - (units - base)))
+local units = unitsBefore(state, state.entries)
+local live = units - unitsBefore(state, firstAfter(state, us - limit[2]))
+local taken = max(0, min(cost, 2 * limit[3] - live))
+state.keptUs, state.keptUnits = max(state.keptUs, limit[2]), max(state.keptUnits, limit[3])
+local first = firstNeeded(state, us, units + taken)
+local base = unitsBefore(state, first)
 local last = state.entries
 if taken > 0 and newestUs(state) == us then last = last - 1 end
 state.dropped, state.base = first, base
 local added = taken > 0 and pack('<dd', us, units + taken) or ''
 if #state.raw == state.bytes or first > state.entries / 2 then
-return rewrite(state, limit, slice(state, first, last) .. added)
+return rewrite(state, slice(state, first, last) .. added)
 end
-if taken > 0 then state.wholeUs = us + limit[2] end
+if taken > 0 then state.wholeUs = us + state.keptUs end
 call('SETRANGE', state.key, 0, header(state))
 call('SETRANGE', state.key, HEADER + ENTRY * last, added)
 call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
@@ -502,7 +622,7 @@ for at = 1, #rest, ENTRY do
 local us, until_ = unpackWords('<dd', rest, at)
 behind[#behind + 1] = pack('<dd', us, until_ - given)
 end
-rewrite(state, limit, before .. table.concat(behind))
+rewrite(state, before .. table.concat(behind))
 return true
 end
 local function save() end
@@ -517,7 +637,7 @@ local function block(key, untilUs)
 local state = open(key)
 if not state then return false end
 if state.bytes == 0 then
-call('SET', key, pack('<dddd', 0, 0, untilUs, 0), 'PX', ttlMs(untilUs))
+call('SET', key, pack('<dddddd', 0, 0, untilUs, 0, 0, 0), 'PX', ttlMs(untilUs))
 else
 call('SETRANGE', key, 16, pack('<d', untilUs))
 call('PEXPIRE', key, ttlMs(max(state.wholeUs, untilUs)))
@@ -640,15 +760,18 @@ local MOST_CLEARED = 100
 local function numberIn(values, field)
 return tonumber(call('HGET', values, field) or 0)
 end
-local function isForeign(values)
-local kind = call('TYPE', values).ok
-return kind ~= 'hash' and kind ~= 'none'
+local function isForeign(keyAt)
+for i, wanted in ipairs({ 'hash', 'zset', 'zset' }) do
+local kind = call('TYPE', KEYS[keyAt + i]).ok
+if kind ~= wanted and kind ~= 'none' then return true end
 end
-local function changes(keyAt, since, most)
+return false
+end
+local function changes(keyAt, since, most, readsOn)
 local values = KEYS[keyAt + 1]
-if isForeign(values) then return put(6) end
+if isForeign(keyAt) then return put(6) end
 local version = numberIn(values, '#version')
-if since > version or since < numberIn(values, '#floor') then since = 0 end
+if since > version or (readsOn == 0 and since < numberIn(values, '#floor')) then since = 0 end
 put(1)
 put(version)
 put(since)
@@ -667,21 +790,23 @@ end
 local function set(keyAt, name, value, untilMs)
 local values, versions, ends = KEYS[keyAt + 1], KEYS[keyAt + 2], KEYS[keyAt + 3]
 local nowMs = floor(now / 1000)
-if isForeign(values) then return put(6) end
+if isForeign(keyAt) then return put(6) end
 put(1)
-if untilMs > 0 and untilMs <= nowMs then return put(0) end
-local version = max(now, numberIn(values, '#version') + 1)
+if untilMs >= 0 and untilMs <= nowMs then return put(0) end
+local last = numberIn(values, '#version')
+local version = max(now, last + 1)
+if last == 0 then call('HSET', values, '#floor', format('%d', version)) end
 call('HSET', values, name, value, '#version', format('%d', version))
 call('ZADD', versions, format('%d', version), name)
 if value == '' then untilMs = nowMs end
-if untilMs > 0 then
+if untilMs >= 0 then
 call('ZADD', ends, format('%d', untilMs), name)
 else
 call('ZREM', ends, name)
 end
 local cleared = numberIn(values, '#floor')
 for _, over in ipairs(call('ZRANGEBYSCORE', ends, '-inf', format('%d', nowMs - KEPT_MS), 'LIMIT', 0, MOST_CLEARED)) do
-cleared = max(cleared, tonumber(call('ZSCORE', versions, over)))
+cleared = max(cleared, tonumber(call('ZSCORE', versions, over) or 0))
 call('HDEL', values, over)
 call('ZREM', versions, over)
 call('ZREM', ends, over)
@@ -724,8 +849,8 @@ elseif step == 6 then
 general.block(keyAt, steps[at + 1])
 keyAt, at = keyAt + 5, at + 2
 elseif step == 7 then
-general.overrides().changes(keyAt, steps[at + 1], steps[at + 2])
-keyAt, at = keyAt + 3, at + 3
+general.overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+keyAt, at = keyAt + 3, at + 4
 else
 general.overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
 keyAt, at = keyAt + 3, at + 4

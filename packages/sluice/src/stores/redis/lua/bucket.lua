@@ -3,7 +3,9 @@
 -- Limit    [algorithm, parts a unit, parts a µs, capacity]
 -- Report   nothing: the head tells the level, and what follows it the time ahead
 --
--- wordsOf(words) gives what is kept, since when, and the cost of the last slot; stored(limit, full, kept) its level.
+-- wordsOf(words) gives what is kept, since when, the cost of the last slot, and the longest time in µs that any limit that
+-- has taken needs to be full again; stored(limit, full, kept) gives its level. Other numbers read the same state, so it must
+-- not expire before it is whole by all of them.
 
 local stored, length, wordsOf = ...
 
@@ -11,10 +13,11 @@ local function open(key, limit)
   local words, blockedUs = read(key, length)
   if words == nil then return nil end
   local full = limit[4] * limit[2]
-  if not words then return { level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0 } end
-  local kept, sinceUs, lastCost = wordsOf(words)
+  if not words then return { level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0, spanUs = 0 } end
+  local kept, sinceUs, lastCost, spanUs = wordsOf(words)
   local level = max(stored(limit, full, kept), -2 ^ 50)
-  if level >= full then
+  local isAbove = level >= full
+  if isAbove then
     level = full
   else
     local gained = (now - sinceUs) * limit[3]
@@ -24,7 +27,10 @@ local function open(key, limit)
       level = level + gained
     end
   end
-  return { level = level, sinceUs = sinceUs, blockedUs = blockedUs, lastCost = lastCost, stored = true }
+  return {
+    level = level, sinceUs = sinceUs, blockedUs = blockedUs, lastCost = lastCost, spanUs = spanUs, isAbove = isAbove,
+    stored = true,
+  }
 end
 
 local function fits(state, limit, cost)
@@ -39,15 +45,26 @@ local function take(state, limit, cost)
 end
 
 local function giveBack(state, limit, units)
+  -- As much as fits or more was left by a larger capacity: there is nothing to add here, and it is not to be cut down.
+  if state.isAbove then return false end
   if now > state.sinceUs then state.sinceUs = now end
   state.level = min(limit[4] * limit[2], state.level + units * limit[2])
   return true
 end
 
+local function fillUs(limit)
+  return ceil(limit[4] * limit[2] / limit[3])
+end
+
 local function wholeUs(state, limit)
   local missing = limit[4] * limit[2] - state.level
-  if missing == 0 then return now end
-  return state.sinceUs + ceil(missing / limit[3])
+  local ownUs = missing == 0 and now or state.sinceUs + ceil(missing / limit[3])
+  if state.spanUs <= fillUs(limit) then return ownUs end
+  return max(ownUs, state.sinceUs + state.spanUs)
+end
+
+local function spanUs(state, limit)
+  return max(state.spanUs, fillUs(limit))
 end
 
 local function aheadUs(state, limit)
@@ -62,5 +79,5 @@ end
 
 return {
   open = open, fits = fits, take = take, giveBack = giveBack,
-  wholeUs = wholeUs, aheadUs = aheadUs, report = report, block = block,
+  wholeUs = wholeUs, spanUs = spanUs, aheadUs = aheadUs, report = report, block = block,
 }

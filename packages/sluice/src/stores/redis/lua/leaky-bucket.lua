@@ -1,15 +1,15 @@
--- Twin of leaky-bucket.ts. Words: units in the queue, since, cost of the last slot.
+-- Twin of leaky-bucket.ts. Words: units in the queue, since, cost of the last slot, span.
 
 local function stored(limit, full, queue)
   return full - floor(queue * limit[2] + 0.5)
 end
 
 local function wordsOf(words)
-  local queue, sinceUs, lastCost = unpackWords('<ddd', words)
-  return queue, sinceUs, lastCost
+  local queue, sinceUs, lastCost, spanUs = unpackWords('<dddd', words)
+  return queue, sinceUs, lastCost, spanUs
 end
 
-local arithmetic = bucket(stored, 24, wordsOf)
+local arithmetic = bucket(stored, 32, wordsOf)
 local giveBackUnits = arithmetic.giveBack
 
 -- Is the end of the queue the end of the slot that was taken, to within half a unit?
@@ -33,7 +33,8 @@ end
 
 function arithmetic.save(key, state, limit)
   local queue = (limit[4] * limit[2] - state.level) / limit[2]
-  write(key, pack('<ddd', queue, state.sinceUs, state.lastCost), arithmetic.wholeUs(state, limit), state.blockedUs)
+  local words = pack('<dddd', queue, state.sinceUs, state.lastCost, arithmetic.spanUs(state, limit))
+  write(key, words, arithmetic.wholeUs(state, limit), state.blockedUs)
 end
 
 return arithmetic

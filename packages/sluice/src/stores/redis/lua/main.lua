@@ -14,8 +14,8 @@
 --                      4, limit, units, 2, at, cost, delay   the same for a request that never went
 --            reset     5
 --            block     6, duration in µs
---            overrides 7, since which version, how many at most
---                      8, name, value, end in epoch ms or 0
+--            overrides 7, since which version, how many at most, 1 if that is the end of another answer
+--                      8, name, value, end in epoch ms or -1
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
 --            head      1 if the cost fits + 2 · kind; kinds are 0 usual, 1 blocked, 2 unusual, 3 not ours
 --                      and for the usual bucket + 8 · its level in parts, which then is below 2^49
@@ -58,17 +58,18 @@ local function plainLevel(key, limit)
   local partsPerUnit = limit[2]
   local full = limit[4] * partsPerUnit
   if not raw then return full end
-  if #raw ~= 16 then return nil end
-  local tokens, sinceUs = unpackWords('<dd', raw)
+  if #raw ~= 24 then return nil end
+  local tokens, sinceUs, spanUs = unpackWords('<ddd', raw)
   local gained = (now - sinceUs) * limit[3]
   local stored = floor(tokens * partsPerUnit + 0.5)
-  if gained < 0 or stored >= full or stored <= -LARGE then return nil end
+  if gained < 0 or stored >= full or stored <= -LARGE or spanUs > ceil(full / limit[3]) then return nil end
   return gained >= full - stored and full or stored + gained
 end
 
 local function savePlain(key, limit, level)
-  local ttlMs = ceil(ceil((limit[4] * limit[2] - level) / limit[3]) / 1000) + 1 + lingerMs
-  call('SET', key, pack('<dd', level / limit[2], now), 'PX', format('%d', ttlMs))
+  local full = limit[4] * limit[2]
+  local ttlMs = ceil(ceil((full - level) / limit[3]) / 1000) + 1 + lingerMs
+  call('SET', key, pack('<ddd', level / limit[2], now, ceil(full / limit[3])), 'PX', format('%d', ttlMs))
 end
 
 while steps[at] do
@@ -156,8 +157,8 @@ while steps[at] do
     general.block(keyAt, steps[at + 1])
     keyAt, at = keyAt + 5, at + 2
   elseif step == 7 then
-    general.overrides().changes(keyAt, steps[at + 1], steps[at + 2])
-    keyAt, at = keyAt + 3, at + 3
+    general.overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+    keyAt, at = keyAt + 3, at + 4
   else
     general.overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
     keyAt, at = keyAt + 3, at + 4

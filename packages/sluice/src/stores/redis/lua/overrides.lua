@@ -13,18 +13,22 @@ local function numberIn(values, field)
   return tonumber(call('HGET', values, field) or 0)
 end
 
--- Something else may be where the values should be.
-local function isForeign(values)
-  local kind = call('TYPE', values).ok
-  return kind ~= 'hash' and kind ~= 'none'
+-- Something else may be where these should be.
+local function isForeign(keyAt)
+  for i, wanted in ipairs({ 'hash', 'zset', 'zset' }) do
+    local kind = call('TYPE', KEYS[keyAt + i]).ok
+    if kind ~= wanted and kind ~= 'none' then return true end
+  end
+  return false
 end
 
+-- Whoever reads on, page after page, has seen all that was cleared, though it knows no version above #floor yet.
 -- Reply: 1, the version, from which version on (0 is from the start), how many, and of each its name, version and value.
-local function changes(keyAt, since, most)
+local function changes(keyAt, since, most, readsOn)
   local values = KEYS[keyAt + 1]
-  if isForeign(values) then return put(6) end
+  if isForeign(keyAt) then return put(6) end
   local version = numberIn(values, '#version')
-  if since > version or since < numberIn(values, '#floor') then since = 0 end
+  if since > version or (readsOn == 0 and since < numberIn(values, '#floor')) then since = 0 end
   put(1)
   put(version)
   put(since)
@@ -45,21 +49,24 @@ end
 local function set(keyAt, name, value, untilMs)
   local values, versions, ends = KEYS[keyAt + 1], KEYS[keyAt + 2], KEYS[keyAt + 3]
   local nowMs = floor(now / 1000)
-  if isForeign(values) then return put(6) end
+  if isForeign(keyAt) then return put(6) end
   put(1)
-  if untilMs > 0 and untilMs <= nowMs then return put(0) end
-  local version = max(now, numberIn(values, '#version') + 1)
+  if untilMs >= 0 and untilMs <= nowMs then return put(0) end
+  local last = numberIn(values, '#version')
+  local version = max(now, last + 1)
+  -- Where there is nothing, all may have been lost: whoever knows anything starts over.
+  if last == 0 then call('HSET', values, '#floor', format('%d', version)) end
   call('HSET', values, name, value, '#version', format('%d', version))
   call('ZADD', versions, format('%d', version), name)
   if value == '' then untilMs = nowMs end
-  if untilMs > 0 then
+  if untilMs >= 0 then
     call('ZADD', ends, format('%d', untilMs), name)
   else
     call('ZREM', ends, name)
   end
   local cleared = numberIn(values, '#floor')
   for _, over in ipairs(call('ZRANGEBYSCORE', ends, '-inf', format('%d', nowMs - KEPT_MS), 'LIMIT', 0, MOST_CLEARED)) do
-    cleared = max(cleared, tonumber(call('ZSCORE', versions, over)))
+    cleared = max(cleared, tonumber(call('ZSCORE', versions, over) or 0))
     call('HDEL', values, over)
     call('ZREM', versions, over)
     call('ZREM', ends, over)

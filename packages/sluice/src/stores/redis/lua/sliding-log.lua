@@ -1,22 +1,23 @@
--- Twin of sliding-log.ts. A header of four words (entries dropped at the front, units dropped with them, the end of a
--- block, when the log is whole) and entries of two, oldest first: a time, and how many units were taken until then, dropped ones included.
+-- Twin of sliding-log.ts. A header of six words (entries dropped at the front, units dropped with them, the end of a
+-- block, when the log is whole, the longest window and the largest quota that have taken) and entries of two, oldest first: a time, and how many units were taken until then, dropped ones included.
+-- Limits with other numbers read the same log, so it keeps what any of them may ask about: the newest units.
 -- A short log is read and written as a whole; of a long one only what is needed, and units are appended to it.
 --
 -- Limit    [algorithm, window in µs, quota]
 -- Report   units inside the window, the newest's time, from when on the cost fits, from when on one more unit would;
 --          times are 0 where there is none
 
-local HEADER, ENTRY = 32, 16
+local HEADER, ENTRY = 48, 16
 local SHORT = HEADER + 64 * ENTRY
 
 local function open(key)
   local raw = pcall('GETRANGE', key, 0, SHORT - 1)
   if type(raw) ~= 'string' then return nil end
-  local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0 }
+  local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0, keptUs = 0, keptUnits = 0 }
   if raw == '' then return state end
   if #raw == SHORT then state.bytes = call('STRLEN', key) end
   if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
-  state.dropped, state.base, state.blockedUs, state.wholeUs = unpackWords('<dddd', raw)
+  state.dropped, state.base, state.blockedUs, state.wholeUs, state.keptUs, state.keptUnits = unpackWords('<dddddd', raw)
   state.entries = (state.bytes - HEADER) / ENTRY
   state.stored = state.entries > 0
   return state
@@ -82,14 +83,15 @@ local function slice(state, from, to)
 end
 
 local function header(state)
-  return pack('<dddd', state.dropped, state.base, state.blockedUs > now and state.blockedUs or 0, state.wholeUs)
+  local blockedUs = state.blockedUs > now and state.blockedUs or 0
+  return pack('<dddddd', state.dropped, state.base, blockedUs, state.wholeUs, state.keptUs, state.keptUnits)
 end
 
 -- Writes all of a log anew, without what was dropped.
-local function rewrite(state, limit, entries)
+local function rewrite(state, entries)
   state.dropped = 0
   state.entries = #entries / ENTRY
-  state.wholeUs = state.entries > 0 and unpackWords('<d', entries, #entries - ENTRY + 1) + limit[2] or 0
+  state.wholeUs = state.entries > 0 and unpackWords('<d', entries, #entries - ENTRY + 1) + state.keptUs or 0
   state.raw = header(state) .. entries
   state.bytes = #state.raw
   local untilUs = max(state.wholeUs, state.blockedUs)
@@ -100,20 +102,33 @@ local function rewrite(state, limit, entries)
   end
 end
 
+-- The first entry that any limit may still ask about: it is inside the longest window, and among twice the largest quota.
+local function firstNeeded(state, us, units)
+  local low, high = firstAfter(state, us - state.keptUs), state.entries
+  while low < high do
+    local middle = floor((low + high) / 2)
+    if unitsBefore(state, middle + 1) <= units - 2 * state.keptUnits then low = middle + 1 else high = middle end
+  end
+  return low
+end
+
 local function take(state, limit, cost)
   local us = laterUs(state)
-  local first = firstAfter(state, us - limit[2])
-  local base, units = unitsBefore(state, first), unitsBefore(state, state.entries)
-  local taken = max(0, min(cost, 2 * limit[3] - (units - base)))
+  local units = unitsBefore(state, state.entries)
+  local live = units - unitsBefore(state, firstAfter(state, us - limit[2]))
+  local taken = max(0, min(cost, 2 * limit[3] - live))
+  state.keptUs, state.keptUnits = max(state.keptUs, limit[2]), max(state.keptUnits, limit[3])
+  local first = firstNeeded(state, us, units + taken)
+  local base = unitsBefore(state, first)
   -- Units of the same microsecond are one entry.
   local last = state.entries
   if taken > 0 and newestUs(state) == us then last = last - 1 end
   state.dropped, state.base = first, base
   local added = taken > 0 and pack('<dd', us, units + taken) or ''
   if #state.raw == state.bytes or first > state.entries / 2 then
-    return rewrite(state, limit, slice(state, first, last) .. added)
+    return rewrite(state, slice(state, first, last) .. added)
   end
-  if taken > 0 then state.wholeUs = us + limit[2] end
+  if taken > 0 then state.wholeUs = us + state.keptUs end
   call('SETRANGE', state.key, 0, header(state))
   call('SETRANGE', state.key, HEADER + ENTRY * last, added)
   call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
@@ -143,7 +158,7 @@ local function giveBack(state, limit, units, atUs)
     local us, until_ = unpackWords('<dd', rest, at)
     behind[#behind + 1] = pack('<dd', us, until_ - given)
   end
-  rewrite(state, limit, before .. table.concat(behind))
+  rewrite(state, before .. table.concat(behind))
   return true
 end
 
@@ -162,7 +177,7 @@ local function block(key, untilUs)
   local state = open(key)
   if not state then return false end
   if state.bytes == 0 then
-    call('SET', key, pack('<dddd', 0, 0, untilUs, 0), 'PX', ttlMs(untilUs))
+    call('SET', key, pack('<dddddd', 0, 0, untilUs, 0, 0, 0), 'PX', ttlMs(untilUs))
   else
     call('SETRANGE', key, 16, pack('<d', untilUs))
     call('PEXPIRE', key, ttlMs(max(state.wholeUs, untilUs)))
