@@ -127,7 +127,7 @@ export class CompiledLevel {
   }
 
   inForce(facts: Facts, key: string, overrides: Overrides | undefined): InForce {
-    const limits = overrides !== undefined && overrides.size > 0 ? overrides.get(this.name, key) : undefined
+    const limits = overrides?.get(this.name, key)
     if (limits !== undefined) return { named: this.#namedAtRunTime(limits), from: 'run-time override' }
     const named = this.limitsFor(facts, key, undefined)
     return { named, from: named === this.own ? 'level' : 'override' }
@@ -135,13 +135,10 @@ export class CompiledLevel {
 
   /** The same without saying where from, for every request. */
   limitsFor(facts: Facts, key: string, overrides: Overrides | undefined): NamedLimits {
-    if (overrides !== undefined && overrides.size > 0) {
-      const limits = overrides.get(this.name, key)
-      if (limits !== undefined) return this.#namedAtRunTime(limits)
-    }
+    const limits = overrides?.get(this.name, key)
+    if (limits !== undefined) return this.#namedAtRunTime(limits)
     if (this.#overrides === undefined) return this.own
-    const found = this.#overrides.find(facts)
-    return found.length === 0 ? this.own : found[0].item
+    return this.#overrides.find(facts) === 0 ? this.own : this.#overrides.at(0)
   }
 
   #namedAtRunTime(limits: readonly Limit[]): NamedLimits {

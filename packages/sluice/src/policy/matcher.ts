@@ -40,12 +40,13 @@ export class Matcher {
   demandsOf(request: object, callCost: number, overrides: Overrides | undefined, look = false): LevelDemand[] {
     const facts = this.read(request)
     const matched = this.#index.find(facts)
+    const atRunTime = overrides !== undefined && overrides.size > 0 ? overrides : undefined
     const demands: LevelDemand[] = []
-    for (let i = 0; i < matched.length; i++) {
-      const level = matched[i].item
+    for (let i = 0; i < matched; i++) {
+      const level = this.#index.at(i)
       const key = level.keyOf(facts)
       if (key === undefined) continue
-      const named = level.limitsFor(facts, key, overrides)
+      const named = level.limitsFor(facts, key, atRunTime)
       const { limits } = named
       const cost = look ? 0 : level.costOf(facts, callCost)
       const { name, shadow, onFailure } = level
@@ -60,7 +61,8 @@ export class Matcher {
   /** The states that a request may have in the levels that match, those of limits that are not in force now included. */
   statesOf(request: object, overrides: Overrides | undefined): readonly LevelState[] {
     const facts = this.read(request)
-    return this.#index.find(facts).flatMap(({ item: level }) => {
+    const levels = Array.from({ length: this.#index.find(facts) }, (_, i) => this.#index.at(i))
+    return levels.flatMap((level) => {
       const key = level.keyOf(facts)
       if (key === undefined) return []
       const { own } = level

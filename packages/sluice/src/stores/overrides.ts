@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import type { Limit } from '../limits/index.js'
 import type { Awaitable } from './awaitable.js'
+import { TextFilter } from './text-filter.js'
 
 /**
  * Limits that stand in for those of a policy's levels, each for one key, until they are removed or their time is over. A
@@ -28,6 +29,8 @@ interface Entry {
   readonly untilMs: number
 }
 
+/** From so many keys on, a filter is faster than a map. */
+const MANY = 1_000
 /** How many are looked at whenever one is set. */
 const SWEPT = 4
 
@@ -35,6 +38,8 @@ const SWEPT = 4
 export class OverrideTable {
   readonly #levels = new Map<string, Map<string, Entry>>()
   #size = 0
+  #filter: TextFilter | undefined
+  #filtered = 0
   #swept: Generator<[string, string, Entry], undefined> | undefined
 
   get size(): number {
@@ -43,7 +48,9 @@ export class OverrideTable {
 
   /** The clock is read only for those that end. */
   get(level: string, key: string, clock: Clock): readonly Limit[] | undefined {
-    const entry = this.#levels.get(level)?.get(key.toWellFormed())
+    const text = key.toWellFormed()
+    if (this.#filter !== undefined && !this.#filter.mayHave(text)) return undefined
+    const entry = this.#levels.get(level)?.get(text)
     if (entry === undefined) return undefined
     if (entry.untilMs === Infinity || entry.untilMs > clock.now()) return entry.limits
     this.remove(level, key)
@@ -60,6 +67,19 @@ export class OverrideTable {
     const text = key.toWellFormed()
     if (!keys.has(text)) this.#size++
     keys.set(text, { limits, untilMs })
+    if (this.#size >= MANY) this.#addToFilter(text)
+  }
+
+  /** A filter knows so many texts, and then is made anew; what was removed stays in it until then. */
+  #addToFilter(text: string): void {
+    if (this.#filter !== undefined && this.#filtered < this.#filter.capacity) {
+      this.#filter.add(text)
+      this.#filtered++
+      return
+    }
+    this.#filter = new TextFilter(this.#size * 2)
+    this.#filtered = this.#size
+    for (const keys of this.#levels.values()) for (const key of keys.keys()) this.#filter.add(key)
   }
 
   /** Looks at the next few and drops those whose time is over, so that they do not pile up. */

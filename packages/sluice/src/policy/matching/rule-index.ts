@@ -1,3 +1,4 @@
+import { TextFilter } from '../../stores/text-filter.js'
 import { BlockTable } from './block-table.js'
 import type { Facts } from './facts.js'
 import { onlyPath, type PathPattern } from './path-pattern.js'
@@ -24,10 +25,15 @@ interface Entry<T> extends Rule<T> {
   seen: number
 }
 
+/** From so many texts on, a filter is faster than a map. */
+const MANY = 1_000
+
 /** The entries that are found by one attribute. */
 class Drawer<T> {
   readonly attribute: number
   readonly equal = new Map<string, Entry<T>[]>()
+  /** Of the texts in `equal`, if they are many. */
+  filter: TextFilter | undefined
   readonly absent: Entry<T>[] = []
   paths: PathTrie<Entry<T>> | undefined
   blocks: BlockTable<Entry<T>> | undefined
@@ -44,6 +50,17 @@ class Drawer<T> {
       this.blocks ??= new BlockTable()
       for (const block of test.blocks) this.blocks.add(block, entry)
     }
+  }
+
+  with(text: string): readonly Entry<T>[] | undefined {
+    return this.filter === undefined || this.filter.mayHave(text) ? this.equal.get(text) : undefined
+  }
+
+  /** All that there will be is there. */
+  close(): void {
+    if (this.equal.size < MANY) return
+    this.filter = new TextFilter(this.equal.size)
+    for (const text of this.equal.keys()) this.filter.add(text)
   }
 
   #addPath(pattern: PathPattern, entry: Entry<T>): void {
@@ -65,7 +82,8 @@ export class RuleIndex<T> {
   /** Rules that ask nothing one could look up. */
   readonly #rest: Entry<T>[] = []
   #searches = 0
-  #found: Entry<T>[] = []
+  readonly #found: Entry<T>[] = []
+  #count = 0
   #facts!: Facts
 
   constructor(rules: readonly Rule<T>[]) {
@@ -79,21 +97,27 @@ export class RuleIndex<T> {
         this.#drawerOf(by.attribute).add(by.test, entry)
       }
     }
+    for (const drawer of this.#drawers) drawer.close()
   }
 
-  /** What applies, in the order of the rules. The array is good until the next search. */
-  find(facts: Facts): readonly { readonly item: T }[] {
+  /** How many apply. `at` gives them, in the order of the rules, until the next search. */
+  find(facts: Facts): number {
     this.#searches++
     this.#facts = facts
-    this.#found.length = 0
+    this.#count = 0
     for (let i = 0; i < this.#rest.length; i++) this.#consider(this.#rest[i])
     for (let i = 0; i < this.#drawers.length; i++) this.#open(this.#drawers[i], facts)
-    return sorted(this.#found)
+    this.#sort()
+    return this.#count
+  }
+
+  at(place: number): T {
+    return this.#found[place].item
   }
 
   #open(drawer: Drawer<T>, facts: Facts): void {
     const text = facts.texts[drawer.attribute]
-    const entries = text === undefined ? drawer.absent : drawer.equal.get(text)
+    const entries = text === undefined ? drawer.absent : drawer.with(text)
     if (entries !== undefined) for (let i = 0; i < entries.length; i++) this.#consider(entries[i])
     if (text === undefined) return
     drawer.paths?.find(text, this.#consider)
@@ -110,7 +134,18 @@ export class RuleIndex<T> {
     for (let i = 0; i < others.length; i++) {
       if (!others[i].test.matches(this.#facts, others[i].attribute)) return
     }
-    this.#found.push(entry)
+    this.#found[this.#count++] = entry
+  }
+
+  /** Few and nearly in order. */
+  #sort(): void {
+    const entries = this.#found
+    for (let i = 1; i < this.#count; i++) {
+      const entry = entries[i]
+      let j = i - 1
+      for (; j >= 0 && entries[j].place > entry.place; j--) entries[j + 1] = entries[j]
+      entries[j + 1] = entry
+    }
   }
 
   #drawerOf(attribute: number): Drawer<T> {
@@ -166,17 +201,6 @@ function rarest(asks: readonly Asked[], counts: ReadonlyMap<string, number>, mos
     if (count < bestCount) [best, bestCount] = [asked, count]
   }
   return best
-}
-
-/** Few and nearly in order. */
-function sorted<E extends { readonly place: number }>(entries: E[]): readonly E[] {
-  for (let i = 1; i < entries.length; i++) {
-    const entry = entries[i]
-    let j = i - 1
-    for (; j >= 0 && entries[j].place > entry.place; j--) entries[j + 1] = entries[j]
-    entries[j + 1] = entry
-  }
-  return entries
 }
 
 function push<T>(map: Map<string, T[]>, key: string, item: T): void {

@@ -37,7 +37,7 @@ export interface MemoryStoreStats {
 /** Every so many calls a sweep looks at so many slots, side by side, so that few cache lines are fetched for it. */
 const CALLS_A_SWEEP = 32
 const SLOTS_A_SWEEP = 16
-/** A new key may look at so many slots, so many times, in search of one that can be dropped. */
+/** A new key may look at so many slots in search of one that can be dropped, and further on as long as others have found some. */
 const SLOTS_FOR_ROOM = 64
 const LOOKS_FOR_ROOM = 4
 /** A client that was refused for lack of room is told to come back after this long. */
@@ -73,8 +73,9 @@ class Opened {
   low = 0
   place = 0
   allows = false
-  #words!: Float64Array
-  #at = 0
+  /** Where its state is, and what that was. */
+  words!: Float64Array
+  at = 0
   #saved = new Float64Array(4)
 
   use(name: string, family: Family): void {
@@ -82,16 +83,14 @@ class Opened {
     this.family = family
   }
 
-  /** Keeps a copy of a state's words. */
-  save(words: Float64Array, at: number, count: number): void {
+  /** Keeps a copy of the state's words. */
+  save(count: number): void {
     if (this.#saved.length !== count) this.#saved = new Float64Array(count)
-    this.#words = words
-    this.#at = at
-    for (let i = 0; i < count; i++) this.#saved[i] = words[at + i]
+    for (let i = 0; i < count; i++) this.#saved[i] = this.words[this.at + i]
   }
 
   putBack(): void {
-    this.#words.set(this.#saved, this.#at)
+    this.words.set(this.#saved, this.at)
   }
 }
 
@@ -129,6 +128,7 @@ export class MemoryStore implements SyncStore {
   readonly #opened: Opened[] = []
   readonly #overrides = new Map<string, MemoryOverrides>()
   #callsUntilSweep = CALLS_A_SWEEP
+  #foundRoom = true
   #sharedCount = 0
   #refusedCount = 0
 
@@ -197,32 +197,35 @@ export class MemoryStore implements SyncStore {
     const count = demands.length
     const opened = this.#opened
     while (opened.length < count) opened.push(new Opened())
-    const decisions = new Array<Decision>(count)
-    const takenUs = new Array<number>(count)
     let high = 0
+    // All are found before the first is taken from, so that the memory they lie in is fetched at the same time.
     for (let i = 0; i < count; i++) {
-      const { name, limit, key, cost, shadow } = demands[i]
+      const { name, limit, key } = demands[i]
       if (i === 0 || key !== demands[i - 1].key) high = this.#hash.of(key)
       const each = opened[i]
       if (each.name !== name) each.use(name, this.#familyOf(name))
       const { family } = each
       if (limit !== family.limit) family.use(limit)
-      const { space, arithmetic } = family
-      const segment = space.table.segment(high)
-      const at = segment.find(high, this.#hash.low)
-      if (at < 0 || !space.isFlat || !family.isSimple) {
-        putBack(opened, i)
-        return undefined
-      }
-      const { words } = segment
-      each.save(words, at, arithmetic.words)
+      const segment = family.space.table.segment(high)
+      each.at = segment.find(high, this.#hash.low)
+      each.words = segment.words
+      if (each.at < 0 || !family.space.isFlat || !family.isSimple) return undefined
+    }
+    const decisions: Decision[] = []
+    const takenUs: number[] = []
+    for (let i = 0; i < count; i++) {
+      const each = opened[i]
+      const { words, at } = each
+      const { arithmetic } = each.family
+      const { cost, shadow } = demands[i]
+      each.save(arithmetic.words)
       const decision = arithmetic.tryTake(words, at, nowUs, cost)
       if (!decision.allowed && shadow !== true) {
         putBack(opened, i)
         return undefined
       }
-      decisions[i] = decision
-      takenUs[i] = arithmetic.takenUs(words, at, nowUs)
+      decisions.push(decision)
+      takenUs.push(arithmetic.takenUs(words, at, nowUs))
     }
     return { allowed: true, decisions, takenUs }
   }
@@ -410,8 +413,11 @@ export class MemoryStore implements SyncStore {
   }
 
   #makeRoom(nowUs: number, newKeys: number): boolean {
-    for (let i = 0; i < LOOKS_FOR_ROOM && !this.#isRoom(newKeys); i++) this.#sweeper.sweep(SLOTS_FOR_ROOM, nowUs)
-    return this.#isRoom(newKeys)
+    if (this.#isRoom(newKeys)) return true
+    const looks = this.#foundRoom ? LOOKS_FOR_ROOM : 1
+    for (let i = 0; i < looks && !this.#isRoom(newKeys); i++) this.#sweeper.sweep(SLOTS_FOR_ROOM, nowUs)
+    this.#foundRoom = this.#isRoom(newKeys)
+    return this.#foundRoom
   }
 
   #allows(place: number, high: number, low: number, nowUs: number, cost: number, newWords = 0): boolean {

@@ -7,7 +7,7 @@ import type { Reply } from './reply.js'
 import { warnOfOverride } from './warnings.js'
 
 /** What is known may be this old before it is asked for again, and twice as old before a request waits for the answer. */
-export const REFRESH_MS = 1_000
+const REFRESH_MS = 1_000
 /** How many are read with one call. */
 const PAGE = 1_000
 

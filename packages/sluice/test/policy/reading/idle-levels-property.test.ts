@@ -95,6 +95,6 @@ test('what is denied is denied by a level that no warning calls idle', () => {
         }
       }
     }),
-    { numRuns: 3_000, maxSkipsPerRun: 1_000 },
+    { numRuns: 1_000, maxSkipsPerRun: 1_000 },
   )
 })
