@@ -62,7 +62,7 @@ test('a program that uses the types compiles, and one that misspells does not', 
 })
 
 test('names that are no identifiers are quoted, and can end nothing', async () => {
-  const odd = `    when: { "it's": a, 'a"b': a, "*/ x": a, "\\u2028": a, "7": a, __proto__: a }\n`
+  const odd = `    when: { "it's": a, 'a"b': a, "*/x": a, "\\u2028": a, "7": a, __proto__: a }\n`
   const { stdout } = await sluice(['types', '-'], { stdin: small(undefined, odd) })
   await writeFile(join(folder, 'odd.ts'), stdout)
   expect(compile('odd.ts')).toBe('')

@@ -29,6 +29,8 @@ test('a bad file is a line for each problem', async () => {
   expect(code).toBe(1)
   expect(stderr).toBe('')
   expect(stdout.split('\n').slice(1)).toEqual([
+    expect.stringMatching(/bad\.yaml:4:12 .*needs capacity/),
+    expect.stringMatching(/bad\.yaml:4:12 .*needs refill/),
     expect.stringMatching(/bad\.yaml:4:25 .*did you mean 'token-bucket'\?$/),
     expect.stringMatching(/bad\.yaml:5:5 .*did you mean 'key'\?$/),
     '',
@@ -50,6 +52,8 @@ test('machines are given JSON', async () => {
       file: bad,
       ok: false,
       problems: [
+        { line: 4, column: 12 },
+        { line: 4, column: 12 },
         { line: 4, column: 25 },
         { line: 5, column: 5 },
       ],

@@ -35,6 +35,8 @@ levels:
     ['6:66', "no option 'burst'"],
     ['8:9', "did you mean 'when'?"],
     ['9:22', "did you mean 'not'?"],
+    ['10:16', "'token-bucket' needs capacity"],
+    ['10:16', "'token-bucket' needs refill"],
     ['10:29', "'tokn-bucket' is unknown; did you mean 'token-bucket'?"],
   ],
   [

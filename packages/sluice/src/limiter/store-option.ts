@@ -19,19 +19,7 @@ export function storeOption(given: { readonly store?: unknown; readonly clock?: 
   if (typeof given.store === 'object' && given.store !== null && typeof (given.store as Store).decide === 'function') {
     return given.store as SyncStore | AsyncStore
   }
-  throw invalidType(
-    'store',
-    `a store such as memoryStore()${isRedisClient(given.store) ? ' or redisStore(client)' : ''}`,
-    given.store,
-  )
-}
-
-function isRedisClient(value: unknown): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    ('evalsha' in value || 'evalSha' in value || 'customCommand' in value)
-  )
+  throw invalidType('store', 'a store such as memoryStore() or redisStore(client)', given.store)
 }
 
 /** Does the store answer at once? */

@@ -25,6 +25,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
   }).flatMap(([unit, names]) => names.map((name) => [name, unit] as const)),
 )
 
+const DURATION = /^(\d{1,15})(?:\.(\d{1,9}))?([a-z]{1,12})$/i
 const LONGEST_US = 36_500 * 86_400_000_000
 const WANTED = "a duration such as '250ms', '1s', '1m', '1h' or '30d', or a whole number of milliseconds"
 const RANGE = 'from 1ms to 36500d'
@@ -54,8 +55,8 @@ function numberUs(option: string, ms: number): number {
 
 function textUs(option: string, value: unknown): number {
   if (typeof value !== 'string') throw invalidType(option, WANTED, value)
-  const match = /^(\d{1,15})(?:\.(\d{1,9}))?([a-z]{1,12})$/i.exec(value)
-  if (match === null) throw invalidValue(option, WANTED, value)
+  const match = DURATION.exec(value)
+  if (match === null) throw invalidValue(option, withoutSpaces(value, DURATION) ?? WANTED, value)
   const [, whole = '', fraction = '', unit = ''] = match
   const perUnitUs = unitUs(option, unit, value, (name) => `${whole}${fraction && `.${fraction}`}${name}`)
   // In whole numbers, which may be long: 1.1 * 1e6 is not one in a float64.
@@ -63,6 +64,12 @@ function textUs(option: string, value: unknown): number {
   const perUs = 10n ** BigInt(fraction.length)
   if (parts % perUs !== 0n) throw invalidValue(option, 'a whole number of microseconds', value)
   return Number(parts / perUs)
+}
+
+/** How to write a text that would be right but for the spaces in it. */
+export function withoutSpaces(text: string, pattern: RegExp): string | undefined {
+  const written = text.length > 60 ? text : text.replace(/\s+/g, '')
+  return written !== text && pattern.test(written) ? `written '${written}'` : undefined
 }
 
 /** The microseconds of a unit; an unknown one is an error that says how to write it, if that can be guessed. */

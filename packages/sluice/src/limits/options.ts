@@ -38,7 +38,8 @@ export function checkNames(what: string, value: unknown, known: readonly string[
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > 40) return undefined
   let best: string | undefined
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1
+  // Of a short name nearly any other would be near.
+  let bestDistance = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 2) + 1
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]

@@ -3,7 +3,7 @@
  * nothing is lost before the arithmetic starts.
  */
 import { invalidType, invalidValue } from '../errors.js'
-import { durationText, unitUs } from './duration.js'
+import { durationText, unitUs, withoutSpaces } from './duration.js'
 
 /** `units` every `perUs` microseconds, in lowest terms. */
 export interface Rate {
@@ -13,6 +13,7 @@ export interface Rate {
   readonly text: string
 }
 
+const RATE = /^(\d{1,15})(?:\.(\d{1,9}))?\/(\d{0,9})([a-z]{1,12})$/i
 const WANTED = "a rate such as '5/s', '100/m', '0.08/s' or '10/250ms'"
 const LONGEST_PERIOD_US = 36_500n * 86_400_000_000n
 
@@ -20,8 +21,8 @@ const LONGEST_PERIOD_US = 36_500n * 86_400_000_000n
 export function parseRate(option: string, value: unknown): Rate {
   if (typeof value === 'number') throw invalidType(option, `${WANTED} (a bare number does not say per what)`, value)
   if (typeof value !== 'string') throw invalidType(option, WANTED, value)
-  const match = /^(\d{1,15})(?:\.(\d{1,9}))?\/(\d{0,9})([a-z]{1,12})$/i.exec(value)
-  if (match === null) throw invalidValue(option, WANTED, value)
+  const match = RATE.exec(value)
+  if (match === null) throw invalidValue(option, withoutSpaces(value, RATE) ?? WANTED, value)
   const [, whole = '', fraction = '', count, unit = ''] = match
   const perUnitUs = unitUs(option, unit, value, (name) => `${whole}${fraction && `.${fraction}`}/${count}${name}`)
   const units = BigInt(whole + fraction)

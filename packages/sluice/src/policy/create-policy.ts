@@ -64,7 +64,7 @@ export function createPolicy(options: PolicyData & { store?: unknown; clock?: un
   if (read.problems.length > 0) throw new InvalidPolicyError(read.problems)
   const store = storeOption(options)
   if (options.store !== undefined && read.name === undefined) {
-    throw invalidType('name (which keeps policies on one store apart)', 'text', read.name)
+    throw invalidType('name (which keeps policies on one store apart)', "text such as 'api'", read.name)
   }
   const name = read.name ?? 'default'
   const matcher = new Matcher(name, read)

@@ -86,9 +86,19 @@ export class Matcher {
   costsFor(demands: readonly LevelDemand[], request: object, callCost: number): CostsFor {
     return (actual) => {
       const isCost = typeof actual === 'number'
+      this.#checkActual(actual)
       const facts = this.read(isCost ? request : this.#instead(request, actual))
       return demands.map(({ level }) => this.level(level).costOf(facts, isCost ? actual : callCost))
     }
+  }
+
+  /** An attribute that the policy does not know would settle nothing. */
+  #checkActual(actual: number | object): void {
+    if (typeof actual === 'number') return
+    const unknown = Object.keys(actual).find((name) => !this.attributes.includes(name))
+    if (unknown === undefined) return
+    const advice = `it asks about ${this.attributes.join(', ')}`
+    throw new InvalidValueError(`the policy knows no attribute ${shown(unknown)}; ${advice}`, { option: unknown })
   }
 
   /** Level by level, what the request has to do with it; how things stand is for the store to add. */

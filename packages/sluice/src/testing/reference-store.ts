@@ -128,9 +128,10 @@ export class ReferenceStore implements SyncStore {
   #look(demand: Demand, nowUs: number): void {
     const { portable, shape } = arithmeticOf(demand.limit)
     const views = this.#viewsOf(demand)
-    if (portable || views.size === 0 || views.has(shape)) return
-    if (this.#hasOtherView(demand, nowUs)) this.#keep(demand, this.#entry(demand, nowUs))
-    else this.#views.delete(idOf(demand))
+    if (portable || views.size === 0 || (views.size === 1 && views.has(shape))) return
+    if ([...views.values()].every(({ arithmetic, words }) => arithmetic.isWhole(words, 0, nowUs)))
+      this.#views.delete(idOf(demand))
+    else if (!views.has(shape)) this.#keep(demand, this.#entry(demand, nowUs))
   }
 
   /** Is there no view of the demand's own, but another that still matters? */

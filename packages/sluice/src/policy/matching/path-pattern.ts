@@ -29,7 +29,7 @@ export function parsePathPattern(option: string, value: unknown): PathPattern {
 function segmentOf(option: string, part: string, pattern: string): string | undefined {
   if (part === '*' || /^:\w+$/.test(part)) return undefined
   if (part === '**') throw invalidValue(option, "a path with '**' at its end only, where it means all below", pattern)
-  if (/[*():+\\]/.test(part)) {
+  if (/[*():+\\{}<>$^|]/.test(part)) {
     throw invalidValue(option, `${WANTED}: a segment is a text, ':name' or '*' as a whole, or '**' at the end`, pattern)
   }
   const segment = plainSegment(part)

@@ -88,6 +88,13 @@ function readKey(problems: Problems, path: Path, value: unknown): readonly strin
 }
 
 function readAttribute(problems: Problems, path: Path, name: unknown): string | undefined {
+  if (typeof name === 'string' && /[ ,\t\r\n]/.test(name)) {
+    const names = name.split(/[ ,\t\r\n]+/).filter(Boolean)
+    return problems.add(
+      path,
+      `an attribute's name has no spaces or commas, got ${shown(name)}; a list is written [${names.join(', ')}]`,
+    )
+  }
   if (typeof name === 'string' && name !== '' && name.length <= 128) return name
   return problems.add(path, `an attribute must be a name of 1 to 128 characters, got ${shown(name)}`)
 }

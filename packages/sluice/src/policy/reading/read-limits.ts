@@ -1,5 +1,6 @@
 import { InvalidTypeError, InvalidValueError, shown } from '../../errors.js'
-import { type Limit, parseLimit } from '../../limits/index.js'
+import { ALGORITHMS, type Limit, parseLimit } from '../../limits/index.js'
+import { nearest } from '../../limits/options.js'
 import type { Path, Problems } from './problems.js'
 
 const MOST_LIMITS = 8
@@ -45,9 +46,16 @@ function readLimit(problems: Problems, path: Path, value: unknown): Limit | unde
     } catch (error) {
       if (!(error instanceof InvalidTypeError || error instanceof InvalidValueError)) throw error
       const { option, message } = error
-      const isOption = option !== undefined && option !== 'limit' && option !== 'algorithm'
-      problems.add(isOption || option === 'algorithm' ? [...path, option] : path, missing(given, option) ?? message)
-      if (!isOption || mistakes === MOST_MISTAKES) return undefined
+      const fields = typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {}
+      const { algorithm } = fields
+      const isOption = option !== undefined && (Object.hasOwn(fields, option) || Object.hasOwn(STAND_INS, option))
+      problems.add(isOption ? [...path, option] : path, missing(given, option) ?? message)
+      const meant = option === 'algorithm' && typeof algorithm === 'string' ? nearest(algorithm, ALGORITHMS) : undefined
+      if (meant !== undefined) {
+        given = { ...fields, algorithm: meant }
+        continue
+      }
+      if (!isOption || option === 'algorithm' || mistakes === MOST_MISTAKES) return undefined
       const { [option]: wrong, ...rest } = given as Record<string, unknown>
       const standIn = Object.hasOwn(STAND_INS, option) ? STAND_INS[option] : undefined
       // A wrong option that has none is left out; one that is wrong in spite of it cannot be helped.

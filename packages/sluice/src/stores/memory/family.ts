@@ -51,14 +51,18 @@ export class Family {
     nowUs: number,
     isRoom: boolean,
   ): Space | undefined {
-    if (space.find(high, low)) return space
     const peers = this.#peersOf(space)
-    if (peers.length === 1) return undefined
+    if (peers.length === 1 || arithmetic.portable) {
+      if (space.find(high, low)) return space
+      if (peers.length === 1) return undefined
+    }
     if (arithmetic.portable) return this.#findPortable(space, arithmetic, high, low, nowUs)
+    // All views of a key are whole at once, and then there is none.
     if (peers.every((peer) => peer.isKeyWhole(high, low, nowUs))) {
       for (const peer of peers) peer.table.remove(high, low)
       return undefined
     }
+    if (space.find(high, low)) return space
     if (!isRoom) return undefined
     const others = peers.filter((peer) => peer !== space && peer.find(high, low))
     const fullest = others.reduce((one, other) => (fullerView(one.judge, other.judge) === one.judge ? one : other))

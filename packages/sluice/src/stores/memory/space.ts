@@ -106,7 +106,7 @@ export class Space implements TableOwner {
   /** A state here is used by a peer's limits too, and must not be forgotten before it is whole by those. */
   lendTo(peer: Space): void {
     this.#mixed = true
-    this.#users.add(peer.judge)
+    for (const user of peer.#users) this.#users.add(user)
   }
 
   /** Gives a key a view of its own, a copy of one that a peer has open, unless there is too little memory for it. */

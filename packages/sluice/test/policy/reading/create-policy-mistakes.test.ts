@@ -28,7 +28,7 @@ describe('the mistakes that people make with createPolicy', () => {
   it('a store without a name, for two policies on it would share their states', () => {
     refused(
       { levels, store: memoryStore() },
-      'name (which keeps policies on one store apart) must be text, got undefined',
+      "name (which keeps policies on one store apart) must be text such as 'api', got undefined",
     )
   })
 

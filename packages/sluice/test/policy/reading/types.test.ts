@@ -78,7 +78,7 @@ test('what really was the cost may be said by attributes of the policy only', ()
   policy.reserve(request).settle({ units: 2 })
   policy.reserve(request).settle(2)
   // @ts-expect-error -- no level asks about it
-  policy.reserve(request).settle({ unit: 2 })
+  expect(() => policy.reserve(request).settle({ unit: 2 })).toThrow("knows no attribute 'unit'")
 })
 
 test('a request may be of an interface or a class, or have more in it than is asked about', () => {

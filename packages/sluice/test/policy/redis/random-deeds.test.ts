@@ -57,7 +57,8 @@ async function live(dice: Dice, title: string): Promise<void> {
     } else if (deed === 'settle' && open.length > 0) {
       // Not always one that is still open: then nothing must happen, in both.
       const { one, two } = dice.of(open)
-      const actual = dice.of([0, 1, 2, 5, { tokens: 0 }, { tokens: 4 }, undefined])
+      const tokens = inMemory.attributes.includes('tokens') ? [{ tokens: 0 }, { tokens: 4 }] : [0, 4]
+      const actual = dice.of([0, 1, 2, 5, ...tokens, undefined])
       if (actual === undefined) {
         one.cancel()
         await two.cancel()

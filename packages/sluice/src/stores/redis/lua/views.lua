@@ -50,7 +50,14 @@ local function open(key, limit)
   end
   state.own, state.stored = window.adopted(fullest, limit), true
   state.views[#state.views + 1] = state.own
-  if #state.views > MOST_VIEWS then table.remove(state.views, 1) end
+  if #state.views > MOST_VIEWS then
+    -- The one that knows least, but for the new one, which is the last.
+    local least = 1
+    for i = 2, #state.views - 1 do
+      if isFuller(state.views[least], state.views[i]) then least = i end
+    end
+    table.remove(state.views, least)
+  end
   save(key, state)
   return state
 end
