@@ -123,8 +123,10 @@ export class FixedWindowArithmetic implements Arithmetic {
     return this.isWhole(words, at, nowUs)
   }
 
-  adopt(words: Words, at: number, _nowUs: number, _from: Arithmetic, fromWords: Words, fromAt: number): void {
-    words[at + MARK] = fromWords[fromAt + MARK]
+  /** A mark that is a window's start does not say when units were taken: for all that is known, just now. */
+  adopt(words: Words, at: number, nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
+    const isStart = (from as FixedWindowArithmetic).first && !from.isWhole(fromWords, fromAt, nowUs)
+    words[at + MARK] = isStart ? Math.max(nowUs, fromWords[fromAt + MARK]) : fromWords[fromAt + MARK]
     words[at + COUNT] = fromWords[fromAt + COUNT]
   }
 

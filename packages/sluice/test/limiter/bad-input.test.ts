@@ -156,10 +156,19 @@ describe('createLimiter', () => {
     [{ limit, store, name: 5 }, 'name', 'must be a non-empty string, got 5'],
     [{ limit, name: '' }, "name must be a non-empty string, got ''"],
     [{ limit, store, name: 'x', clock: systemClock }, 'clock must be given to the store', 'memoryStore({ clock })'],
-    [{ limit, store: {}, name: 'x' }, 'store must be a store such as memoryStore() or redisStore(client), got an object'],
-    [{ limit, store: memoryStore, name: 'x' }, 'store must be a store such as memoryStore() or redisStore(client), got a function'],
+    [
+      { limit, store: {}, name: 'x' },
+      'store must be a store such as memoryStore() or redisStore(client), got an object',
+    ],
+    [
+      { limit, store: memoryStore, name: 'x' },
+      'store must be a store such as memoryStore() or redisStore(client), got a function',
+    ],
     [{ limit, store: null, name: 'x' }, 'store must be a store such as memoryStore() or redisStore(client), got null'],
-    [{ limit, store: TEN_MB, name: 'x' }, "store must be a store such as memoryStore() or redisStore(client), got 'xxxxx"],
+    [
+      { limit, store: TEN_MB, name: 'x' },
+      "store must be a store such as memoryStore() or redisStore(client), got 'xxxxx",
+    ],
     [
       { limit, clock: Date },
       'clock must be an object with a method now() that returns epoch milliseconds, got a function',
@@ -180,8 +189,18 @@ describe('createLimiters', () => {
     ['a limit that is none', { a: 5 }, {}, 'limit must be a limit such as'],
     ['an empty name', { '': limit }, {}, "must be a non-empty string, got ''"],
     ['a misspelt option', { a: limit }, { stor: 5 }, "createLimiters has no option 'stor'; did you mean store?"],
-    ['a store that is none', { a: limit }, { store: {} }, 'store must be a store such as memoryStore() or redisStore(client), got an object'],
-    ['a store that is null', { a: limit }, { store: null }, 'store must be a store such as memoryStore() or redisStore(client), got null'],
+    [
+      'a store that is none',
+      { a: limit },
+      { store: {} },
+      'store must be a store such as memoryStore() or redisStore(client), got an object',
+    ],
+    [
+      'a store that is null',
+      { a: limit },
+      { store: null },
+      'store must be a store such as memoryStore() or redisStore(client), got null',
+    ],
     ['a clock beside a store', { a: limit }, { store: memoryStore(), clock: systemClock }, 'clock must be given to'],
     ['a clock that is none', { a: limit }, { clock: 5 }, 'clock must be an object with a method now()'],
     ['no limits', undefined, {}, 'got undefined'],

@@ -4,6 +4,9 @@ import { Space } from './space.js'
 import type { Sweeper } from './sweeper.js'
 import { type Census, Table, type TableOwner } from './table.js'
 
+/** A key has a state that a limit with other numbers left, and there is no room for a view of its own. */
+export const NO_ROOM = Symbol('no room')
+
 /**
  * All that a store keeps under one name: a space for each shape of limit that was used with it (nearly always one), and
  * the keys that are blocked.
@@ -41,7 +44,7 @@ export class Family {
   /**
    * Opens a key's state, wherever a limit with other numbers may have left it, and says in which space. A state that
    * serves all moves to where it is remembered longer, never to where it is forgotten sooner. Of others a view of its own
-   * is made, a copy of the one that knows most, if there `isRoom` for it.
+   * is made, a copy of the one that knows most, if there `isRoom` for it; without one the key must not begin anew.
    */
   find(
     space: Space,
@@ -50,7 +53,7 @@ export class Family {
     low: number,
     nowUs: number,
     isRoom: boolean,
-  ): Space | undefined {
+  ): Space | undefined | typeof NO_ROOM {
     const peers = this.#peersOf(space)
     if (peers.length === 1 || arithmetic.portable) {
       if (space.find(high, low)) return space
@@ -63,10 +66,10 @@ export class Family {
       return undefined
     }
     if (space.find(high, low)) return space
-    if (!isRoom) return undefined
+    if (!isRoom) return NO_ROOM
     const others = peers.filter((peer) => peer !== space && peer.find(high, low))
     const fullest = others.reduce((one, other) => (fullerView(one.judge, other.judge) === one.judge ? one : other))
-    return space.copy(fullest, arithmetic, high, low, nowUs) ? space : undefined
+    return space.copy(fullest, arithmetic, high, low, nowUs) ? space : NO_ROOM
   }
 
   #findPortable(space: Space, arithmetic: Arithmetic, high: number, low: number, nowUs: number): Space | undefined {
@@ -98,6 +101,14 @@ export class Family {
     taken: Taken | undefined,
   ): void {
     for (const peer of this.#peersOf(space)) if (peer !== space) peer.giveBackToo(high, low, nowUs, units, taken)
+  }
+
+  /** How many words more the other views of a key need to hold `cost` more. */
+  extraWordsElsewhere(space: Space, high: number, low: number, nowUs: number, cost: number): number {
+    return this.#peersOf(space).reduce(
+      (words, peer) => words + (peer === space ? 0 : peer.extraWordsToo(high, low, nowUs, cost)),
+      0,
+    )
   }
 
   /** Nothing but states that are found where they are looked for: no key is blocked, and none has several views. */

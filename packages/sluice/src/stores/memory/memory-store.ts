@@ -10,7 +10,7 @@ import {
 } from '../../limits/index.js'
 import type { Answer, Demand, SyncStore } from '../store.js'
 import { addedDemands } from './added-demands.js'
-import { Family } from './family.js'
+import { Family, NO_ROOM } from './family.js'
 import { KeyHash } from './key-hash.js'
 import { MemoryOverrides } from './memory-overrides.js'
 import { checkMemoryStoreOptions, type MemoryStoreOptions } from './options.js'
@@ -388,8 +388,10 @@ export class MemoryStore implements SyncStore {
 
   /** `open` for a key that is asked for alone: if it is new, there may be others to drop for it. */
   #openOne(high: number, low: number, nowUs: number): number {
-    if (!this.#isRoom(0) && this.#family.find(this.#ownSpace, this.#arithmetic, high, low, nowUs, false) === undefined)
-      this.#makeRoom(nowUs, 0)
+    if (!this.#isRoom(0)) {
+      const found = this.#family.find(this.#ownSpace, this.#arithmetic, high, low, nowUs, false)
+      if (found === undefined || found === NO_ROOM) this.#makeRoom(nowUs, 0)
+    }
     return this.#open(high, low, nowUs, 0)
   }
 
@@ -397,7 +399,8 @@ export class MemoryStore implements SyncStore {
   #open(high: number, low: number, nowUs: number, newKeys: number): number {
     const space = this.#ownSpace
     const found = this.#family.find(space, this.#arithmetic, high, low, nowUs, this.#isRoom(newKeys))
-    this.#space = found ?? space
+    this.#space = found === undefined || found === NO_ROOM ? space : found
+    if (found === NO_ROOM) return NOWHERE
     if (found !== undefined) return OWN
     if (this.#isRoom(newKeys)) {
       space.openFresh(this.#arithmetic, low, nowUs)
@@ -424,7 +427,9 @@ export class MemoryStore implements SyncStore {
     const space = this.#space
     if (place === NOWHERE || !this.#arithmetic.fits(space.words, space.at, nowUs, cost)) return false
     if (this.#family.blockedUs(high, low, nowUs) > 0) return false
-    const extraWords = space.extraWords(this.#arithmetic, nowUs, cost)
+    let extraWords = space.extraWords(this.#arithmetic, nowUs, cost)
+    if (!space.isFlat && this.#family.hasViews)
+      extraWords += this.#family.extraWordsElsewhere(space, high, low, nowUs, cost)
     return extraWords === 0 || extraWords + newWords <= this.#rings.room
   }
 

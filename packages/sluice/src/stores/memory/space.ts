@@ -132,6 +132,12 @@ export class Space implements TableOwner {
     this.#widest.takeToo(this.words, this.at, nowUs, cost)
   }
 
+  /** How many words more the key's state needs, if it has one, to take `cost` too. */
+  extraWordsToo(high: number, low: number, nowUs: number, cost: number): number {
+    if (this.#rings === undefined || !this.find(high, low)) return 0
+    return Math.max(0, this.#widest.wordsFor(this.words, this.at, nowUs, cost) - this.words.length)
+  }
+
   giveBackToo(high: number, low: number, nowUs: number, units: number, taken: Taken | undefined): void {
     if (this.find(high, low)) this.#widest.giveBack(this.words, this.at, nowUs, units, taken)
   }
@@ -245,7 +251,9 @@ export class Space implements TableOwner {
     const needed = arithmetic.wordsFor(this.words, 0, nowUs, takes)
     if (needed > length) {
       const enough = arithmetic.words + arithmetic.quota
-      const larger = new Float64Array(Math.max(needed, Math.min(enough, 2 * length, most)))
+      // Where room is scarce, no more than needed: others of the same request may have been promised the rest.
+      const doubled = length <= rings.room / 8 ? Math.min(enough, 2 * length, most) : needed
+      const larger = new Float64Array(Math.max(needed, doubled))
       arithmetic.adopt(larger, 0, nowUs, arithmetic, this.words, 0)
       rings.replace(this.#ring, larger)
       this.words = larger

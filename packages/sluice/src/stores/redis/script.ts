@@ -336,6 +336,7 @@ end
 local function adopted(view, limit)
 local copy = fresh(limit)
 copy.markUs, copy.count = view.markUs, view.count
+if view.first == 1 and not isWhole(view) then copy.markUs = max(now, view.markUs) end
 return copy
 end
 local function fits(state, limit, cost)

@@ -55,6 +55,8 @@ end
 local function adopted(view, limit)
   local copy = fresh(limit)
   copy.markUs, copy.count = view.markUs, view.count
+  -- A mark that is a window's start does not say when units were taken: for all that is known, just now.
+  if view.first == 1 and not isWhole(view) then copy.markUs = max(now, view.markUs) end
   return copy
 end
 
