@@ -39,7 +39,8 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   if (name.length > 40) return undefined
   let best: string | undefined
   // Of a short name nearly any other would be near.
-  let bestDistance = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 2) + 1
+  const { length } = name
+  let bestDistance = (length > 3 ? Math.max(2, Math.floor(length / 3)) : Math.min(1, length - 1)) + 1
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
