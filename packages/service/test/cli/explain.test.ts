@@ -6,6 +6,7 @@ import { ioredisOptions, redisStore } from 'sluice/redis'
 import { loadPolicyFile } from 'sluice-service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort, type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
+import { small } from '../policy-file/example-files.js'
 import { EXAMPLE, sluice } from './run-cli.js'
 
 const CHARGE = { method: 'POST', path: '/v1/charges', merchant: 'acct_1', ip: '192.0.2.1' }
@@ -126,4 +127,10 @@ test('a wrong password is an error', async () => {
   } finally {
     await guarded.stop()
   }
+})
+
+test('a Redis is asked by the name that the code gives the policy, which must be known', async () => {
+  const args = ['explain', '-', '--request', '{}', '--store', 'redis://127.0.0.1:1']
+  const { code, stderr } = await sluice(args, { stdin: small() })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('say --name') })
 })

@@ -11,7 +11,7 @@ import { fileName, readFile } from '../read-file.js'
 import { UsageError } from '../usage-error.js'
 import { withRedisStore } from '../with-redis-store.js'
 
-const HELP = `Usage: sluice explain FILE --request JSON [--cost N] [--store URL] [--prefix TEXT] [--json]
+const HELP = `Usage: sluice explain FILE --request JSON [--cost N] [--store URL] [--name TEXT] [--prefix TEXT] [--json]
 
 Shows what a policy has to do with a request: which levels match, their keys, the limits in force and what is
 left, and why the others do not match. Takes nothing.
@@ -19,6 +19,7 @@ left, and why the others do not match. Takes nothing.
   --request JSON   the request's attributes: '{"method":"POST","path":"/v1/charges","merchant":"acct_1"}'
   --cost N         what the request takes, a whole number from 0. Default 1
   --store URL      asks a Redis, redis://host:6379 or rediss://…, for what is left. Without it nothing has been taken yet
+  --name TEXT      the policy's name in Redis, where the file has none or your code gives it another
   --prefix TEXT    what keys in Redis begin with. Default sluice:
   --json           prints the same as JSON
 
@@ -36,6 +37,7 @@ export const explain: Command = {
       request: 'text',
       cost: 'text',
       store: 'text',
+      name: 'text',
       prefix: 'text',
       json: 'flag',
     })
@@ -44,7 +46,8 @@ export const explain: Command = {
       throw new UsageError('explain needs one file: sluice explain policy.yaml')
     const request = readRequest(values.request)
     const cost = readCost(values.cost)
-    if (values.prefix !== undefined && values.store === undefined) throw new UsageError('--prefix needs --store')
+    for (const option of ['prefix', 'name'] as const)
+      if (values[option] !== undefined && values.store === undefined) throw new UsageError(`--${option} needs --store`)
     try {
       const report = await reportOf(path, request, cost, values, io)
       const colours = io.stdout.isTTY === true && !io.env.NO_COLOR
@@ -66,11 +69,13 @@ async function reportOf(
   path: string,
   request: Record<string, never>,
   cost: number,
-  { store, prefix }: { store?: string; prefix?: string },
+  { store, name: givenName, prefix }: { store?: string; name?: string; prefix?: string },
   io: Io,
 ): Promise<ExplainReport> {
   const { policy: data } = await readFile(path, io)
-  const name = data.name ?? 'default'
+  const name = givenName ?? data.name ?? 'default'
+  if (store !== undefined && givenName === undefined && data.name === undefined)
+    throw new UsageError('the file has no name; say --name, the one that your code gives createPolicy')
   const explained = async (policy: Policy | AsyncPolicy) => ({
     file: fileName(path),
     policy: name,
