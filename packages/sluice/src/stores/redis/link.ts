@@ -228,6 +228,7 @@ export class Link {
     } catch (error) {
       if (!isUnknownScript(error)) return false
     }
+    this.#scriptsSent++
     return promised(() => this.#runner.eval(this.#options.script, [key], args)).then(
       () => true,
       () => false,
