@@ -5,6 +5,7 @@ import type { OnFailure, Overrides } from '../stores/index.js'
 import type { Facts } from './matching/facts.js'
 import { type Asked, RuleIndex } from './matching/rule-index.js'
 import { BlockTest, PathTest } from './matching/test.js'
+import { NamedLimits } from './named-limits.js'
 import { isAboutKey } from './reading/about-key.js'
 import type { Asks, ReadLevel } from './reading/read-level.js'
 
@@ -12,44 +13,8 @@ import type { Asks, ReadLevel } from './reading/read-level.js'
 const ONE_FOR_ALL = '*'
 const LONGEST_WRITTEN = 120
 
-/** Limits, and the names of their states in the store. */
-class NamedLimits {
-  readonly limits: readonly Limit[]
-  readonly #name: string
-  readonly #names: string[] = []
-  readonly #mark: string
-
-  constructor(limits: readonly Limit[], name: string, mark = '') {
-    this.limits = limits
-    this.#name = name
-    this.#mark = mark
-  }
-
-  /** What keeps the states of the limit in a place apart from those of others. */
-  nameOf(place: number): string {
-    while (this.#names.length <= place) {
-      const next = this.#names.length
-      this.#names.push(next === 0 ? this.#name : `${this.#name}#${next + 1}`)
-    }
-    return this.#names[place]
-  }
-
-  /** The key of their states. */
-  keyOf(key: string): string {
-    return this.#mark === '' ? key : `${this.#mark} ${key}`
-  }
-
-  /** Other limits with the same states. */
-  with(limits: readonly Limit[]): NamedLimits {
-    return new NamedLimits(limits, this.#name, this.#mark)
-  }
-}
-
-/** The limits in force for a key, and where they come from. */
-export interface InForce {
-  readonly named: NamedLimits
-  readonly from: 'level' | 'override' | 'run-time override'
-}
+/** Where the limits in force for a key come from. */
+export type Origin = 'level' | 'override' | 'run-time override'
 
 /** A level, ready to be asked about the facts of a request. */
 export class CompiledLevel {
@@ -126,19 +91,17 @@ export class CompiledLevel {
     return `${facts.names[attribute]} is ${text === undefined ? 'absent' : shown(text)}`
   }
 
-  inForce(facts: Facts, key: string, overrides: Overrides | undefined): InForce {
-    const limits = overrides?.get(this.name, key)
-    if (limits !== undefined) return { named: this.#namedAtRunTime(limits), from: 'run-time override' }
-    const named = this.limitsFor(facts, key, undefined)
-    return { named, from: named === this.own ? 'level' : 'override' }
-  }
-
-  /** The same without saying where from, for every request. */
+  /** The limits in force for a key. */
   limitsFor(facts: Facts, key: string, overrides: Overrides | undefined): NamedLimits {
     const limits = overrides?.get(this.name, key)
     if (limits !== undefined) return this.#namedAtRunTime(limits)
     if (this.#overrides === undefined) return this.own
     return this.#overrides.find(facts) === 0 ? this.own : this.#overrides.at(0)
+  }
+
+  originOf(facts: Facts, key: string, overrides: Overrides | undefined): Origin {
+    if (overrides?.get(this.name, key) !== undefined) return 'run-time override'
+    return this.limitsFor(facts, key, undefined) === this.own ? 'level' : 'override'
   }
 
   #namedAtRunTime(limits: readonly Limit[]): NamedLimits {

@@ -1,5 +1,5 @@
 import type { Decision, Limit } from '../limits/index.js'
-import type { InForce } from './compiled-level.js'
+import type { Origin } from './compiled-level.js'
 
 /** What a policy's level has to do with a request. */
 export interface Explanation {
@@ -9,7 +9,7 @@ export interface Explanation {
   readonly because?: string | undefined
   readonly key?: string
   /** Where the limits come from. */
-  readonly from?: InForce['from']
+  readonly from?: Origin
   readonly cost?: number
   readonly shadow?: true
   /** The limits in force, and how things stand with each. */

@@ -108,7 +108,7 @@ export class Matcher {
       const because = level.mismatch(facts)
       const key = level.keyOf(facts)
       if (because !== undefined || key === undefined) return { level: level.name, matches: false, because }
-      const { from } = level.inForce(facts, key, overrides)
+      const from = level.originOf(facts, key, overrides)
       const cost = level.costOf(facts, callCost)
       return { level: level.name, matches: true, key, from, cost, ...(level.shadow && { shadow: true as const }) }
     })

@@ -3,7 +3,7 @@ import type { OnFailure } from '../../src/stores/index.js'
 import { CAPACITY, INSTANCES, type Load, REFILL_PER_MS, type Tally } from './faults-load.js'
 
 /** How late an answer may be, beyond its deadline and what the event loop was late. */
-const SLACK_MS = 40
+const SLACK_MS = 20
 
 /** What holds for any fault, once the callers have stopped. */
 export function expectPromptAnswers({ worstExcessMs, errors }: Load): void {

@@ -3,8 +3,8 @@ import { type AsyncLimiter, createLimiter, type Decision } from '../../src/index
 import { limitsOver, QUOTA } from './fleet-limits.js'
 import { ownServer } from './own-server.js'
 
-/** PX counts whole milliseconds from one that has begun, and Redis reads its clock for it once more than the script does. */
-const ROUNDING_MS = 10
+/** PX counts whole milliseconds from one that has begun. */
+const ROUNDING_MS = 2
 const HOUR_MS = 3_600_000
 
 const own = ownServer()

@@ -13,6 +13,7 @@ import { addedDemands } from './added-demands.js'
 import { Family, NO_ROOM } from './family.js'
 import { KeyHash } from './key-hash.js'
 import { MemoryOverrides } from './memory-overrides.js'
+import { haveOwnNames, Opened, putBack } from './opened.js'
 import { checkMemoryStoreOptions, type MemoryStoreOptions } from './options.js'
 import { RingStorage } from './ring-storage.js'
 import type { Space } from './space.js'
@@ -64,55 +65,9 @@ const FRESH = 1
 const SHARED = 2
 const NOWHERE = 3
 
-/** What is remembered of a demand while those of its request are looked at. */
-class Opened {
-  name: string | undefined
-  family!: Family
-  space!: Space
-  high = 0
-  low = 0
-  place = 0
-  allows = false
-  /** Where its state is, and what that was. */
-  words!: Float64Array
-  at = 0
-  #saved = new Float64Array(4)
-
-  use(name: string, family: Family): void {
-    this.name = name
-    this.family = family
-  }
-
-  /** Keeps a copy of the state's words. */
-  save(count: number): void {
-    if (this.#saved.length !== count) this.#saved = new Float64Array(count)
-    for (let i = 0; i < count; i++) this.#saved[i] = this.words[this.at + i]
-  }
-
-  putBack(): void {
-    this.words.set(this.#saved, this.at)
-  }
-}
-
-/** Puts back the words of the first few, of which no two have the same. */
-function putBack(opened: readonly Opened[], count: number): void {
-  for (let i = 0; i < count; i++) opened[i].putBack()
-}
-
 /** How many of so many units a log would remember. */
 function remembered(arithmetic: Arithmetic, words: Float64Array, at: number, nowUs: number, cost: number): number {
   return arithmetic.wordsFor(words, at, nowUs, cost) - arithmetic.wordsFor(words, at, nowUs, 0)
-}
-
-/** Of more than this, comparing each with each takes longer than a set. */
-const FEW = 16
-
-function haveOwnNames(demands: readonly Demand[]): boolean {
-  if (demands.length > FEW) return new Set(demands.map(({ name }) => name)).size === demands.length
-  for (let i = 1; i < demands.length; i++) {
-    for (let j = 0; j < i; j++) if (demands[i].name === demands[j].name) return false
-  }
-  return true
 }
 
 export class MemoryStore implements SyncStore {
@@ -262,15 +217,9 @@ export class MemoryStore implements SyncStore {
     const decisions = new Array<Decision>(count)
     for (let i = 0; i < count; i++) {
       const { name, limit, cost } = demands[i]
-      const { family, space, high, low, place, allows } = opened[i]
+      const { space, high, low, place, allows } = opened[i]
       this.#resolve(name, limit)
       this.#space = space
-      const arithmetic = this.#arithmetic
-      if (allowed && allows && place === OWN && space.isFlat && family.isSimple) {
-        decisions[i] = arithmetic.tryTake(space.words, space.at, nowUs, cost)
-        takenUs[i] = arithmetic.takenUs(space.words, space.at, nowUs)
-        continue
-      }
       if (allowed && allows && cost > 0) this.#take(place, high, low, nowUs, cost)
       takenUs[i] = this.#takenUs(place, nowUs)
       // Where another demand was refused, this one took nothing.
