@@ -31,15 +31,13 @@ export interface Arithmetic {
   readonly words: number
   /** A state that needs more words the more it holds: see `wordsFor`. */
   readonly elastic: boolean
-  /** States of equal shape may be read by each other's limits, and are whole again after about the same time. */
+  /** States of equal shape may be read by each other's limits. */
   readonly shape: string
   /**
    * A state means the same under any numbers of the algorithm, so that one serves all of them. Otherwise limits of
    * different shapes each have a view of their own, from which whatever is taken is taken.
    */
   readonly portable: boolean
-  /** Of a portable state: no limit of this shape takes longer than this to be whole again. Otherwise 0. */
-  readonly longestUs: number
   /** For states that are counted elsewhere, by the same arithmetic in another language. */
   readonly twin: Twin
   /** Writes the state of a key that has taken nothing. */
@@ -63,8 +61,6 @@ export interface Arithmetic {
   giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void
   /** Is the state now the same as no state? Then a store may forget it without loss. */
   isWhole(words: Words, at: number, nowUs: number): boolean
-  /** Is it so under every limit of this shape? Later than `isWhole`, but true whichever of them wrote the state. */
-  isWholeForAll(words: Words, at: number, nowUs: number): boolean
   /** Writes what the state of another limit of the same algorithm means under this one. */
   adopt(words: Words, at: number, nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void
   /** How many words the state must have before `cost` more can be taken. */

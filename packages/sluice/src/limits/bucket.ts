@@ -3,6 +3,7 @@ import type { Arithmetic, Taken, Twin, Words } from './arithmetic.js'
 import type { Decision } from './decision.js'
 import type { Limit } from './limit.js'
 import { lowerFraction, type Rate } from './rate.js'
+import { type Users, usersOf } from './users.js'
 import { WordsTwin } from './words-twin.js'
 
 /** Levels stay below this, so that a level kept as units in a float64 comes back as the same whole number of parts. */
@@ -38,10 +39,8 @@ export abstract class Bucket implements Arithmetic {
   protected readonly partsPerUs: number
   protected readonly partsPerMs: number
   protected readonly full: number
-  /** From empty to full. */
-  readonly longestUs: number
-  /** No bucket of this shape is smaller. */
-  private readonly smallestCapacity: number
+  /** This limit as the only one in use. */
+  readonly users: Users
 
   constructor(algorithm: string, capacity: number, option: string, rate: Rate) {
     const [gain, scale] = lowerFraction(rate, BigInt(Math.floor(LARGEST_LEVEL / capacity)))
@@ -51,16 +50,13 @@ export abstract class Bucket implements Arithmetic {
     this.partsPerUs = Number(gain)
     this.partsPerMs = this.partsPerUs * 1000
     this.full = capacity * this.partsPerUnit
-    const fillMagnitude = Math.ceil(Math.log2(this.full / this.partsPerUs))
-    const capacityMagnitude = Math.floor(Math.log2(capacity))
-    this.longestUs = 2 ** fillMagnitude
-    this.smallestCapacity = 2 ** capacityMagnitude
+    this.users = usersOf(this.full / this.partsPerUs, this.partsPerUnit / this.partsPerUs)
     const parameters = [this.partsPerUnit, this.partsPerUs, capacity]
     this.twin = new WordsTwin(this, parameters, 0, ({ level, nowUs, aheadUs }, words) => {
       this.store(words, 0, level)
       words[SINCE] = nowUs + aheadUs
     })
-    this.shape = `${algorithm}/${fillMagnitude}/${capacityMagnitude}`
+    this.shape = algorithm
   }
 
   start(words: Words, at: number, nowUs: number): void {
@@ -105,14 +101,7 @@ export abstract class Bucket implements Arithmetic {
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
-    // As much as fits or more was left by a larger capacity, under which it may not be whole.
-    if (this.stored(words, at) >= this.full) return this.isWholeForAll(words, at, nowUs)
     return this.level(words, at, nowUs) === this.full
-  }
-
-  isWholeForAll(words: Words, at: number, nowUs: number): boolean {
-    const fills = 1 + Math.abs(words[at + LEVEL]) / this.smallestCapacity
-    return nowUs - words[at + SINCE] >= this.longestUs * fills
   }
 
   adopt(words: Words, at: number, _nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
@@ -122,6 +111,9 @@ export abstract class Bucket implements Arithmetic {
   wordsFor(): number {
     return this.words
   }
+
+  /** After how long a state is whole for all that use it. */
+  abstract wholeAfterUs(words: Words, at: number, users: Users): number
 
   /** How long an allowed request waits for its turn, at a level from which its cost has been taken. */
   protected abstract delayMs(level: number, aheadUs: number, cost: number): number

@@ -49,7 +49,6 @@ export class FixedWindowArithmetic implements Arithmetic {
   readonly elastic = false
   readonly shape: string
   readonly portable = false
-  readonly longestUs = 0
   readonly twin: Twin
   private readonly windowUs: number
   private readonly first: boolean
@@ -117,10 +116,6 @@ export class FixedWindowArithmetic implements Arithmetic {
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
     return this.used(words, at, nowUs) === 0
-  }
-
-  isWholeForAll(words: Words, at: number, nowUs: number): boolean {
-    return this.isWhole(words, at, nowUs)
   }
 
   /** A mark that is a window's start does not say when units were taken: for all that is known, just now. */

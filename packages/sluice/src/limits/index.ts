@@ -22,6 +22,7 @@ export type {
   TokenBucket,
 } from './limit.js'
 export { microseconds } from './microseconds.js'
+export { mixed } from './mixed-bucket.js'
 export { parseRate, type Rate } from './rate.js'
 export { restrains } from './restrains.js'
 export { shareOf } from './share-of.js'

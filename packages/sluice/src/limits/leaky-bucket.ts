@@ -4,6 +4,7 @@ import type { LeakyBucket } from './limit.js'
 import { checkNames, checkUnits } from './options.js'
 import { parseRate } from './rate.js'
 import { remember } from './remembered.js'
+import { leftAfterUs, type Users } from './users.js'
 
 /** The numbers of a leaky bucket. */
 export interface LeakyBucketOptions {
@@ -29,14 +30,18 @@ export function leakyBucket(options: LeakyBucketOptions): LeakyBucket {
 }
 
 const LAST_COST = 2
+/** The capacity by which the queue was written. */
+const ROOM = 3
 
 /**
- * State: [units in the queue, since, cost of the last slot]. What is not queue is free room, the token bucket's level;
- * the queue divided by the drain is the wait. Another capacity leaves the queue as it is: those in it know their turn.
+ * State: [units in the queue, since, cost of the last slot, capacity then]. What is not queue is free room, the token
+ * bucket's level; the queue divided by the drain is the wait. A larger capacity leaves the queue as it is: those in it
+ * know their turn. For a smaller one it is as long as fits, or else a queue that is gone in a second at the old drain
+ * would keep everybody out for days at the new. A debt, which is beyond the capacity then, stays a debt.
  */
 export class LeakyBucketArithmetic extends Bucket {
   readonly limit: LeakyBucket
-  readonly words = 3
+  readonly words = 4
 
   constructor(options: LeakyBucketOptions) {
     const given = checkNames('leakyBucket', options, ['capacity', 'drain'])
@@ -52,7 +57,9 @@ export class LeakyBucketArithmetic extends Bucket {
   }
 
   protected override takeFrom(words: Words, at: number, nowUs: number, level: number, cost: number): void {
+    const excess = level > 0 ? 0 : this.excess(words, at)
     super.takeFrom(words, at, nowUs, level, cost)
+    this.addExcess(words, at, excess)
     words[at + LAST_COST] = cost
   }
 
@@ -66,16 +73,35 @@ export class LeakyBucketArithmetic extends Bucket {
     const slot = lastCost * this.partsPerUnit
     if (queue <= slot || (taken !== undefined && !this.endsAt(words, at, nowUs, queue, slot, taken))) return
     const given = Math.min(units, lastCost)
+    const excess = queue < this.full ? 0 : this.excess(words, at)
     super.giveBack(words, at, nowUs, given, taken)
+    this.addExcess(words, at, excess)
     words[at + LAST_COST] = lastCost - given
   }
 
+  wholeAfterUs(words: Words, at: number, users: Users): number {
+    return leftAfterUs(users, words[at + LEVEL])
+  }
+
   protected stored(words: Words, at: number): number {
-    return this.full - Math.floor(words[at + LEVEL] * this.partsPerUnit + 0.5)
+    const queue = words[at + LEVEL] - this.excess(words, at)
+    return this.full - Math.floor(queue * this.partsPerUnit + 0.5)
   }
 
   protected store(words: Words, at: number, level: number): void {
     words[at + LEVEL] = (this.full - level) / this.partsPerUnit
+    words[at + ROOM] = this.quota
+  }
+
+  /** How many units of the queue are there only because the capacity was larger. */
+  private excess(words: Words, at: number): number {
+    return Math.max(0, Math.min(words[at + ROOM] - this.quota, words[at + LEVEL] - this.quota))
+  }
+
+  /** While those of a larger capacity wait, the queue stays theirs too: side by side, they are not to begin anew. */
+  private addExcess(words: Words, at: number, excess: number): void {
+    words[at + LEVEL] += excess
+    words[at + ROOM] += excess
   }
 
   protected delayMs(level: number, aheadUs: number, cost: number): number {

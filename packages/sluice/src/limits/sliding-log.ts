@@ -43,7 +43,6 @@ export class SlidingLogArithmetic implements Arithmetic {
   readonly elastic = true
   readonly shape: string
   readonly portable = false
-  readonly longestUs = 0
   readonly twin: Twin
   private readonly windowUs: number
 
@@ -123,10 +122,6 @@ export class SlidingLogArithmetic implements Arithmetic {
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
     return words[at + COUNT] === 0 || this.newestUs(words, at) + this.windowUs <= nowUs
-  }
-
-  isWholeForAll(words: Words, at: number, nowUs: number): boolean {
-    return this.isWhole(words, at, nowUs)
   }
 
   adopt(words: Words, at: number, _nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {

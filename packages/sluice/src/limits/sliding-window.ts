@@ -52,7 +52,6 @@ export class SlidingWindowArithmetic implements Arithmetic {
   readonly elastic = false
   readonly shape: string
   readonly portable = false
-  readonly longestUs = 0
   readonly twin: Twin
   private readonly grid: SliceGrid
   private readonly slices: number
@@ -147,10 +146,6 @@ export class SlidingWindowArithmetic implements Arithmetic {
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
     return this.newestTaken(words, at, this.takenUs(words, at, nowUs)) === undefined
-  }
-
-  isWholeForAll(words: Words, at: number, nowUs: number): boolean {
-    return this.isWhole(words, at, nowUs)
   }
 
   /** Another window's slices have no place here: what they amounted to when the last was taken counts as taken then. */

@@ -5,6 +5,7 @@ import type { TokenBucket } from './limit.js'
 import { checkNames, checkUnits } from './options.js'
 import { parseRate } from './rate.js'
 import { remember } from './remembered.js'
+import { type Users, wholeAfterUs } from './users.js'
 
 /** The numbers of a token bucket. */
 export interface TokenBucketOptions {
@@ -69,6 +70,10 @@ export class TokenBucketArithmetic extends Bucket {
       resetAfterMs: Math.ceil((full - level) / partsPerMs),
       delayMs: 0,
     }
+  }
+
+  wholeAfterUs(words: Words, at: number, users: Users): number {
+    return wholeAfterUs(users, Math.max(0, -words[at + LEVEL]))
   }
 
   protected delayMs(): number {

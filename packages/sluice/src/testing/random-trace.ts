@@ -53,9 +53,8 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
       const [name, before] = pick(...limits)
       const limit = sameAlgorithm(before, pick, whole)
       limits.set(name, limit)
-      // Not of a bucket, which may be forgotten for all when it is whole by one version's numbers; nor of a log, of which a
-      // store remembers no more than the quotas that it has met.
-      if (/window/.test(before.algorithm)) versions.set(name, [...(versions.get(name) ?? []), before])
+      // Not of a log, of which a store remembers no more than the quotas that it has met.
+      if (before.algorithm !== 'sliding-log') versions.set(name, [...(versions.get(name) ?? []), before])
       const demands = KEYS.map((key) => ({ name, limit, key, cost: 1 }))
       return { advanceMs: 0, call: 'change', demands, durationUs: 0 }
     }

@@ -7,6 +7,7 @@ import {
   fullerView,
   type Limit,
   microseconds,
+  mixed,
   type Taken,
   withQuota,
 } from '../limits/index.js'
@@ -109,7 +110,7 @@ export class ReferenceStore implements SyncStore {
 
   /** A copy of the state under the demand's limit: of its view, or of what the first view means under it, or fresh. */
   #entry(demand: Demand, nowUs: number): Entry {
-    const arithmetic = arithmeticOf(demand.limit)
+    const arithmetic = mixed(arithmeticOf(demand.limit))
     const views = this.#viewsOf(demand)
     const isCopied = arithmetic.portable || this.#hasOtherView(demand, nowUs)
     const stored = views.get(arithmetic.shape) ?? (isCopied ? fullest(views) : undefined)
@@ -124,10 +125,18 @@ export class ReferenceStore implements SyncStore {
     return { arithmetic, words }
   }
 
-  /** The first look under new numbers makes a view of its own, which from then on knows what came when. */
+  /**
+   * The first look under new numbers makes a view of its own, which from then on knows what came when; a bucket then knows
+   * of one more that uses it.
+   */
   #look(demand: Demand, nowUs: number): void {
     const { portable, shape } = arithmeticOf(demand.limit)
     const views = this.#viewsOf(demand)
+    if (portable && views.size > 0) {
+      const entry = this.#entry(demand, nowUs)
+      entry.arithmetic.fits(entry.words, 0, nowUs, 0)
+      this.#keep(demand, entry)
+    }
     if (portable || views.size === 0 || (views.size === 1 && views.has(shape))) return
     if ([...views.values()].every(({ arithmetic, words }) => arithmetic.isWhole(words, 0, nowUs)))
       this.#views.delete(idOf(demand))

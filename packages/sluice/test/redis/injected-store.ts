@@ -14,8 +14,12 @@ export async function startInjected() {
   return {
     client,
     create(clock: Clock): RedisStore {
+      return this.createWithPrefix(clock).store
+    },
+    createWithPrefix(clock: Clock): { store: RedisStore; prefix: string } {
       const time = injectedTime(() => microseconds(clock.now()))
-      return new RedisStore(ioredisRunner(client), { prefix: `test-${++stores}:`, deadlineMs: 60_000 }, time)
+      const prefix = `test-${++stores}:`
+      return { store: new RedisStore(ioredisRunner(client), { prefix, deadlineMs: 60_000 }, time), prefix }
     },
     async stop() {
       client.disconnect()

@@ -1,4 +1,4 @@
-import { type Arithmetic, arithmeticOf, fullerView, type Limit, type Taken } from '../../limits/index.js'
+import { type Arithmetic, arithmeticOf, fullerView, type Limit, mixed, type Taken } from '../../limits/index.js'
 import type { RingStorage } from './ring-storage.js'
 import { Space } from './space.js'
 import type { Sweeper } from './sweeper.js'
@@ -7,8 +7,14 @@ import { type Census, Table, type TableOwner } from './table.js'
 /** A key has a state that a limit with other numbers left, and there is no room for a view of its own. */
 export const NO_ROOM = Symbol('no room')
 
+/** Where a limit's states are, and how it counts in them. */
+interface Use {
+  readonly space: Space
+  readonly arithmetic: Arithmetic
+}
+
 /**
- * All that a store keeps under one name: a space for each shape of limit that was used with it (nearly always one), and
+ * All that a store keeps under one name: a space for each kind of state that was used with it (nearly always one), and
  * the keys that are blocked.
  */
 export class Family {
@@ -16,12 +22,12 @@ export class Family {
   readonly #census: Census
   readonly #sweeper: Sweeper
   readonly #tables: Table[] = []
-  readonly #spaces: Space[] = []
   /** The spaces of each algorithm. */
   readonly #peers = new Map<string, Space[]>()
   /** Is there an algorithm of which keys may have several views? */
   hasViews = false
-  readonly #spaceOfLimit = new WeakMap<Limit, Space>()
+  /** What a limit comes to, by the limit. */
+  #uses = new WeakMap<Limit, Use>()
   #blocks: Table | undefined
   /** The limit that was asked for last, and what it comes to. */
   limit: Limit | undefined
@@ -36,15 +42,17 @@ export class Family {
 
   /** Makes `space` and `arithmetic` those of a limit. */
   use(limit: Limit): void {
-    this.arithmetic = arithmeticOf(limit)
-    this.space = this.#spaceOfLimit.get(this.arithmetic.limit) ?? this.#spaceForNew(this.arithmetic)
+    const arithmetic = arithmeticOf(limit)
+    const { space, arithmetic: own } = this.#uses.get(arithmetic.limit) ?? this.#useOfNew(arithmetic)
+    this.space = space
+    this.arithmetic = own
     this.limit = limit
   }
 
   /**
    * Opens a key's state, wherever a limit with other numbers may have left it, and says in which space. A state that
-   * serves all moves to where it is remembered longer, never to where it is forgotten sooner. Of others a view of its own
-   * is made, a copy of the one that knows most, if there `isRoom` for it; without one the key must not begin anew.
+   * serves all moves from where only one limit used it. Of others a view of its own is made, a copy of the one that knows
+   * most, if there `isRoom` for it; without one the key must not begin anew.
    */
   find(
     space: Space,
@@ -73,17 +81,13 @@ export class Family {
   }
 
   #findPortable(space: Space, arithmetic: Arithmetic, high: number, low: number, nowUs: number): Space | undefined {
-    const other = this.#peersOf(space).find((peer) => peer !== space && peer.find(high, low))
-    if (other === undefined) return undefined
-    if (other.isOpenedWhole(nowUs)) {
-      other.table.remove(high, low)
+    const [first] = this.#peersOf(space)
+    if (first.table.count === 0 || !first.find(high, low)) return undefined
+    if (first.isOpenedWhole(nowUs)) {
+      first.table.remove(high, low)
       return undefined
     }
-    if (other.judge.longestUs > arithmetic.longestUs) {
-      other.lendTo(space)
-      return other
-    }
-    space.adopt(other, arithmetic, high, low, nowUs)
+    space.adopt(first, arithmetic, high, low, nowUs)
     return space
   }
 
@@ -147,20 +151,41 @@ export class Family {
     for (const table of this.#tables) table.remove(high, low)
   }
 
-  #spaceForNew(arithmetic: Arithmetic): Space {
-    let space = this.#spaces.find(({ shape }) => shape === arithmetic.shape)
-    if (space === undefined) {
-      const { algorithm } = arithmetic.limit
-      const peers = this.#peers.get(algorithm) ?? []
-      this.#peers.set(algorithm, peers)
-      space = new Space(arithmetic, this.#rings, this.#census, this.#sweeper, peers)
-      peers.push(space)
-      this.#spaces.push(space)
-      this.#addTable(space.table)
-      if (peers.length > 1 && !arithmetic.portable) this.hasViews = true
-    }
-    space.admit(arithmetic)
-    this.#spaceOfLimit.set(arithmetic.limit, space)
+  #useOfNew(arithmetic: Arithmetic): Use {
+    const use = arithmetic.portable ? this.#portableUse(arithmetic) : this.#viewUse(arithmetic)
+    use.space.admit(use.arithmetic)
+    this.#uses.set(arithmetic.limit, use)
+    return use
+  }
+
+  /**
+   * The first limit has states of its own. As soon as there is another, all use states that say who has taken from them,
+   * of which there is one space however many limits there are; those of the first one move there as they are met.
+   */
+  #portableUse(arithmetic: Arithmetic): Use {
+    const [first, second] = this.#peers.get(arithmetic.limit.algorithm) ?? []
+    if (first === undefined) return { space: this.#newSpace(arithmetic), arithmetic }
+    if (second === undefined && JSON.stringify(first.judge.limit) === JSON.stringify(arithmetic.limit))
+      return { space: first, arithmetic }
+    if (second === undefined) this.#uses = new WeakMap()
+    const shared = mixed(arithmetic)
+    return { space: second ?? this.#newSpace(shared), arithmetic: shared }
+  }
+
+  #viewUse(arithmetic: Arithmetic): Use {
+    const peers = this.#peers.get(arithmetic.limit.algorithm) ?? []
+    const same = peers.find(({ shape }) => shape === arithmetic.shape)
+    if (same === undefined && peers.length > 0) this.hasViews = true
+    return { space: same ?? this.#newSpace(arithmetic), arithmetic }
+  }
+
+  #newSpace(arithmetic: Arithmetic): Space {
+    const { algorithm } = arithmetic.limit
+    const peers = this.#peers.get(algorithm) ?? []
+    this.#peers.set(algorithm, peers)
+    const space = new Space(arithmetic, this.#rings, this.#census, this.#sweeper, peers)
+    peers.push(space)
+    this.#addTable(space.table)
     return space
   }
 

@@ -30,11 +30,8 @@ export class Space implements TableOwner {
   /** The number of the opened state's ring, and whether the state is in a table. */
   #ring = 0
   #isKept = false
-  /** Judges whether a state is whole: exactly, while only one limit is in use here. */
+  /** Judges whether a state is whole, and says what it means to others. */
   readonly judge: Arithmetic
-  #mixed = false
-  /** One limit of each shape that uses states here. */
-  readonly #users = new Set<Arithmetic>()
   /** Takes for those who use another view: of the limits in use here, the one that remembers most. */
   #widest: Arithmetic
   /** All spaces of the same name and algorithm, this one included. */
@@ -50,7 +47,6 @@ export class Space implements TableOwner {
     this.algorithm = arithmetic.limit.algorithm
     this.isFlat = !arithmetic.elastic
     this.judge = arithmetic
-    this.#users.add(arithmetic)
     this.#rings = arithmetic.elastic ? rings : undefined
     this.#fresh = new Float64Array(arithmetic.words)
     this.words = this.#fresh
@@ -60,7 +56,6 @@ export class Space implements TableOwner {
   /** Another limit of the same shape is going to be used here. */
   admit(arithmetic: Arithmetic): void {
     if (arithmetic.quota > this.#widest.quota) this.#widest = arithmetic
-    this.#mixed ||= JSON.stringify(arithmetic.limit) !== JSON.stringify(this.judge.limit)
   }
 
   /** Opens a key's own state, if it has one. */
@@ -70,12 +65,8 @@ export class Space implements TableOwner {
 
   /** Opens a fresh state; a key that shared one while the store was full goes on from there. */
   openFresh(arithmetic: Arithmetic, low: number, nowUs: number): void {
-    if (this.#shared !== undefined && this.#shared.count > 0 && this.#findShared(this.#shared, low)) {
-      this.#openLoose(this.#copyOfOpened(arithmetic, nowUs))
-    } else {
-      this.#openLoose(this.#fresh)
-      arithmetic.start(this.words, 0, nowUs)
-    }
+    if (this.#findShared(low)) this.#openLoose(this.#copyOfOpened(arithmetic, nowUs))
+    else this.#openAnew(arithmetic, low, nowUs)
   }
 
   /** Opens the state that this key shares with others: one of many, until all of those of the store are taken. */
@@ -84,9 +75,8 @@ export class Space implements TableOwner {
       this.#shared = this.#newTable(this.#census.shared)
       this.#sweeper.tables.push(this.#shared)
     }
-    if (this.#findShared(this.#shared, low)) return
-    this.#openLoose(this.#fresh)
-    arithmetic.start(this.words, 0, nowUs)
+    if (this.#findShared(low)) return
+    this.#openAnew(arithmetic, low, nowUs)
     this.#keepIn(this.#shared, 1, this.#census.shared.keys < MOST_SHARED ? sharedLow(low) : COMMON_LOW, nowUs)
   }
 
@@ -100,13 +90,6 @@ export class Space implements TableOwner {
     this.#openCopy(from, arithmetic, nowUs)
     from.table.remove(high, low)
     this.keep(high, low, nowUs)
-    this.lendTo(from)
-  }
-
-  /** A state here is used by a peer's limits too, and must not be forgotten before it is whole by those. */
-  lendTo(peer: Space): void {
-    this.#mixed = true
-    for (const user of peer.#users) this.#users.add(user)
   }
 
   /** Gives a key a view of its own, a copy of one that a peer has open, unless there is too little memory for it. */
@@ -155,9 +138,9 @@ export class Space implements TableOwner {
     return takes
   }
 
-  /** Is the opened state whole, whoever took from it? */
+  /** Is the opened state whole? */
   isOpenedWhole(nowUs: number): boolean {
-    return this.#isWhole(this.words, this.at, nowUs)
+    return this.judge.isWhole(this.words, this.at, nowUs)
   }
 
   /** The views of a key live as long as one of them matters: a copy that is made anew would not know what came when. */
@@ -177,8 +160,8 @@ export class Space implements TableOwner {
 
   #isWholeHere(words: Float64Array, at: number, nowUs: number): boolean {
     return this.#rings === undefined
-      ? this.#isWhole(words, at, nowUs)
-      : this.#isWhole(this.#rings.get(words[at]), 0, nowUs)
+      ? this.judge.isWhole(words, at, nowUs)
+      : this.judge.isWhole(this.#rings.get(words[at]), 0, nowUs)
   }
 
   forget(words: Float64Array, at: number): void {
@@ -200,7 +183,17 @@ export class Space implements TableOwner {
     return copy
   }
 
-  #findShared(table: Table, low: number): boolean {
+  /** What was shared where only one limit used the states is gone on from, and else begun anew. */
+  #openAnew(arithmetic: Arithmetic, low: number, nowUs: number): void {
+    const [first] = this.#peers
+    if (arithmetic.portable && first !== this && first.#findShared(low)) return this.#openCopy(first, arithmetic, nowUs)
+    this.#openLoose(this.#fresh)
+    arithmetic.start(this.words, 0, nowUs)
+  }
+
+  #findShared(low: number): boolean {
+    const table = this.#shared
+    if (table === undefined || table.count === 0) return false
     return this.#findIn(table, 1, sharedLow(low)) || this.#findIn(table, 1, COMMON_LOW)
   }
 
@@ -259,12 +252,6 @@ export class Space implements TableOwner {
       this.words = larger
     }
     return takes
-  }
-
-  #isWhole(words: Float64Array, at: number, nowUs: number): boolean {
-    if (!this.#mixed) return this.judge.isWhole(words, at, nowUs)
-    for (const user of this.#users) if (!user.isWholeForAll(words, at, nowUs)) return false
-    return true
   }
 }
 

@@ -21,22 +21,28 @@ local floor, ceil, format = math.floor, math.ceil, string.format
 local function isPlain(limit, cost)
 return limit[1] == 1 and cost > 0 and cost <= limit[4] and limit[4] * limit[2] < LARGE
 end
+local function usersOf(limit)
+if not limit.users then
+limit.users = unpackWords('<d', pack('<ff', limit[4] * limit[2] / limit[3], limit[2] / limit[3]))
+end
+return limit.users
+end
 local function plainLevel(key, limit)
 local raw = pcall('GET', key)
 local partsPerUnit = limit[2]
 local full = limit[4] * partsPerUnit
 if not raw then return full end
 if #raw ~= 24 then return nil end
-local tokens, sinceUs, spanUs = unpackWords('<ddd', raw)
+local tokens, sinceUs, users = unpackWords('<ddd', raw)
 local gained = (now - sinceUs) * limit[3]
 local stored = floor(tokens * partsPerUnit + 0.5)
-if gained < 0 or stored >= full or stored <= -LARGE or spanUs > ceil(full / limit[3]) then return nil end
+if gained < 0 or stored >= full or stored <= -LARGE or users ~= usersOf(limit) then return nil end
 return gained >= full - stored and full or stored + gained
 end
 local function savePlain(key, limit, level)
 local full = limit[4] * limit[2]
 local ttlMs = ceil(ceil((full - level) / limit[3]) / 1000) + 1 + lingerMs
-call('SET', key, pack('<ddd', level / limit[2], now, ceil(full / limit[3])), 'PX', format('%d', ttlMs))
+call('SET', key, pack('<ddd', level / limit[2], now, usersOf(limit)), 'PX', format('%d', ttlMs))
 end
 while steps[at] do
 local step, limit, cost, count = steps[at], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
@@ -122,14 +128,37 @@ write(key, words, wholeUs or now, untilUs)
 return true
 end
 local bucket = function(...)
-local stored, length, wordsOf = ...
+local bucket = ...
+local length = bucket.length
+local MORE = 1 + 2 ^ -20
+local LONGEST_US = 2 ^ 50
+local function bothUsers(one, other)
+local fillUs, unitUs = unpackWords('<ff', pack('<d', one))
+local otherFillUs, otherUnitUs = unpackWords('<ff', pack('<d', other))
+return (unpackWords('<d', pack('<ff', max(fillUs, otherFillUs), max(unitUs, otherUnitUs))))
+end
+local function wholeForAllUs(users, sinceUs, kept)
+local fillUs, unitUs = unpackWords('<ff', pack('<d', users))
+return sinceUs + min(LONGEST_US, ceil(bucket.toGoUs(kept, fillUs, unitUs) * MORE))
+end
 local function open(key, limit)
 local words, blockedUs = read(key, length)
 if words == nil then return nil end
 local full = limit[4] * limit[2]
-if not words then return { level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0, spanUs = 0 } end
-local kept, sinceUs, lastCost, spanUs = wordsOf(words)
-local level = max(stored(limit, full, kept), -2 ^ 50)
+local fresh = { level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0, excess = 0, users = usersOf(limit) }
+if not words then return fresh end
+local kept, sinceUs, lastCost, room, users = bucket.wordsOf(words)
+if users ~= fresh.users then
+local wholeUs = wholeForAllUs(users, sinceUs, kept)
+if wholeUs <= now then return fresh end
+local all = bothUsers(users, fresh.users)
+if all ~= users then
+users = all
+write(key, string.sub(words, 1, length - 8) .. pack('<d', users), wholeForAllUs(users, sinceUs, kept), blockedUs)
+end
+end
+local excess = max(0, min(room - limit[4], kept - limit[4]))
+local level = max(bucket.stored(limit, full, kept - excess), -2 ^ 50)
 local isAbove = level >= full
 if isAbove then
 level = full
@@ -142,8 +171,8 @@ level = level + gained
 end
 end
 return {
-level = level, sinceUs = sinceUs, blockedUs = blockedUs, lastCost = lastCost, spanUs = spanUs, isAbove = isAbove,
-stored = true,
+level = level, sinceUs = sinceUs, blockedUs = blockedUs, lastCost = lastCost, users = users, isAbove = isAbove,
+excess = level > 0 and 0 or excess, stored = true,
 }
 end
 local function fits(state, limit, cost)
@@ -160,17 +189,16 @@ if now > state.sinceUs then state.sinceUs = now end
 state.level = min(limit[4] * limit[2], state.level + units * limit[2])
 return true
 end
-local function fillUs(limit)
-return ceil(limit[4] * limit[2] / limit[3])
+local function save(key, state, limit)
+local full = limit[4] * limit[2]
+local kept = bucket.kept(state, limit, full)
+local wholeUs = now
+if state.users ~= usersOf(limit) then
+wholeUs = wholeForAllUs(state.users, state.sinceUs, kept)
+elseif state.level < full then
+wholeUs = state.sinceUs + ceil((full - state.level) / limit[3])
 end
-local function wholeUs(state, limit)
-local missing = limit[4] * limit[2] - state.level
-local ownUs = missing == 0 and now or state.sinceUs + ceil(missing / limit[3])
-if state.spanUs <= fillUs(limit) then return ownUs end
-return max(ownUs, state.sinceUs + state.spanUs)
-end
-local function spanUs(state, limit)
-return max(state.spanUs, fillUs(limit))
+write(key, bucket.packed(state, limit, kept), wholeUs, state.blockedUs)
 end
 local function aheadUs(state, limit)
 return state.level == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
@@ -180,8 +208,8 @@ local function block(key, untilUs)
 return writeBlock(key, untilUs, length)
 end
 return {
-open = open, fits = fits, take = take, giveBack = giveBack,
-wholeUs = wholeUs, spanUs = spanUs, aheadUs = aheadUs, report = report, block = block,
+open = open, fits = fits, take = take, giveBack = giveBack, save = save,
+aheadUs = aheadUs, report = report, block = block,
 }
 end
 local views = function(...)
@@ -250,28 +278,31 @@ open = open, fits = window.fits, take = take, giveBack = giveBack, save = save, 
 end
 local ALGORITHMS = {
 function()
-local function stored(limit, _, tokens)
-return floor(tokens * limit[2] + 0.5)
-end
-local function wordsOf(words)
-local tokens, sinceUs, spanUs = unpackWords('<ddd', words)
-return tokens, sinceUs, 0, spanUs
-end
-local arithmetic = bucket(stored, 24, wordsOf)
-function arithmetic.save(key, state, limit)
-local words = pack('<ddd', state.level / limit[2], state.sinceUs, arithmetic.spanUs(state, limit))
-write(key, words, arithmetic.wholeUs(state, limit), state.blockedUs)
-end
-return arithmetic
+return bucket({
+length = 24,
+wordsOf = function(words)
+local tokens, sinceUs, users = unpackWords('<ddd', words)
+return tokens, sinceUs, 0, 0, users
+end,
+stored = function(limit, _, tokens) return floor(tokens * limit[2] + 0.5) end,
+kept = function(state, limit) return state.level / limit[2] end,
+packed = function(state, _, tokens) return pack('<ddd', tokens, state.sinceUs, state.users) end,
+toGoUs = function(tokens, fillUs, unitUs) return fillUs + max(0, -tokens) * unitUs end,
+})
 end,function()
-local function stored(limit, full, queue)
-return full - floor(queue * limit[2] + 0.5)
-end
-local function wordsOf(words)
-local queue, sinceUs, lastCost, spanUs = unpackWords('<dddd', words)
-return queue, sinceUs, lastCost, spanUs
-end
-local arithmetic = bucket(stored, 32, wordsOf)
+local arithmetic = bucket({
+length = 40,
+wordsOf = function(words)
+local queue, sinceUs, lastCost, room, users = unpackWords('<ddddd', words)
+return queue, sinceUs, lastCost, room, users
+end,
+stored = function(limit, full, queue) return full - floor(queue * limit[2] + 0.5) end,
+kept = function(state, limit, full) return (full - state.level) / limit[2] + state.excess end,
+packed = function(state, limit, queue)
+return pack('<ddddd', queue, state.sinceUs, state.lastCost, limit[4] + state.excess, state.users)
+end,
+toGoUs = function(queue, _, unitUs) return queue * unitUs end,
+})
 local giveBackUnits = arithmetic.giveBack
 local function endsAt(state, limit, queue, slot, atUs, delayMs)
 local baseUs = max(now, state.sinceUs)
@@ -286,12 +317,13 @@ if (queue <= slot and not isUndo) or (atUs and not endsAt(state, limit, queue, s
 local given = min(units, lastCost)
 giveBackUnits(state, limit, given)
 state.lastCost = lastCost - given
-return true
+if state.excess > 0 then
+local full, before = limit[4] * limit[2], state.excess
+local all = (full - state.level) / limit[2] + before
+state.excess = max(0, min(before, all - limit[4]))
+state.level = full - floor((all - state.excess) * limit[2] + 0.5)
 end
-function arithmetic.save(key, state, limit)
-local queue = (limit[4] * limit[2] - state.level) / limit[2]
-local words = pack('<dddd', queue, state.sinceUs, state.lastCost, arithmetic.spanUs(state, limit))
-write(key, words, arithmetic.wholeUs(state, limit), state.blockedUs)
+return true
 end
 return arithmetic
 end,function()
@@ -504,7 +536,16 @@ wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, giveBackTo = giveBackTo, re
 end,function()
 local HEADER, ENTRY = 48, 16
 local SHORT = HEADER + 64 * ENTRY
-local function open(key)
+local function keepFor(state, limit)
+if limit[2] <= state.keptUs and limit[3] <= state.keptUnits then return end
+state.wholeUs = state.wholeUs - state.keptUs + max(state.keptUs, limit[2])
+state.keptUs, state.keptUnits = max(state.keptUs, limit[2]), max(state.keptUnits, limit[3])
+local header = pack('<ddd', state.wholeUs, state.keptUs, state.keptUnits)
+call('SETRANGE', state.key, 24, header)
+call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
+state.raw = string.sub(state.raw, 1, 24) .. header .. string.sub(state.raw, HEADER + 1)
+end
+local function open(key, limit)
 local raw = pcall('GETRANGE', key, 0, SHORT - 1)
 if type(raw) ~= 'string' then return nil end
 local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0, keptUs = 0, keptUnits = 0 }
@@ -514,6 +555,7 @@ if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
 state.dropped, state.base, state.blockedUs, state.wholeUs, state.keptUs, state.keptUnits = unpackWords('<dddddd', raw)
 state.entries = (state.bytes - HEADER) / ENTRY
 state.stored = state.entries > 0
+if limit and state.wholeUs > now then keepFor(state, limit) end
 return state
 end
 local function entry(state, index)

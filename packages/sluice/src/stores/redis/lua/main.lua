@@ -44,7 +44,7 @@ local LARGE = 2 ^ 49
 local done = 0
 
 -- The most frequent thing of all, a token bucket as it usually is, written out: token-bucket.lua says the same, and tests
--- that they agree. Where a state is odd (blocked, foreign, of another capacity, or from a clock that was ahead), or the
+-- that they agree. Where a state is odd (blocked, foreign, of other numbers too, or from a clock that was ahead), or the
 -- limit is large, it leaves that one to the rest.
 local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
 local floor, ceil, format = math.floor, math.ceil, string.format
@@ -53,23 +53,31 @@ local function isPlain(limit, cost)
   return limit[1] == 1 and cost > 0 and cost <= limit[4] and limit[4] * limit[2] < LARGE
 end
 
+-- A limit as the only user of a bucket: users.ts tells of it.
+local function usersOf(limit)
+  if not limit.users then
+    limit.users = unpackWords('<d', pack('<ff', limit[4] * limit[2] / limit[3], limit[2] / limit[3]))
+  end
+  return limit.users
+end
+
 local function plainLevel(key, limit)
   local raw = pcall('GET', key)
   local partsPerUnit = limit[2]
   local full = limit[4] * partsPerUnit
   if not raw then return full end
   if #raw ~= 24 then return nil end
-  local tokens, sinceUs, spanUs = unpackWords('<ddd', raw)
+  local tokens, sinceUs, users = unpackWords('<ddd', raw)
   local gained = (now - sinceUs) * limit[3]
   local stored = floor(tokens * partsPerUnit + 0.5)
-  if gained < 0 or stored >= full or stored <= -LARGE or spanUs > ceil(full / limit[3]) then return nil end
+  if gained < 0 or stored >= full or stored <= -LARGE or users ~= usersOf(limit) then return nil end
   return gained >= full - stored and full or stored + gained
 end
 
 local function savePlain(key, limit, level)
   local full = limit[4] * limit[2]
   local ttlMs = ceil(ceil((full - level) / limit[3]) / 1000) + 1 + lingerMs
-  call('SET', key, pack('<ddd', level / limit[2], now, ceil(full / limit[3])), 'PX', format('%d', ttlMs))
+  call('SET', key, pack('<ddd', level / limit[2], now, usersOf(limit)), 'PX', format('%d', ttlMs))
 end
 
 while steps[at] do

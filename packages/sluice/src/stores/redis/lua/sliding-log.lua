@@ -10,7 +10,18 @@
 local HEADER, ENTRY = 48, 16
 local SHORT = HEADER + 64 * ENTRY
 
-local function open(key)
+-- From the first look on, a limit may ask about what is in the log.
+local function keepFor(state, limit)
+  if limit[2] <= state.keptUs and limit[3] <= state.keptUnits then return end
+  state.wholeUs = state.wholeUs - state.keptUs + max(state.keptUs, limit[2])
+  state.keptUs, state.keptUnits = max(state.keptUs, limit[2]), max(state.keptUnits, limit[3])
+  local header = pack('<ddd', state.wholeUs, state.keptUs, state.keptUnits)
+  call('SETRANGE', state.key, 24, header)
+  call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
+  state.raw = string.sub(state.raw, 1, 24) .. header .. string.sub(state.raw, HEADER + 1)
+end
+
+local function open(key, limit)
   local raw = pcall('GETRANGE', key, 0, SHORT - 1)
   if type(raw) ~= 'string' then return nil end
   local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0, keptUs = 0, keptUnits = 0 }
@@ -20,6 +31,7 @@ local function open(key)
   state.dropped, state.base, state.blockedUs, state.wholeUs, state.keptUs, state.keptUnits = unpackWords('<dddddd', raw)
   state.entries = (state.bytes - HEADER) / ENTRY
   state.stored = state.entries > 0
+  if limit and state.wholeUs > now then keepFor(state, limit) end
   return state
 end
 

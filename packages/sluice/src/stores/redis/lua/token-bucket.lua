@@ -1,19 +1,13 @@
--- Twin of token-bucket.ts. Words: tokens, since, span.
+-- Twin of token-bucket.ts. Words: tokens, since, users.
 
-local function stored(limit, _, tokens)
-  return floor(tokens * limit[2] + 0.5)
-end
-
-local function wordsOf(words)
-  local tokens, sinceUs, spanUs = unpackWords('<ddd', words)
-  return tokens, sinceUs, 0, spanUs
-end
-
-local arithmetic = bucket(stored, 24, wordsOf)
-
-function arithmetic.save(key, state, limit)
-  local words = pack('<ddd', state.level / limit[2], state.sinceUs, arithmetic.spanUs(state, limit))
-  write(key, words, arithmetic.wholeUs(state, limit), state.blockedUs)
-end
-
-return arithmetic
+return bucket({
+  length = 24,
+  wordsOf = function(words)
+    local tokens, sinceUs, users = unpackWords('<ddd', words)
+    return tokens, sinceUs, 0, 0, users
+  end,
+  stored = function(limit, _, tokens) return floor(tokens * limit[2] + 0.5) end,
+  kept = function(state, limit) return state.level / limit[2] end,
+  packed = function(state, _, tokens) return pack('<ddd', tokens, state.sinceUs, state.users) end,
+  toGoUs = function(tokens, fillUs, unitUs) return fillUs + max(0, -tokens) * unitUs end,
+})

@@ -1,0 +1,77 @@
+import type { Redis } from 'ioredis'
+import type { Store } from 'sluice'
+import { type ManualClock, storeContract } from 'sluice/testing'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { startInjected } from './injected-store.js'
+
+/** What `injectedTime` lets keys live longer than they would. */
+const LINGER_MS = 3_600_000
+/** A key's life is read a little after it was set, by a clock that runs meanwhile: it would end this much early. */
+const LATE_MS = 500
+
+/**
+ * Removes keys when they would have expired by the clock of the test: a state that is still needed is then missed. Redis
+ * itself only knows how long they have to live from when they were written, which is when the clock of the test stood still.
+ */
+class Expiry {
+  readonly #ends = new Map<string, { readonly life: number; readonly endMs: number }>()
+  readonly #client: Redis
+  readonly #clock: ManualClock
+  readonly #prefix: string
+
+  constructor(client: Redis, clock: ManualClock, prefix: string) {
+    this.#client = client
+    this.#clock = clock
+    this.#prefix = prefix
+  }
+
+  async note(): Promise<void> {
+    const keys = await this.#client.keys(`${this.#prefix}*`)
+    for (const key of keys) {
+      const life = await this.#client.pexpiretime(key)
+      if (this.#ends.get(key)?.life === life) continue
+      const leftMs = (await this.#client.pttl(key)) - LINGER_MS
+      this.#ends.set(key, { life, endMs: this.#clock.now() + leftMs + LATE_MS })
+    }
+  }
+
+  async expire(): Promise<void> {
+    for (const [key, { endMs }] of this.#ends) {
+      if (endMs > this.#clock.now()) continue
+      this.#ends.delete(key)
+      await this.#client.del(key)
+    }
+  }
+}
+
+function expiring(store: Store, expiry: Expiry): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      return async (...given: unknown[]) => {
+        await expiry.expire()
+        const answer = await value.apply(target, given)
+        await expiry.note()
+        return answer
+      }
+    },
+  })
+}
+
+describe('the Lua twin with keys that expire by the clock of the test', () => {
+  let injected: Awaited<ReturnType<typeof startInjected>>
+
+  beforeAll(async () => {
+    injected = await startInjected()
+  })
+
+  afterAll(() => injected?.stop())
+
+  const create = (clock: ManualClock) => {
+    const { store, prefix } = injected.createWithPrefix(clock)
+    return expiring(store, new Expiry(injected.client, clock, prefix))
+  }
+  for (const { name, run } of storeContract(create, { traces: 300 }).filter(({ name }) => /random/.test(name)))
+    test(name, run, 120_000)
+})
