@@ -35,6 +35,8 @@ const LEVEL = ['name', 'when', 'key', 'limit', 'overrides', 'cost', 'shadow', 'o
 const NAME = /^[\w.-]{1,64}$/
 const NAME_WANTED = 'text of letters, digits, dots, dashes and underscores, at most 64 of them'
 const MOST_KEYS = 8
+/** Those that are more than texts. */
+const KNOWN_ATTRIBUTES = ['method', 'path', 'ip']
 
 /** A name that goes into keys, headers and metrics as it is. */
 export function readName(problems: Problems, path: Path, what: string, value: unknown): string | undefined {
@@ -95,8 +97,17 @@ function readAttribute(problems: Problems, path: Path, name: unknown): string | 
       `an attribute's name has no spaces or commas, got ${shown(name)}; a list is written [${names.join(', ')}]`,
     )
   }
+  const meant = typeof name === 'string' ? KNOWN_ATTRIBUTES.find((known) => isNearly(name, known)) : undefined
+  if (meant !== undefined) {
+    return problems.add(path, `did you mean '${meant}'? An attribute ${shown(name)} would be any text, and is too like it`)
+  }
   if (typeof name === 'string' && name !== '' && name.length <= 128) return name
   return problems.add(path, `an attribute must be a name of 1 to 128 characters, got ${shown(name)}`)
+}
+
+/** A level that asks for `Path` or `methods` would match nothing, and nobody would notice. */
+function isNearly(name: string, known: string): boolean {
+  return name !== known && name.toLowerCase().replace(/s$/, '') === known
 }
 
 function readOverrides(problems: Problems, path: Path, value: unknown): readonly ReadOverride[] {

@@ -43,6 +43,10 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
   ['a prefix of 129', { ipv6Prefix: 129, ...level({}) }, 'ipv6Prefix', 'got 129'],
   ['a prefix as text', { ipv6Prefix: '/56', ...level({}) }, 'ipv6Prefix', "got '/56'"],
 
+  ['an attribute in capitals', when({ Path: '/v1/charges' }), 'levels.0.when.Path', "did you mean 'path'?"],
+  ['an attribute in the plural', when({ methods: ['GET'] }), 'levels.0.when.methods', "did you mean 'method'?"],
+  ['a key in capitals', level({ key: ['IP'] }), 'levels.0.key.0', "did you mean 'ip'?"],
+
   ['a level that is none', { levels: ['a'] }, 'levels.0', 'a level must be an object with name, when'],
   ['null for a level', { levels: [null] }, 'levels.0', 'got null'],
   ['a level without a name', { levels: [{ limit }] }, 'levels.0.name', 'name must be text'],
