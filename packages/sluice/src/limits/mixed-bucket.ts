@@ -9,7 +9,7 @@ import { bothUsers, NOBODY } from './users.js'
  * them, which no single limit's numbers tell, and from then on it is as if it had never been. Who is only told to wait uses
  * it too: the wait has to be true.
  */
-export class MixedBucket implements Arithmetic {
+class MixedBucket implements Arithmetic {
   readonly limit: Limit
   readonly quota: number
   readonly words: number

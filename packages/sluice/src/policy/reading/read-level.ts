@@ -99,7 +99,10 @@ function readAttribute(problems: Problems, path: Path, name: unknown): string | 
   }
   const meant = typeof name === 'string' ? KNOWN_ATTRIBUTES.find((known) => isNearly(name, known)) : undefined
   if (meant !== undefined) {
-    return problems.add(path, `did you mean '${meant}'? An attribute ${shown(name)} would be any text, and is too like it`)
+    return problems.add(
+      path,
+      `did you mean '${meant}'? An attribute ${shown(name)} would be any text, and is too like it`,
+    )
   }
   if (typeof name === 'string' && name !== '' && name.length <= 128) return name
   return problems.add(path, `an attribute must be a name of 1 to 128 characters, got ${shown(name)}`)

@@ -186,9 +186,11 @@ export class Space implements TableOwner {
   /** What was shared where only one limit used the states is gone on from, and else begun anew. */
   #openAnew(arithmetic: Arithmetic, low: number, nowUs: number): void {
     const [first] = this.#peers
-    if (arithmetic.portable && first !== this && first.#findShared(low)) return this.#openCopy(first, arithmetic, nowUs)
-    this.#openLoose(this.#fresh)
-    arithmetic.start(this.words, 0, nowUs)
+    if (arithmetic.portable && first !== this && first.#findShared(low)) this.#openCopy(first, arithmetic, nowUs)
+    else {
+      this.#openLoose(this.#fresh)
+      arithmetic.start(this.words, 0, nowUs)
+    }
   }
 
   #findShared(low: number): boolean {
