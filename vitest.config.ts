@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
 const common = {
-  pool: 'forks',
+  pool: 'forks' as const,
   testTimeout: 30_000,
   hookTimeout: 30_000,
   // Built packages are loaded by Node itself, as a user's program would load them.
   server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
-} as const
+}
 
 /** Those that watch the clock, or a server that does, and must not be kept waiting by others. */
 const timed = [

@@ -1,0 +1,43 @@
+/** `sluice/express`: rate limiting for Express 4 and 5, and for whatever takes middleware of Connect. */
+import {
+  type NodeMiddleware,
+  type NodeOptions,
+  type NodeRequest,
+  type NodeResponse,
+  nodeMiddleware,
+  reader,
+} from './node.js'
+
+/** As much of a request of Express as is needed. */
+export interface ExpressRequest extends NodeRequest {
+  /** The whole address, also inside a router that is mounted somewhere. */
+  readonly originalUrl?: string
+}
+
+/** See {@link NodeOptions}. */
+export type ExpressOptions<
+  Request extends ExpressRequest = ExpressRequest,
+  Response extends NodeResponse = NodeResponse,
+> = NodeOptions<Request, Response>
+
+/**
+ * Limits what comes after it: a whole application, a router or one route.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { tokenBucket } from 'sluice'
+ * import { rateLimit } from 'sluice/express'
+ *
+ * const app = express()
+ * app.use(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
+ * ```
+ */
+export function rateLimit<
+  Request extends ExpressRequest = ExpressRequest,
+  Response extends NodeResponse = NodeResponse,
+>(options: ExpressOptions<Request, Response>): NodeMiddleware<Request, Response> {
+  return nodeMiddleware(options, expressReader)
+}
+
+const expressReader = { ...reader, url: ({ originalUrl, url }: ExpressRequest) => originalUrl ?? url ?? '' }

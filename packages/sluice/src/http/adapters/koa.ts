@@ -1,0 +1,92 @@
+/** `sluice/koa`: rate limiting for Koa 2 and 3. */
+import type { Verdict } from '../../policy/index.js'
+import { Guard, type Passage } from '../guard.js'
+import type { GuardOptions } from '../guard-options.js'
+import { mergeFields } from '../merge-fields.js'
+import { afterTurn } from './after-turn.js'
+import type { NodeRequest, NodeResponse } from './node-messages.js'
+import { whenOver } from './response-outcome.js'
+
+/** As much of a context of Koa as is needed. */
+export interface KoaContextLike {
+  readonly method: string
+  readonly originalUrl: string
+  readonly req: NodeRequest
+  readonly res: NodeResponse
+  readonly response: { get(name: string): string | string[] | undefined }
+  status: number
+  body: unknown
+  get(name: string): string
+  set(name: string, value: string): unknown
+}
+
+/** See {@link GuardOptions}. */
+export type KoaOptions<Context extends KoaContextLike = KoaContextLike> = GuardOptions<Context> & {
+  /** Answers a denied request in your own way. Status and fields are set; it has to set the body. */
+  readonly onDenied?: (context: Context, verdict: Verdict) => void
+}
+
+/** Middleware of Koa. */
+export type KoaMiddleware<Context> = (context: Context, next: () => Promise<unknown>) => Promise<void>
+
+/**
+ * Limits what comes after it.
+ *
+ * @example
+ * ```ts
+ * import Koa from 'koa'
+ * import { tokenBucket } from 'sluice'
+ * import { rateLimit } from 'sluice/koa'
+ *
+ * const app = new Koa()
+ * app.use(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
+ * ```
+ */
+export function rateLimit<Context extends KoaContextLike = KoaContextLike>(
+  options: KoaOptions<Context>,
+): KoaMiddleware<Context> {
+  const { onDenied } = options
+  const guard = new Guard<Context>(
+    options,
+    {
+      method: ({ method }) => method,
+      url: ({ originalUrl }) => originalUrl,
+      remoteAddress: ({ req }) => req.socket.remoteAddress,
+      field: (context, name) => context.get(name),
+    },
+    ['onDenied'],
+  )
+  return async (context, next) => {
+    const entered = guard.enter(context)
+    const passage = entered instanceof Promise ? await entered : entered
+    if (passage === undefined) {
+      await next()
+      return
+    }
+    const fields = setFields(context, passage)
+    if (!passage.verdict.allowed) {
+      context.status = passage.status
+      if (onDenied === undefined) context.body = passage.body
+      else onDenied(context, passage.verdict)
+      return
+    }
+    if (passage.settle !== undefined) whenOver(context.res, passage.settle)
+    if (passage.verdict.delayMs > 0) await new Promise<void>((go) => afterTurn([passage], context.res, go))
+    try {
+      await next()
+    } catch (error) {
+      // Koa answers an error with the fields of the error alone.
+      if (typeof error === 'object' && error !== null) {
+        const before = (error as { headers?: object }).headers
+        Object.assign(error, { headers: { ...fields, ...before } })
+      }
+      throw error
+    }
+  }
+}
+
+function setFields(context: KoaContextLike, { headers }: Passage): Passage['headers'] {
+  const merged = mergeFields(headers, (name) => context.response.get(name)?.toString() || undefined)
+  for (const name in merged) context.set(name, merged[name])
+  return merged
+}

@@ -1,0 +1,143 @@
+/** `sluice/nest`: rate limiting for NestJS, on Express and on Fastify. */
+import {
+  type CanActivate,
+  type DynamicModule,
+  type ExecutionContext,
+  HttpException,
+  type Provider,
+  UseGuards,
+} from '@nestjs/common'
+import { APP_GUARD } from '@nestjs/core'
+import type { Verdict } from '../../policy/index.js'
+import { Guard, type Passage } from '../guard.js'
+import type { GuardOptions } from '../guard-options.js'
+import { mergeFields } from '../merge-fields.js'
+import { afterTurn } from './after-turn.js'
+import type { ExpressRequest } from './express.js'
+import { reader } from './node.js'
+import type { NodeResponse } from './node-messages.js'
+import { whenOver } from './response-outcome.js'
+
+/** See {@link GuardOptions}: a request is that of Express or of Fastify. */
+export type NestOptions<Request extends ExpressRequest = ExpressRequest> = GuardOptions<Request>
+
+/** What a denied request is answered with, unless an exception filter does. */
+export class RateLimitException extends HttpException {
+  readonly verdict: Verdict
+
+  constructor({ verdict, status, body }: Passage) {
+    super(JSON.parse(body as string), status)
+    this.verdict = verdict
+  }
+}
+
+interface FastifyReplyLike {
+  readonly raw: NodeResponse
+  getHeader(name: string): number | string | string[] | undefined
+  header(name: string, value: string): unknown
+}
+
+const skipped = new WeakSet<object>()
+
+/** A guard of Nest that limits requests of HTTP. Messages of sockets and of transports pass. */
+export class RateLimitGuard implements CanActivate {
+  readonly #guard: Guard<ExpressRequest>
+
+  constructor(options: NestOptions) {
+    this.#guard = new Guard(options, {
+      ...reader,
+      url: ({ originalUrl, url }: ExpressRequest) => originalUrl ?? url ?? '',
+    })
+  }
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    if (skipped.has(context.getHandler()) || skipped.has(context.getClass())) return true
+    const [request, response] = messagesOf(context)
+    if (request === undefined) return true
+    const entered = this.#guard.enter(request)
+    if (entered === undefined) return true
+    return entered instanceof Promise
+      ? entered.then((passage) => proceed(passage, response))
+      : proceed(entered, response)
+  }
+}
+
+/**
+ * A guard with a limit or a policy, for `@UseGuards` and `useGlobalGuards`.
+ *
+ * @example
+ * ```ts no-check
+ * app.useGlobalGuards(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
+ * ```
+ */
+export function rateLimit(options: NestOptions): RateLimitGuard {
+  return new RateLimitGuard(options)
+}
+
+/** A limit for a controller or for one of its routes, besides those for all. */
+export function RateLimit(options: NestOptions): MethodDecorator & ClassDecorator {
+  return UseGuards(rateLimit(options))
+}
+
+/** No limit of Sluice for a controller or for one of its routes. */
+export function SkipRateLimit(): MethodDecorator & ClassDecorator {
+  return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor) => {
+    skipped.add(descriptor === undefined ? target : descriptor.value)
+  }
+}
+
+/** How options are made of what the application provides. */
+export interface NestAsyncOptions {
+  readonly imports?: DynamicModule['imports']
+  // biome-ignore lint/suspicious/noExplicitAny: as Nest has it
+  readonly inject?: any[]
+  // biome-ignore lint/suspicious/noExplicitAny: as Nest has it
+  readonly useFactory: (...injected: any[]) => NestOptions | Promise<NestOptions>
+}
+
+/** A limit for all routes of an application. */
+// biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
+export class RateLimitModule {
+  static forRoot(options: NestOptions): DynamicModule {
+    return moduleWith({ provide: APP_GUARD, useValue: rateLimit(options) })
+  }
+
+  static forRootAsync({ imports = [], inject = [], useFactory }: NestAsyncOptions): DynamicModule {
+    const provider = {
+      provide: APP_GUARD,
+      inject,
+      useFactory: async (...injected: unknown[]) => rateLimit(await useFactory(...injected)),
+    }
+    return { ...moduleWith(provider), imports }
+  }
+}
+
+function moduleWith(provider: Provider): DynamicModule {
+  return { module: RateLimitModule, providers: [provider] }
+}
+
+type Messages = [request: ExpressRequest | undefined, response: NodeResponse | FastifyReplyLike]
+
+/** The request and response of a context; of GraphQL, those of the HTTP request that it came by. */
+function messagesOf(context: ExecutionContext): Messages {
+  if (context.getType<string>() === 'graphql') {
+    const { req, res } = context.getArgByIndex(2) ?? {}
+    return [req, res ?? req?.res]
+  }
+  if (context.getType() !== 'http') return [undefined, undefined as never]
+  const http = context.switchToHttp()
+  return [http.getRequest(), http.getResponse()]
+}
+
+function proceed(passage: Passage, response: NodeResponse | FastifyReplyLike): boolean | Promise<boolean> {
+  const raw = 'raw' in response ? response.raw : response
+  const merged = mergeFields(passage.headers, (name) => response.getHeader(name)?.toString())
+  for (const name in merged) {
+    if ('raw' in response) response.header(name, merged[name])
+    else response.setHeader(name, merged[name])
+  }
+  if (!passage.verdict.allowed) throw new RateLimitException(passage)
+  if (passage.settle !== undefined) whenOver(raw, passage.settle)
+  if (passage.verdict.delayMs === 0) return true
+  return new Promise((go) => afterTurn([passage], raw, () => go(true)))
+}

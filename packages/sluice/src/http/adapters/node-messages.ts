@@ -1,0 +1,22 @@
+/** As much of Node.js's requests and responses as is needed, of HTTP/1 and HTTP/2 alike. */
+
+export interface NodeRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: { readonly [name: string]: string | string[] | undefined }
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
+export interface NodeResponse {
+  statusCode: number
+  readonly headersSent: boolean
+  readonly writableFinished: boolean
+  getHeader(name: string): number | string | string[] | undefined
+  setHeader(name: string, value: string): unknown
+  // biome-ignore lint/suspicious/noExplicitAny: overloaded, and only wrapped
+  write: (...given: any[]) => any
+  // biome-ignore lint/suspicious/noExplicitAny: overloaded, and only wrapped
+  end: (...given: any[]) => any
+  once(event: 'close', listener: () => void): unknown
+  off(event: 'close', listener: () => void): unknown
+}

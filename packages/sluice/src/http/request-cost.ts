@@ -1,0 +1,37 @@
+import { checkCost } from '../limits/index.js'
+
+const costs = new WeakMap<object, number>()
+
+/**
+ * Says what a request has really cost, from inside its handler: `settle` is told, when the response is over. The request is
+ * what the framework hands to a handler: `req`, `request`, `ctx` or `c`.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http'
+ * import { tokenBucket } from 'sluice'
+ * import { setCost } from 'sluice/http'
+ * import { rateLimit } from 'sluice/node'
+ *
+ * const limited = rateLimit({
+ *   limit: tokenBucket({ capacity: 1_000, refill: '100/s' }),
+ *   cost: 10,
+ *   settle: ({ cost = 10 }) => cost,
+ * })
+ *
+ * createServer((req, res) =>
+ *   limited(req, res, () => {
+ *     setCost(req, 3)
+ *     res.end('done')
+ *   }),
+ * )
+ * ```
+ */
+export function setCost(request: object, units: number): void {
+  checkCost(units)
+  costs.set(request, units)
+}
+
+export function costOf(request: object): number | undefined {
+  return costs.get(request)
+}

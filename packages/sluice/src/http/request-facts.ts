@@ -1,0 +1,46 @@
+import { type ClientAddressOptions, clientAddress, originOf } from './client-address.js'
+
+/** How a request of a framework is read. */
+export interface RequestReader<Request> {
+  method(request: Request): string
+  /** The address that was asked for, as the client wrote it: a path, perhaps with a query, or a whole URL. */
+  url(request: Request): string
+  remoteAddress(request: Request): string | undefined
+  field(request: Request, name: string): string | null | undefined
+}
+
+/** What is known of a request without being told. */
+export interface RequestFacts<Request> {
+  method(request: Request): string
+  path(request: Request): string
+  /** The client's whole address. */
+  ip(request: Request): string
+  /** The client's address as a key: of IPv6 its network. */
+  client(request: Request): string
+}
+
+export function requestFacts<Request>(
+  reader: RequestReader<Request>,
+  options: ClientAddressOptions,
+): RequestFacts<Request> {
+  const origin = originOf(options)
+  const client = clientAddress(options)
+  return {
+    method: (request) => reader.method(request),
+    path: (request) => pathOf(reader.url(request)),
+    ip: (request) => origin(reader.remoteAddress(request), (name) => reader.field(request, name)),
+    client: (request) => client(reader.remoteAddress(request), (name) => reader.field(request, name)),
+  }
+}
+
+/** The path of a URL. A request line may also have a whole URL in it, as proxies are sent. */
+function pathOf(url: string): string {
+  if (url.charCodeAt(0) !== SLASH) {
+    const [, path = ''] = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*([^?#]*)/i.exec(url) ?? []
+    return path === '' ? '/' : path
+  }
+  const end = url.search(/[?#]/)
+  return end < 0 ? url : url.slice(0, end)
+}
+
+const SLASH = 0x2f

@@ -1,0 +1,83 @@
+import type { AsyncStore, Limit, SyncStore } from 'sluice'
+import type { Dialect, GuardOptions, Outcome } from 'sluice/http'
+
+/** Limits of an application in words that mean the same in every framework. */
+export interface LimitSpec {
+  readonly limit?: Limit
+  readonly name?: string
+  readonly store?: SyncStore | AsyncStore
+  // biome-ignore lint/suspicious/noExplicitAny: any policy
+  readonly policy?: any
+  readonly dialect?: Dialect | readonly Dialect[]
+  readonly expose?: boolean
+  readonly status?: 429 | 503
+  readonly trustedProxies?: readonly string[]
+  readonly settle?: (outcome: Outcome) => number
+  /** The header fields that hold the key, the cost, whether to skip (`yes`), and the policy's attributes. */
+  readonly keyIn?: string
+  readonly costIn?: string
+  readonly skipIn?: string
+  readonly attributesIn?: readonly string[]
+  /** A denied request is answered with 418 and this text. */
+  readonly denyWith?: string
+  /** The key throws. */
+  readonly broken?: boolean
+}
+
+export interface AppSpec {
+  /** One middleware each, in this order. */
+  readonly limits: readonly LimitSpec[]
+  readonly http2?: boolean
+  /** Told of every request that comes to a handler. */
+  readonly onHandled?: (path: string) => void
+}
+
+export interface RunningApp {
+  readonly origin: string
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** What an application in one framework has to be able to do. */
+export type StartApp = (spec: AppSpec) => Promise<RunningApp>
+
+/** The options of Sluice for a framework in which a header field is read so, and a denial answered so. */
+export function optionsOf<Request extends object, OnDenied>(
+  spec: LimitSpec,
+  read: (request: Request, name: string) => string | null | undefined,
+  onDenied: (text: string) => OnDenied,
+): GuardOptions<Request> & { onDenied?: OnDenied } {
+  const { keyIn, costIn, skipIn, attributesIn, denyWith, broken, ...rest } = spec
+  const field = (request: Request, name: string) => read(request, name) ?? undefined
+  return {
+    ...rest,
+    ...(keyIn !== undefined && { key: (request: Request) => field(request, keyIn) ?? 'nobody' }),
+    ...(broken === true && {
+      key: () => {
+        throw new Error('the key is broken')
+      },
+    }),
+    ...(costIn !== undefined && { cost: (request: Request) => Number(field(request, costIn) ?? 1) }),
+    ...(skipIn !== undefined && { skip: (request: Request) => field(request, skipIn) === 'yes' }),
+    ...(attributesIn !== undefined && {
+      attributes: (request: Request) => Object.fromEntries(attributesIn.map((name) => [name, field(request, name)])),
+    }),
+    ...(denyWith !== undefined && { onDenied: onDenied(denyWith) }),
+  } as unknown as GuardOptions<Request> & { onDenied?: OnDenied }
+}
+
+export const CHUNK = 'x'.repeat(1_000)
+
+/** Three chunks, each a turn of the event loop after the one before. */
+export async function* chunks(): AsyncGenerator<Uint8Array> {
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    yield new TextEncoder().encode(CHUNK)
+  }
+}
+
+/** One chunk, and then nothing more. */
+export async function* endless(): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(CHUNK)
+  await new Promise(() => {})
+}

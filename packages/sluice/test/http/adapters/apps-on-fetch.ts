@@ -1,0 +1,55 @@
+import type { IncomingMessage, Server } from 'node:http'
+import { Readable } from 'node:stream'
+import { createAdaptorServer } from '@hono/node-server'
+import { rateLimit } from 'sluice/fetch'
+import { setCost } from 'sluice/http'
+import { chunks, endless, optionsOf, type StartApp } from './app.js'
+import { running } from './servers.js'
+
+interface Platform {
+  readonly incoming: IncomingMessage
+}
+
+const body = (from: AsyncGenerator<Uint8Array>) => Readable.toWeb(Readable.from(from)) as ReadableStream
+
+/** Handlers of `Request`s, on a server that hands them what it was given. */
+export const startFetch: StartApp = ({ limits, onHandled }) => {
+  let handler = (request: Request, _platform: Platform): Response | Promise<Response> => {
+    const { pathname, searchParams } = new URL(request.url)
+    onHandled?.(pathname)
+    switch (pathname) {
+      case '/ok':
+        return new Response('ok')
+      case '/cost':
+        setCost(request, Number(searchParams.get('units')))
+        return new Response('ok')
+      case '/stream':
+        return new Response(body(chunks()))
+      case '/endless':
+        return new Response(body(endless()))
+      case '/error':
+        return new Response('error', { status: 500 })
+      default:
+        return new Response('not found', { status: 404 })
+    }
+  }
+  for (const spec of [...limits].reverse()) {
+    const limited = rateLimit<[Platform]>({
+      ...optionsOf(
+        spec,
+        (request: Request, name) => request.headers.get(name),
+        (text) => () => new Response(text, { status: 418 }),
+      ),
+      address: (_request, { incoming }) => incoming.socket.remoteAddress,
+    })
+    handler = limited(handler)
+  }
+  const fetch = async (request: Request, platform: Platform) => {
+    try {
+      return await handler(request, platform)
+    } catch {
+      return new Response('error', { status: 500 })
+    }
+  }
+  return running(createAdaptorServer({ fetch: fetch as never }) as Server)
+}

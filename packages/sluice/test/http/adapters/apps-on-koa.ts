@@ -1,0 +1,46 @@
+import { Readable } from 'node:stream'
+import Koa, { type Context } from 'koa'
+import { setCost } from 'sluice/http'
+import { rateLimit } from 'sluice/koa'
+import { chunks, endless, optionsOf, type StartApp } from './app.js'
+import { serve } from './servers.js'
+
+export const startKoa: StartApp = ({ limits, http2 = false, onHandled }) => {
+  const app = new Koa()
+  app.silent = true
+  for (const spec of limits) {
+    app.use(
+      rateLimit<Context>(
+        optionsOf(
+          spec,
+          (context: Context, name) => context.get(name) || undefined,
+          (text) => (context: Context) => {
+            context.status = 418
+            context.body = text
+          },
+        ),
+      ),
+    )
+  }
+  app.use((context) => {
+    onHandled?.(context.path)
+    switch (context.path) {
+      case '/ok':
+        context.body = 'ok'
+        return
+      case '/cost':
+        setCost(context, Number(context.query.units))
+        context.body = 'ok'
+        return
+      case '/stream':
+        context.body = Readable.from(chunks())
+        return
+      case '/endless':
+        context.body = Readable.from(endless())
+        return
+      case '/error':
+        throw new Error('boom')
+    }
+  })
+  return serve(app.callback(), http2)
+}

@@ -1,0 +1,4 @@
+import { startFetch } from './apps-on-fetch.js'
+import { adapterSuite } from './suite.js'
+
+adapterSuite('fetch handlers', startFetch, {})

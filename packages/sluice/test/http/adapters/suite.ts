@@ -1,0 +1,331 @@
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { connect as http2Connect } from 'node:http2'
+import { connect } from 'node:net'
+import { type AsyncStore, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
+import { parseRateLimit } from 'sluice/http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type AppSpec, CHUNK, type RunningApp, type StartApp } from './app.js'
+
+const five = fixedWindow({ quota: 5, window: '1h' })
+
+/** What a framework does differently, for reasons of its own. */
+export interface Differences {
+  readonly http2?: boolean
+  /** An answer in the user's own way: where the framework has no other means for it. */
+  readonly onDenied?: boolean
+  /** Limits stand before handlers only, not before requests that have none. */
+  readonly handlersOnly?: boolean
+}
+
+/** A memory store that answers a turn of the event loop later. */
+function laterStore(): AsyncStore {
+  const store = memoryStore()
+  const later = (name: 'decide' | 'charge' | 'giveBack' | 'reset' | 'block') =>
+    (async (...given: never[]) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return Reflect.apply(store[name], store, given)
+    }) as never
+  return {
+    decide: later('decide'),
+    charge: later('charge'),
+    giveBack: later('giveBack'),
+    reset: later('reset'),
+    block: later('block'),
+  }
+}
+
+/** Sends requests on one connection without waiting for answers, and gives the statuses in the order of the answers. */
+async function pipelined(port: number, count: number): Promise<number[]> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  const head = (last: boolean) => `GET /ok HTTP/1.1\r\nHost: localhost\r\n${last ? 'Connection: close\r\n' : ''}\r\n`
+  socket.write(Array.from({ length: count }, (_, i) => head(i === count - 1)).join(''))
+  let text = ''
+  for await (const chunk of socket) text += chunk
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
+}
+
+/** Several requests on one connection, one after another. */
+async function http2Statuses(origin: string, count: number): Promise<{ status: number; rateLimit: unknown }[]> {
+  const session = http2Connect(origin)
+  const answers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const stream = session.request({ ':path': '/ok' })
+      const [headers] = await once(stream, 'response')
+      stream.resume()
+      await once(stream, 'close')
+      return { status: Number(headers[':status']), rateLimit: headers.ratelimit }
+    }),
+  )
+  session.close()
+  return answers
+}
+
+/** The same things of every adapter, over real sockets. */
+export function adapterSuite(name: string, start: StartApp, differences: Differences = {}): void {
+  const { http2 = false, onDenied = true, handlersOnly = false } = differences
+
+  describe(name, () => {
+    const started: RunningApp[] = []
+    const app = async (spec: AppSpec) => {
+      const running = await start(spec)
+      started.push(running)
+      return running
+    }
+    afterEach(async () => {
+      await Promise.all(started.splice(0).map((each) => each.close()))
+    })
+
+    it('admits as many as the quota, and tells the rest when to come back', async () => {
+      const { origin } = await app({ limits: [{ limit: tokenBucket({ capacity: 2, refill: '1/m' }) }] })
+      const [first, second, denied] = [
+        await fetch(`${origin}/ok`),
+        await fetch(`${origin}/ok`),
+        await fetch(`${origin}/ok`),
+      ]
+      expect([first.status, second.status, denied.status]).toEqual([200, 200, 429])
+      expect(await first.text()).toBe('ok')
+      expect(first.headers.get('ratelimit-policy')).toBe('"default";q=2;w=120')
+      expect(first.headers.get('ratelimit')).toBe('"default";r=1;t=60')
+      expect(first.headers.get('retry-after')).toBe(null)
+      expect(denied.headers.get('ratelimit')).toMatch(/^"default";r=0;t=(59|60)$/)
+      expect(denied.headers.get('retry-after')).toMatch(/^(59|60)$/)
+      expect(denied.headers.get('cache-control')).toBe('no-store')
+      expect(denied.headers.get('content-type')).toMatch(/^application\/problem\+json/)
+      expect(await denied.json()).toMatchObject({ status: 429, 'violated-policies': ['default'] })
+    })
+
+    it('tells the quota on every response: not found, failed, HEAD, OPTIONS', async () => {
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 10, window: '1h' }) }] })
+      const responses = [
+        await fetch(`${origin}/ok`, { method: 'HEAD' }),
+        await fetch(`${origin}/error`),
+        ...(handlersOnly ? [] : [await fetch(`${origin}/nothing`), await fetch(`${origin}/ok`, { method: 'OPTIONS' })]),
+      ]
+      expect(responses[1].status).toBe(500)
+      if (!handlersOnly) expect(responses[2].status).toBe(404)
+      const remaining = responses.map(({ headers }) => parseRateLimit(headers).quotas[0].remaining)
+      expect(remaining).toEqual([9, 8, 7, 6].slice(0, responses.length))
+    })
+
+    it('a denied HEAD has no body', async () => {
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }) }] })
+      await fetch(`${origin}/ok`)
+      const denied = await fetch(`${origin}/ok`, { method: 'HEAD' })
+      expect(denied.status).toBe(429)
+      expect(await denied.text()).toBe('')
+    })
+
+    it.each([
+      ['in memory', undefined],
+      ['on a store that answers later', laterStore()],
+    ])('of ten pipelined requests under a limit of five exactly five pass, %s', async (_where, store) => {
+      const { port } = await app({ limits: [{ limit: five, name: 'five', ...(store && { store }) }] })
+      const statuses = await pipelined(port, 10)
+      expect(statuses.filter((status) => status === 200)).toHaveLength(5)
+      expect(statuses.filter((status) => status === 429)).toHaveLength(5)
+    })
+
+    it('counts each request of a connection that is kept alive', async () => {
+      const { origin } = await app({ limits: [{ limit: five }] })
+      const statuses: number[] = []
+      for (let i = 0; i < 7; i++) {
+        const response = await fetch(`${origin}/ok`)
+        statuses.push(response.status)
+        await response.arrayBuffer()
+      }
+      expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
+    })
+
+    it('admits exactly the quota of many at once', async () => {
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 20, window: '1h' }) }] })
+      const responses = await Promise.all(Array.from({ length: 60 }, () => fetch(`${origin}/ok`)))
+      await Promise.all(responses.map((response) => response.arrayBuffer()))
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(20)
+    })
+
+    it('does not touch the body of a streaming response', async () => {
+      const { origin } = await app({ limits: [{ limit: five, settle: () => 1 }] })
+      const response = await fetch(`${origin}/stream`)
+      expect(response.headers.get('ratelimit')).toMatch(/^"default";r=4/)
+      expect(await response.text()).toBe(CHUNK.repeat(3))
+    })
+
+    it('keeps keys apart, takes the cost that a request says, and skips whom it is told to', async () => {
+      const spec = { limit: five, keyIn: 'x-user', costIn: 'x-cost', skipIn: 'x-skip' }
+      const { origin } = await app({ limits: [spec] })
+      const status = async (headers: Record<string, string>) => (await fetch(`${origin}/ok`, { headers })).status
+      expect(await status({ 'x-user': 'a', 'x-cost': '5' })).toBe(200)
+      expect(await status({ 'x-user': 'a' })).toBe(429)
+      expect(await status({ 'x-user': 'b', 'x-cost': '6' })).toBe(429)
+      expect(await status({ 'x-user': 'b' })).toBe(200)
+      const skipped = await fetch(`${origin}/ok`, { headers: { 'x-user': 'a', 'x-skip': 'yes' } })
+      expect(skipped.status).toBe(200)
+      expect(skipped.headers.get('ratelimit')).toBe(null)
+    })
+
+    it('no waiting helps a cost that is more than the quota: there is no Retry-After', async () => {
+      const { origin } = await app({ limits: [{ limit: five, costIn: 'x-cost' }] })
+      const denied = await fetch(`${origin}/ok`, { headers: { 'x-cost': '6' } })
+      expect(denied.status).toBe(429)
+      expect(denied.headers.get('retry-after')).toBe(null)
+    })
+
+    it('settles by status, by length and by what the handler says', async () => {
+      const spec = {
+        limit: fixedWindow({ quota: 10_000, window: '1h' }),
+        name: 'settled',
+        store: memoryStore(),
+        settle: ({ status, length, cost }: { status: number; length: number; cost: number | undefined }) =>
+          cost ?? (status >= 500 ? 0 : length),
+      }
+      const { origin } = await app({ limits: [spec] })
+      const left = async () => {
+        const response = await fetch(`${origin}/cost?units=0`)
+        await response.text()
+        return Number(parseRateLimit(response.headers).quotas[0].remaining) + 1
+      }
+      expect(await left()).toBe(10_000)
+      await (await fetch(`${origin}/error`)).text()
+      await expect.poll(left).toBe(10_000)
+      await (await fetch(`${origin}/stream`)).text()
+      await expect.poll(left).toBe(7_000)
+      await (await fetch(`${origin}/cost?units=500`)).text()
+      await expect.poll(left).toBe(6_500)
+    })
+
+    it('a client that goes away in the middle of a response is settled too', async () => {
+      const outcomes: { completed: boolean; length: number }[] = []
+      const settle = (outcome: { completed: boolean; length: number }) => {
+        outcomes.push(outcome)
+        return 1
+      }
+      const { origin } = await app({ limits: [{ limit: five, settle }] })
+      const controller = new AbortController()
+      const response = await fetch(`${origin}/endless`, { signal: controller.signal })
+      await response.body?.getReader().read()
+      controller.abort()
+      await expect.poll(() => outcomes).toMatchObject([{ completed: false, length: CHUNK.length }])
+    })
+
+    it('waits for its turn in a leaky bucket', async () => {
+      const handled: number[] = []
+      const { origin } = await app({
+        limits: [{ limit: leakyBucket({ capacity: 3, drain: '20/s' }) }],
+        onHandled: () => handled.push(performance.now()),
+      })
+      const responses = await Promise.all(Array.from({ length: 4 }, () => fetch(`${origin}/ok`)))
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429])
+      expect(handled[2] - handled[0]).toBeGreaterThanOrEqual(98)
+    })
+
+    it('does not take the turn of a client that is gone', async () => {
+      const handled: string[] = []
+      const { origin, port } = await app({
+        limits: [{ limit: leakyBucket({ capacity: 2, drain: '5/s' }) }],
+        onHandled: (path) => handled.push(path),
+      })
+      await (await fetch(`${origin}/ok`)).text()
+      const gone = httpRequest({ port, path: '/ok', host: '127.0.0.1' })
+      gone.on('error', () => {})
+      gone.end()
+      await once(gone, 'socket')
+      await expect.poll(async () => (await fetch(`${origin}/ok`, { method: 'HEAD' })).status).toBe(429)
+      gone.destroy()
+      // Its place is free again, long before it would have had its turn.
+      await expect.poll(async () => (await fetch(`${origin}/ok`)).status, { interval: 5 }).toBe(200)
+      expect(handled).toHaveLength(2)
+    })
+
+    it('adds its fields to those of another limiter', async () => {
+      const { origin } = await app({
+        limits: [
+          { limit: five, name: 'hour', dialect: ['draft', 'legacy'] },
+          { limit: fixedWindow({ quota: 3, window: '1d' }), name: 'day', dialect: ['draft', 'legacy'] },
+        ],
+      })
+      const { headers } = await fetch(`${origin}/ok`)
+      const quotas = parseRateLimit(headers).quotas.map(({ name, quota, remaining }) => [name, quota, remaining])
+      expect(new Map(quotas.map(([name, ...rest]) => [name, rest]))).toEqual(
+        new Map([
+          ['hour', [5, 4]],
+          ['day', [3, 2]],
+        ]),
+      )
+      expect(headers.get('x-ratelimit-remaining')).toBe('2')
+      expect(headers.get('x-ratelimit-limit')).toBe('3')
+    })
+
+    it('checks a policy, by method, path, address and what it is told', async () => {
+      const policy = createPolicy({
+        levels: [
+          {
+            name: 'ok',
+            when: { method: 'GET', path: '/ok' },
+            key: ['ip', 'x-user'],
+            limit: fixedWindow({ quota: 1, window: '1h' }),
+          },
+          { name: 'all', limit: fixedWindow({ quota: 3, window: '1h' }) },
+        ],
+      })
+      const { origin } = await app({ limits: [{ policy, attributesIn: ['x-user'], expose: true }] })
+      const get = (path: string, user: string) => fetch(`${origin}${path}`, { headers: { 'x-user': user } })
+      expect((await get('/ok?page=2', 'a')).status).toBe(200)
+      const denied = await get('/ok', 'a')
+      expect(denied.status).toBe(429)
+      expect(await denied.json()).toMatchObject({ 'violated-policies': ['ok'] })
+      expect(denied.headers.get('access-control-expose-headers')).toBe('RateLimit-Policy, RateLimit, Retry-After')
+      expect((await get('/ok', 'b')).status).toBe(200)
+      expect((await get('/cost?units=1', 'a')).status).toBe(200)
+      expect(await (await get('/stream', 'a')).json()).toMatchObject({ 'violated-policies': ['all'] })
+    })
+
+    it('believes a proxy only if it is told to', async () => {
+      const spec = { limit: fixedWindow({ quota: 1, window: '1h' }) }
+      const [careful, behind] = [
+        await app({ limits: [spec] }),
+        await app({ limits: [{ ...spec, trustedProxies: ['127.0.0.0/8'] }] }),
+      ]
+      const from = async ({ origin }: RunningApp, address: string) =>
+        (await fetch(`${origin}/ok`, { headers: { 'x-forwarded-for': address } })).status
+      expect([await from(careful, '192.0.2.1'), await from(careful, '192.0.2.2')]).toEqual([200, 429])
+      expect([await from(behind, '192.0.2.1'), await from(behind, '192.0.2.2')]).toEqual([200, 200])
+      expect(await from(behind, '192.0.2.9, 192.0.2.1:4711')).toBe(429)
+    })
+
+    it.runIf(onDenied)('answers a denied request in the own way of the user', async () => {
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), denyWith: 'tea' }] })
+      await fetch(`${origin}/ok`)
+      const denied = await fetch(`${origin}/ok`)
+      expect(denied.status).toBe(418)
+      expect(await denied.text()).toBe('tea')
+      expect(denied.headers.get('retry-after')).toMatch(/^\d+$/)
+    })
+
+    it('answers with 503 where that is what is wanted', async () => {
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), status: 503 }] })
+      await fetch(`${origin}/ok`)
+      const denied = await fetch(`${origin}/ok`)
+      expect(denied.status).toBe(503)
+      expect(await denied.json()).toMatchObject({
+        status: 503,
+        type: expect.stringMatching(/#temporary-reduced-capacity$/),
+      })
+    })
+
+    it('a key that cannot be made is an error of the server, and nobody passes', async () => {
+      const handled: string[] = []
+      const { origin } = await app({ limits: [{ limit: five, broken: true }], onHandled: (path) => handled.push(path) })
+      expect((await fetch(`${origin}/ok`)).status).toBe(500)
+      expect(handled).toEqual([])
+    })
+
+    it.runIf(http2)('limits streams of HTTP/2', async () => {
+      const { origin } = await app({ limits: [{ limit: five }], http2: true })
+      const answers = await http2Statuses(origin, 8)
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+      expect(answers.every(({ rateLimit }) => /^"default";r=[0-4]/.test(String(rateLimit)))).toBe(true)
+    })
+  })
+}
