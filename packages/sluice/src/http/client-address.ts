@@ -8,6 +8,7 @@ import {
   parseBlock,
 } from '../addresses/index.js'
 import { invalidType, invalidValue } from '../errors.js'
+import { checkNames } from '../limits/options.js'
 
 /** Whom to believe about where a request comes from. */
 export interface ClientAddressOptions {
@@ -50,6 +51,12 @@ const DEFAULT_IPV6_PREFIX = 56
  * ```
  */
 export function clientAddress(options: ClientAddressOptions = {}): ClientAddress {
+  checkNames('clientAddress', options, ['trustedProxies', 'forwardedIn', 'ipv6Prefix'])
+  return clientKey(options)
+}
+
+/** `clientAddress` for options that may have others among them. */
+export function clientKey(options: ClientAddressOptions): ClientAddress {
   const origin = originOf(options)
   const ipv6Prefix = checkPrefix(options.ipv6Prefix)
   return (remoteAddress, field) => clientOf(origin(remoteAddress, field), ipv6Prefix)
@@ -60,13 +67,13 @@ export function originOf(options: ClientAddressOptions): ClientAddress {
   const { blocks, trustsUnix } = checkTrusted(options.trustedProxies)
   const name = checkFieldName(options.forwardedIn)
   checkPrefix(options.ipv6Prefix)
-  if (blocks.length === 0 && !trustsUnix) return (remoteAddress) => remoteAddress ?? UNKNOWN
+  if (blocks.length === 0 && !trustsUnix) return (remoteAddress) => remoteAddress || UNKNOWN
   const entriesOf = name === 'forwarded' ? forwardedEntries : listEntries
   const isTrusted = (address: Address) => blocks.some((block) => contains(block, address))
   return (remoteAddress, field) => {
     let address = remoteAddress === undefined ? undefined : parseAddress(remoteAddress)
     if (address === undefined ? remoteAddress !== undefined || !trustsUnix : !isTrusted(address))
-      return remoteAddress ?? UNKNOWN
+      return remoteAddress || UNKNOWN
     const entries = entriesOf(field(name) ?? '')
     while (entries.length > 0 && (address === undefined || isTrusted(address))) {
       const next = parseAddress(entries.pop() as string)
@@ -85,22 +92,43 @@ const UNKNOWN = 'unknown'
 const MOST_ENTRIES = 64
 
 function listEntries(value: string): string[] {
-  return lastParts(value, ',').map((entry) => entry.trim())
+  return lastParts(value, (end) => value.lastIndexOf(',', end - 1)).map((entry) => entry.trim())
 }
 
-/** The `for` of each element of a `Forwarded` field. One without is no address. */
+/** The `for` of each element of a `Forwarded` field. One without, or with two, is no address. */
 function forwardedEntries(value: string): string[] {
-  return lastParts(value, ',').map((element) => {
-    const [, quoted, token] = /(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^;\s]*))/i.exec(element) ?? []
-    return quoted ?? token ?? ''
+  return lastParts(value, (end) => lastUnquoted(value, ',', end)).map((element) => {
+    const pairs = lastParts(element, (end) => lastUnquoted(element, ';', end))
+    const nodes = pairs.filter((pair) => /^\s*for\s*=/i.test(pair))
+    return nodes.length === 1 ? nodeName(nodes[0].slice(nodes[0].indexOf('=') + 1).trim()) : ''
   })
 }
 
-function lastParts(value: string, separator: string): string[] {
+/** A node without its quotes, and without a port that is hidden: `"192.0.2.1:_p7"`. */
+function nodeName(value: string): string {
+  const text = /^".*"$/s.test(value) ? value.slice(1, -1).replace(/\\(.)/gs, '$1') : value
+  return text.replace(/:_[\w.-]+$/, '')
+}
+
+/**
+ * Where the last separator before `end` is that does not stand in quotes; -1 if there is none. Read from the right, for
+ * what trusted proxies wrote is there, and they close what they open. To the left of that a client may have opened a quote.
+ */
+function lastUnquoted(value: string, separator: string, end: number): number {
+  let isQuoted = false
+  for (let i = end - 1; i >= 0; i--) {
+    const char = value[i]
+    if (char === '"' && !(isQuoted && value[i - 1] === '\\')) isQuoted = !isQuoted
+    else if (char === separator && !isQuoted) return i
+  }
+  return -1
+}
+
+function lastParts(value: string, lastSeparator: (end: number) => number): string[] {
   const parts: string[] = []
   let end = value.length
   while (end >= 0 && parts.length < MOST_ENTRIES) {
-    const start = end === 0 ? -1 : value.lastIndexOf(separator, end - 1)
+    const start = end === 0 ? -1 : lastSeparator(end)
     parts.unshift(value.slice(start + 1, end))
     end = start
   }

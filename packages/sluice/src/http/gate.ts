@@ -1,7 +1,7 @@
-import { type AsyncReservation, createLimiter, type Reservation } from '../limiter/index.js'
+import { type AsyncReservation, createLimiter, type Reservation, type SharedStoreOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Verdict } from '../policy/index.js'
-import type { Awaitable } from '../stores/index.js'
+import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
 import type { GuardOptions, LimitOptions, PolicyOptions } from './guard-options.js'
 import type { RequestFacts } from './request-facts.js'
 
@@ -26,10 +26,9 @@ export function gateOf<Request>(options: GuardOptions<Request>, facts: RequestFa
 
 function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<Request>): Gate<Request> {
   const { name, limit, store, onFailure } = options
-  const limiter =
-    store === undefined
-      ? createLimiter({ limit, ...(name !== undefined && { name }) })
-      : createLimiter({ limit, store, name: name as string, ...(onFailure !== undefined && { onFailure }) })
+  const limiter = createLimiter(
+    definedOnly({ limit, name, store, onFailure }) as SharedStoreOptions<SyncStore | AsyncStore>,
+  )
   const keyOf = options.key ?? ((request: Request) => facts.client(request))
   const verdict = (decision: Decision) => verdictOfOne(limiter.name, limiter.limit, decision)
   const held = (reservation: Reservation | AsyncReservation): Held => ({
@@ -57,6 +56,11 @@ function policyGate<Request>(options: PolicyOptions<Request>, facts: RequestFact
     reserve: (request, cost) => policy.reserve(attributesOf(request), { cost }),
     queues: false,
   }
+}
+
+/** What was left out is not there, rather than undefined. */
+function definedOnly(options: object): object {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }
 
 function verdictOfOne(name: string, limit: Limit, decision: Decision): Verdict {

@@ -1,4 +1,4 @@
-import { type ClientAddressOptions, clientAddress, originOf } from './client-address.js'
+import { type ClientAddressOptions, clientKey, originOf } from './client-address.js'
 
 /** How a request of a framework is read. */
 export interface RequestReader<Request> {
@@ -24,7 +24,7 @@ export function requestFacts<Request>(
   options: ClientAddressOptions,
 ): RequestFacts<Request> {
   const origin = originOf(options)
-  const client = clientAddress(options)
+  const client = clientKey(options)
   return {
     method: (request) => reader.method(request),
     path: (request) => pathOf(reader.url(request)),

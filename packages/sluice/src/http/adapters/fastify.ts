@@ -1,12 +1,12 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyContextConfig } from 'fastify'
 import type { Verdict } from '../../policy/index.js'
-import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { mergeFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { afterTurn } from './after-turn.js'
+import { attempt, FAILED } from './attempt.js'
 import type { NodeRequest, NodeResponse } from './node-messages.js'
 import { whenOver } from './response-outcome.js'
 
@@ -97,14 +97,11 @@ export function rateLimit<Request extends FastifyRequestLike = FastifyRequestLik
     // So that a mistake in a route's options shows at once, if the plugin is there by then.
     app.addHook('onRoute', ({ config }) => void ofRoute(config))
     app.addHook('onRequest', (request, reply, next) => {
-      try {
-        const own = ofRoute(request.routeOptions?.config)
-        if (forAll === undefined) return own === undefined ? next() : own.enter(request, reply, next)
-        if (own === undefined) return forAll.enter(request, reply, next)
-        forAll.enter(request, reply, next, own)
-      } catch (error) {
-        next(error as Error)
-      }
+      const own = attempt(() => ofRoute(request.routeOptions?.config), next)
+      if (own === FAILED) return
+      const [first, then] = forAll === undefined ? [own] : [forAll, own]
+      if (first === undefined) next()
+      else first.enter(request, reply, next, then)
     })
     done()
   }
@@ -130,9 +127,10 @@ class Limited {
 
   /** Lets a request go on, to the limit `then` if there is one. */
   enter(request: FastifyRequestLike, reply: FastifyReplyLike, next: Next, then?: Limited, before?: Passage): void {
-    const passage: Awaitable<Passage> | undefined = this.#guard.enter(request, then === undefined ? undefined : true)
+    const passage = attempt(() => this.#guard.enter(request, then === undefined ? undefined : true), next)
+    if (passage === FAILED) return
     if (passage instanceof Promise) {
-      passage.then((entered) => this.#proceed(entered, request, reply, next, then, before)).catch(next)
+      passage.then((entered) => this.#proceed(entered, request, reply, next, then, before), next)
     } else this.#proceed(passage, request, reply, next, then, before)
   }
 
@@ -149,7 +147,7 @@ class Limited {
       before?.cancel()
       reply.code(passage.status)
       if (this.#onDenied === undefined) reply.send(passage.body)
-      else this.#onDenied(request, reply, passage.verdict)
+      else attempt(() => this.#onDenied?.(request, reply, passage.verdict), next)
       return
     }
     if (then !== undefined) then.enter(request, reply, next, undefined, passage)

@@ -6,6 +6,7 @@ import type { GuardOptions } from '../guard-options.js'
 import { mergeFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { afterTurn } from './after-turn.js'
+import { attempt, FAILED } from './attempt.js'
 import type { NodeRequest, NodeResponse } from './node-messages.js'
 import { whenOver } from './response-outcome.js'
 
@@ -79,20 +80,6 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
     else if (passage instanceof Promise) passage.then((entered) => proceed(entered, request, response, next), next)
     else proceed(passage, request, response, next)
   }
-}
-
-const FAILED = Symbol('failed')
-
-/** What `run` gives; an error is told to `next`, which is never called inside, or else its errors would come here too. */
-function attempt<T>(run: () => T, next: (error: unknown) => void): T | typeof FAILED {
-  let error: unknown
-  try {
-    return run()
-  } catch (thrown) {
-    error = thrown
-  }
-  next(error)
-  return FAILED
 }
 
 /** Sets the fields of a passage beside those that another limiter has set. */

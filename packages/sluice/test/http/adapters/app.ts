@@ -20,6 +20,8 @@ export interface LimitSpec {
   readonly attributesIn?: readonly string[]
   /** A denied request is answered with 418 and this text. */
   readonly denyWith?: string
+  /** Told of every request that comes to the limit. */
+  readonly onEnter?: () => void
   /** The key throws. */
   readonly broken?: boolean
 }
@@ -47,7 +49,7 @@ export function optionsOf<Request extends object, OnDenied>(
   read: (request: Request, name: string) => string | null | undefined,
   onDenied: (text: string) => OnDenied,
 ): GuardOptions<Request> & { onDenied?: OnDenied } {
-  const { keyIn, costIn, skipIn, attributesIn, denyWith, broken, ...rest } = spec
+  const { keyIn, costIn, skipIn, attributesIn, denyWith, broken, onEnter, ...rest } = spec
   const field = (request: Request, name: string) => read(request, name) ?? undefined
   return {
     ...rest,
@@ -59,6 +61,12 @@ export function optionsOf<Request extends object, OnDenied>(
     }),
     ...(costIn !== undefined && { cost: (request: Request) => Number(field(request, costIn) ?? 1) }),
     ...(skipIn !== undefined && { skip: (request: Request) => field(request, skipIn) === 'yes' }),
+    ...(onEnter !== undefined && {
+      skip: () => {
+        onEnter()
+        return false
+      },
+    }),
     ...(attributesIn !== undefined && {
       attributes: (request: Request) => Object.fromEntries(attributesIn.map((name) => [name, field(request, name)])),
     }),

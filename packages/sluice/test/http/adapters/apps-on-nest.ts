@@ -24,6 +24,7 @@ function controllerWith(onHandled: AppSpec['onHandled']): new () => object {
       return 'ok'
     }
     cost(request: AnyRequest) {
+      onHandled?.(request.url)
       setCost(request, Number(request.query.units))
       return 'ok'
     }

@@ -1,0 +1,69 @@
+import { type FastifyInstance, fastify } from 'fastify'
+import { fixedWindow, InvalidTypeError } from 'sluice'
+import { type FastifyOptions, rateLimit } from 'sluice/fastify'
+import { parseRateLimit } from 'sluice/http'
+import { describe, expect, it } from 'vitest'
+
+const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+
+function withRoute(config: { rateLimit?: FastifyOptions }, plugin = rateLimit({ limit: limit(10), name: 'all' })) {
+  const app = fastify()
+  app.register(plugin)
+  app.get('/search', { config }, async () => 'found')
+  app.get('/other', async () => 'other')
+  return app
+}
+
+async function left(app: FastifyInstance, url: string, method: 'GET' | 'HEAD' = 'GET') {
+  const { statusCode, headers } = await app.inject({ method, url })
+  const { quotas } = parseRateLimit(headers as Record<string, string>)
+  return [statusCode, Object.fromEntries(quotas.map(({ name, remaining }) => [name, remaining]))]
+}
+
+describe('a limit of a route', () => {
+  it('adds to the limit for all, and does not replace it', async () => {
+    const app = withRoute({ rateLimit: { limit: limit(2), name: 'search' } })
+    expect(await left(app, '/search')).toEqual([200, { all: 9, search: 1 }])
+    expect(await left(app, '/other')).toEqual([200, { all: 8 }])
+    expect(await left(app, '/search')).toEqual([200, { all: 7, search: 0 }])
+  })
+
+  it('denies without taking from the limit for all', async () => {
+    const app = withRoute({ rateLimit: { limit: limit(1), name: 'search' } })
+    await left(app, '/search')
+    expect((await left(app, '/search'))[0]).toBe(429)
+    expect((await left(app, '/search'))[0]).toBe(429)
+    expect(await left(app, '/other')).toEqual([200, { all: 8 }])
+  })
+
+  it('is the same for GET and for the HEAD that comes with it', async () => {
+    const app = withRoute({ rateLimit: { limit: limit(2), name: 'search' } })
+    await left(app, '/search')
+    expect(await left(app, '/search', 'HEAD')).toEqual([200, { all: 8, search: 0 }])
+    expect((await left(app, '/search'))[0]).toBe(429)
+  })
+
+  it('works without one for all', async () => {
+    const app = withRoute({ rateLimit: { limit: limit(1), name: 'search' } }, rateLimit())
+    expect(await left(app, '/search')).toEqual([200, { search: 0 }])
+    expect((await left(app, '/search'))[0]).toBe(429)
+    expect(await left(app, '/other')).toEqual([200, {}])
+  })
+
+  it('works for routes of a plugin, which come later', async () => {
+    const app = fastify()
+    app.register(rateLimit({ limit: limit(10), name: 'all' }))
+    app.register(async (inner) => {
+      inner.get('/inner', { config: { rateLimit: { limit: limit(1), name: 'inner' } } }, async () => 'inner')
+    })
+    expect(await left(app, '/inner')).toEqual([200, { all: 9, inner: 0 }])
+    expect((await left(app, '/inner'))[0]).toBe(429)
+  })
+
+  it('with a mistake in it does not start', async () => {
+    const app = fastify()
+    await app.register(rateLimit({ limit: limit(10) }))
+    const wrong = { limits: limit(1) } as unknown as FastifyOptions
+    expect(() => app.get('/search', { config: { rateLimit: wrong } }, async () => 'found')).toThrow(InvalidTypeError)
+  })
+})

@@ -1,0 +1,53 @@
+import { createPolicy, fixedWindow, memoryStore } from 'sluice'
+import { rateLimit as fetchLimit } from 'sluice/fetch'
+import { rateLimit } from 'sluice/node'
+import { describe, expect, it } from 'vitest'
+
+const limit = fixedWindow({ quota: 1, window: '1h' })
+const policy = createPolicy({ levels: [{ name: 'all', limit }] })
+
+/** Options, and what is said of what is wrong with them. */
+const TABLE: readonly (readonly [what: string, options: unknown, message: string])[] = [
+  ['nothing', undefined, 'rateLimit takes an object with limit'],
+  ['a limit itself', limit, "rateLimit has no option 'algorithm'"],
+  ['neither', {}, 'either a limit or a policy, got neither'],
+  ['both', { limit, policy }, 'either a limit or a policy, got both'],
+  ['a misspelt option', { limit, onDenyed: () => {} }, "rateLimit has no option 'onDenyed'; did you mean onDenied?"],
+  ['no limit', { limit: 100 }, 'limit must be a limit such as tokenBucket'],
+  ['no policy', { policy: {} }, 'policy must be a policy made by createPolicy, got an object'],
+  ['a key that is a text', { limit, key: 'ip' }, "key must be a function, got 'ip'"],
+  ['a key beside a policy', { policy, key: () => 'a' }, 'key must be left out beside a policy'],
+  ['a store beside a policy', { policy, store: memoryStore() }, 'store must be left out beside a policy'],
+  ['attributes beside a limit', { limit, attributes: () => ({}) }, 'attributes must be left out beside a limit'],
+  ['a store without a name', { limit, store: memoryStore() }, 'name (which keeps limits on one store apart) must be'],
+  ['a name with a space', { limit, name: 'my limit' }, "got 'my limit'"],
+  ['a name with a line break', { limit, name: 'a\r\nb' }, 'name must be text of letters'],
+  [
+    'an unknown dialect',
+    { limit, dialect: 'draft-7' },
+    "dialect must be one or several of 'draft', 'draft-6', 'legacy'",
+  ],
+  ['another status', { limit, status: 403 }, 'status must be 429 or 503, got 403'],
+  ['a negative jitter', { limit, jitterMs: -1 }, 'jitterMs must be a number of milliseconds from 0'],
+  [
+    'trust in everybody',
+    { limit, trustedProxies: ['0.0.0.0/0'] },
+    'trustedProxies must be the addresses of your own proxies',
+  ],
+  ['trust as a number', { limit, trustedProxies: 1 }, "trustedProxies must be a list such as ['10.0.0.0/8']"],
+  ['a settle that is a number', { limit, settle: 1 }, 'settle must be a function'],
+  ['a failure of what cannot fail', { limit, onFailure: 'closed' }, 'onFailure'],
+]
+
+describe('options of rateLimit', () => {
+  it.each(TABLE)('%s is an error that says what is right', (_what, options, message) => {
+    expect(() => rateLimit(options as never)).toThrow(message)
+  })
+
+  it('a Request does not say where it comes from: somebody has to', () => {
+    expect(() => fetchLimit({ limit })).toThrow('give rateLimit a key, or address')
+    expect(() => fetchLimit({ policy })).not.toThrow()
+    const byAddress = createPolicy({ levels: [{ name: 'ip', key: 'ip', limit }] })
+    expect(() => fetchLimit({ policy: byAddress })).toThrow('give rateLimit a key, or address')
+  })
+})

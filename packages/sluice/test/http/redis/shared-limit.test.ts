@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import express from 'express'
+import { Redis } from 'ioredis'
+import { createPolicy, fixedWindow, tokenBucket } from 'sluice'
+import { rateLimit } from 'sluice/express'
+import { ioredisOptions, redisStore } from 'sluice/redis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startRedis } from '../../../../../scripts/redis-server.mjs'
+import type { RunningApp } from '../adapters/app.js'
+import { serve } from '../adapters/servers.js'
+
+describe('two servers on one Redis', () => {
+  let redis: Awaited<ReturnType<typeof startRedis>>
+  const clients: Redis[] = []
+
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(async () => {
+    for (const client of clients) client.disconnect()
+    await redis?.stop()
+  })
+
+  const store = async () => {
+    const client = new Redis(redis.port, '127.0.0.1', { ...ioredisOptions })
+    clients.push(client)
+    await once(client, 'ready')
+    return redisStore(client, { deadlineMs: 5_000 })
+  }
+
+  const statuses = async (apps: readonly RunningApp[], count: number) => {
+    const all = Array.from({ length: count }, (_, i) => fetch(`${apps[i % apps.length].origin}/`))
+    return (await Promise.all(all)).map(({ status }) => status)
+  }
+
+  it('share a limit: of thirty requests to both, exactly ten pass', async () => {
+    const start = async () => {
+      const app = express()
+      app.use(rateLimit({ name: 'shared', limit: fixedWindow({ quota: 10, window: '1d' }), store: await store() }))
+      app.get('/', (_request, response) => void response.send('ok'))
+      return serve(app)
+    }
+    const apps = [await start(), await start()]
+    const answers = await statuses(apps, 30)
+    expect(answers.filter((status) => status === 200)).toHaveLength(10)
+    await Promise.all(apps.map((app) => app.close()))
+  })
+
+  it('share a policy', async () => {
+    const start = async () => {
+      const levels = [{ name: 'ip', key: 'ip', limit: tokenBucket({ capacity: 4, refill: '1/h' }) }] as const
+      const app = express()
+      app.use(rateLimit({ policy: createPolicy({ name: 'api', levels, store: await store() }) }))
+      app.get('/', (_request, response) => void response.send('ok'))
+      return serve(app)
+    }
+    const apps = [await start(), await start()]
+    expect((await statuses(apps, 12)).filter((status) => status === 200)).toHaveLength(4)
+    await Promise.all(apps.map((app) => app.close()))
+  })
+})
