@@ -95,6 +95,10 @@ export abstract class Bucket implements Arithmetic {
   giveBack(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): void {
     // As much as fits or more was left by a larger capacity: there is nothing to add here, and it is not to be cut down.
     if (this.stored(words, at) >= this.full) return
+    if (this.isBeyondCount(words, at)) {
+      this.addToDebt(words, at, -units)
+      return
+    }
     const level = this.level(words, at, nowUs)
     if (nowUs > words[at + SINCE]) words[at + SINCE] = nowUs
     this.store(words, at, Math.min(this.full, level + units * this.partsPerUnit))
@@ -124,7 +128,19 @@ export abstract class Bucket implements Arithmetic {
   /** Stores a level, as units. */
   protected abstract store(words: Words, at: number, level: number): void
 
+  /** Adds units to a debt that cannot be counted here. Since when it was so large, stays. */
+  protected abstract addToDebt(words: Words, at: number, units: number): void
+
+  /** Is it a debt that other numbers left, of more parts than can be counted here? */
+  protected isBeyondCount(words: Words, at: number): boolean {
+    return this.stored(words, at) < -LARGEST_LEVEL
+  }
+
   protected takeFrom(words: Words, at: number, nowUs: number, level: number, cost: number): void {
+    if (this.isBeyondCount(words, at)) {
+      this.addToDebt(words, at, cost)
+      return
+    }
     // A whole bucket is the same as none, so its past does not count, even if it lies ahead.
     if (nowUs > words[at + SINCE] || level === this.full) words[at + SINCE] = nowUs
     this.store(words, at, Math.max(level - cost * this.partsPerUnit, -LARGEST_LEVEL))

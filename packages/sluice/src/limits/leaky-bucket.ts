@@ -1,4 +1,4 @@
-import type { Taken, Words } from './arithmetic.js'
+import { LARGEST_DEBT, type Taken, type Words } from './arithmetic.js'
 import { Bucket, LEVEL, SINCE } from './bucket.js'
 import type { LeakyBucket } from './limit.js'
 import { checkNames, checkUnits } from './options.js'
@@ -32,16 +32,19 @@ export function leakyBucket(options: LeakyBucketOptions): LeakyBucket {
 const LAST_COST = 2
 /** The capacity by which the queue was written. */
 const ROOM = 3
+/** What waits besides, of a queue that was longer than that. */
+const EXCESS = 4
 
 /**
- * State: [units in the queue, since, cost of the last slot, capacity then]. What is not queue is free room, the token
- * bucket's level; the queue divided by the drain is the wait. A larger capacity leaves the queue as it is: those in it
- * know their turn. For a smaller one it is as long as fits, or else a queue that is gone in a second at the old drain
- * would keep everybody out for days at the new. A debt, which is beyond the capacity then, stays a debt.
+ * State: [units in the queue, since, cost of the last slot, capacity then, excess]. What is not queue is free room, the
+ * token bucket's level; the queue divided by the drain is the wait. A larger capacity leaves the queue as it is: those in it
+ * know their turn. For a smaller one it is as long as fits, or else a queue that is gone in a second at the old drain would
+ * keep everybody out for days at the new; what does not fit is excess, which leaves after the queue, and is queue again for
+ * those who have the room. A debt, which is beyond the capacity then, stays a debt.
  */
 export class LeakyBucketArithmetic extends Bucket {
   readonly limit: LeakyBucket
-  readonly words = 4
+  readonly words = 5
 
   constructor(options: LeakyBucketOptions) {
     const given = checkNames('leakyBucket', options, ['capacity', 'drain'])
@@ -54,12 +57,15 @@ export class LeakyBucketArithmetic extends Bucket {
   override start(words: Words, at: number, nowUs: number): void {
     super.start(words, at, nowUs)
     words[at + LAST_COST] = 0
+    words[at + EXCESS] = 0
   }
 
   protected override takeFrom(words: Words, at: number, nowUs: number, level: number, cost: number): void {
-    const excess = level > 0 ? 0 : this.excess(words, at)
+    const excess = this.excess(words, at, nowUs)
+    const sinceUs = words[at + SINCE]
     super.takeFrom(words, at, nowUs, level, cost)
-    this.addExcess(words, at, excess)
+    if (excess > 0 && sinceUs > nowUs) words[at + SINCE] = sinceUs
+    words[at + EXCESS] = excess
     words[at + LAST_COST] = cost
   }
 
@@ -73,19 +79,18 @@ export class LeakyBucketArithmetic extends Bucket {
     const slot = lastCost * this.partsPerUnit
     if (queue <= slot || (taken !== undefined && !this.endsAt(words, at, nowUs, queue, slot, taken))) return
     const given = Math.min(units, lastCost)
-    const excess = queue < this.full ? 0 : this.excess(words, at)
+    const excess = this.excess(words, at, nowUs)
     super.giveBack(words, at, nowUs, given, taken)
-    this.addExcess(words, at, excess)
+    words[at + EXCESS] = excess
     words[at + LAST_COST] = lastCost - given
   }
 
   wholeAfterUs(words: Words, at: number, users: Users): number {
-    return leftAfterUs(users, words[at + LEVEL])
+    return leftAfterUs(users, words[at + LEVEL] + words[at + EXCESS])
   }
 
   protected stored(words: Words, at: number): number {
-    const queue = words[at + LEVEL] - this.excess(words, at)
-    return this.full - Math.floor(queue * this.partsPerUnit + 0.5)
+    return this.full - Math.floor(this.ownQueue(words, at) * this.partsPerUnit + 0.5)
   }
 
   protected store(words: Words, at: number, level: number): void {
@@ -93,15 +98,28 @@ export class LeakyBucketArithmetic extends Bucket {
     words[at + ROOM] = this.quota
   }
 
-  /** How many units of the queue are there only because the capacity was larger. */
-  private excess(words: Words, at: number): number {
-    return Math.max(0, Math.min(words[at + ROOM] - this.quota, words[at + LEVEL] - this.quota))
+  protected addToDebt(words: Words, at: number, units: number): void {
+    words[at + LEVEL] = Math.min(words[at + LEVEL] + units, LARGEST_DEBT)
   }
 
-  /** While those of a larger capacity wait, the queue stays theirs too: side by side, they are not to begin anew. */
-  private addExcess(words: Words, at: number, excess: number): void {
-    words[at + LEVEL] += excess
-    words[at + ROOM] += excess
+  /** The queue as it is for this capacity. */
+  private ownQueue(words: Words, at: number): number {
+    const queue = words[at + LEVEL]
+    const room = words[at + ROOM]
+    if (this.quota === room) return queue
+    if (this.quota > room) return queue + Math.min(words[at + EXCESS], Math.max(0, this.quota - queue))
+    const debt = Math.max(0, queue - room)
+    return Math.min(queue - debt, this.quota) + debt
+  }
+
+  /** What waits besides, now. */
+  private excess(words: Words, at: number, nowUs: number): number {
+    if (this.isBeyondCount(words, at)) return words[at + EXCESS]
+    const queue = this.ownQueue(words, at)
+    const excess = words[at + LEVEL] + words[at + EXCESS] - queue
+    if (excess <= 0) return 0
+    const left = (Math.max(0, nowUs - words[at + SINCE]) * this.partsPerUs) / this.partsPerUnit
+    return Math.max(0, excess - Math.max(0, left - queue))
   }
 
   protected delayMs(level: number, aheadUs: number, cost: number): number {

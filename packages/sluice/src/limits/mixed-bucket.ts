@@ -70,6 +70,7 @@ class MixedBucket implements Arithmetic {
   giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
     this.#open(words, at, nowUs)
     this.#bucket.giveBack(words, at, nowUs, units, taken)
+    if (this.#isOwn(words, at) && this.#bucket.isWhole(words, at, nowUs)) this.start(words, at, nowUs)
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
@@ -89,10 +90,15 @@ class MixedBucket implements Arithmetic {
 
   /** Begins a use by this limit: a state that is whole for all before is none. */
   #open(words: Words, at: number, nowUs: number): void {
-    const users = words[at + this.#usersAt]
-    if (users === this.#bucket.users || users === NOBODY) return
+    if (this.#isOwn(words, at)) return
+    // Whoever looked at none before has left it as it looked to them.
     if (this.isWhole(words, at, nowUs)) this.start(words, at, nowUs)
-    else words[at + this.#usersAt] = bothUsers(users, this.#bucket.users)
+    else words[at + this.#usersAt] = bothUsers(words[at + this.#usersAt], this.#bucket.users)
+  }
+
+  /** Has no other limit used the state? */
+  #isOwn(words: Words, at: number): boolean {
+    return words[at + this.#usersAt] === this.#bucket.users
   }
 }
 

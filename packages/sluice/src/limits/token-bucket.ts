@@ -1,11 +1,11 @@
-import type { Words } from './arithmetic.js'
+import { LARGEST_DEBT, type Words } from './arithmetic.js'
 import { Bucket, LARGEST_LEVEL, LEVEL, SINCE } from './bucket.js'
 import type { Decision } from './decision.js'
 import type { TokenBucket } from './limit.js'
 import { checkNames, checkUnits } from './options.js'
 import { parseRate } from './rate.js'
 import { remember } from './remembered.js'
-import { type Users, wholeAfterUs } from './users.js'
+import { filledAfterUs, type Users } from './users.js'
 
 /** The numbers of a token bucket. */
 export interface TokenBucketOptions {
@@ -73,7 +73,7 @@ export class TokenBucketArithmetic extends Bucket {
   }
 
   wholeAfterUs(words: Words, at: number, users: Users): number {
-    return wholeAfterUs(users, Math.max(0, -words[at + LEVEL]))
+    return filledAfterUs(users, words[at + LEVEL])
   }
 
   protected delayMs(): number {
@@ -86,5 +86,9 @@ export class TokenBucketArithmetic extends Bucket {
 
   protected store(words: Words, at: number, level: number): void {
     words[at + LEVEL] = level / this.partsPerUnit
+  }
+
+  protected addToDebt(words: Words, at: number, units: number): void {
+    words[at + LEVEL] = Math.max(words[at + LEVEL] - units, -LARGEST_DEBT)
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Which limits have used a bucket since it was last whole, in one word: how long the slowest of them takes to fill, and for
- * a unit, as two float32. 0 is none.
+ * a unit, as two float32. A fill time below zero says that there are several. 0 is none.
  */
 export type Users = number
 
@@ -9,11 +9,12 @@ export const NOBODY: Users = 0
 const pair = new Float32Array(2)
 const word = new Float64Array(pair.buffer)
 
-/** A float32 may have been rounded down by less than this. */
-const MORE = 1 + 2 ** -20
+/** What a float32 may be off by, and more. */
+const ERROR = 2 ** -20
 /** Nothing is remembered for longer: 35 years. */
 const LONGEST_US = 2 ** 50
 
+/** One limit as the only user. */
 export function usersOf(fillUs: number, unitUs: number): Users {
   pair[0] = fillUs
   pair[1] = unitUs
@@ -21,20 +22,24 @@ export function usersOf(fillUs: number, unitUs: number): Users {
 }
 
 export function bothUsers(one: Users, other: Users): Users {
+  if (one === other) return one
   word[0] = one
   const [fillUs, unitUs] = pair
   word[0] = other
-  return usersOf(Math.max(fillUs, pair[0]), Math.max(unitUs, pair[1]))
+  return usersOf(-Math.max(Math.abs(fillUs), Math.abs(pair[0])), Math.max(unitUs, pair[1]))
 }
 
-/** After how long a bucket with so many units of debt is whole again for all of them. */
-export function wholeAfterUs(users: Users, debt: number): number {
+/** After how long a bucket with so many tokens is whole for all of them. Of several, none is known to need less. */
+export function filledAfterUs(users: Users, tokens: number): number {
   word[0] = users
-  return Math.min(LONGEST_US, Math.ceil((pair[0] + debt * pair[1]) * MORE))
+  const [fillUs, unitUs] = pair
+  const counted = fillUs < 0 ? Math.min(0, tokens) : tokens
+  const us = Math.abs(fillUs) - counted * unitUs
+  return us <= 0 ? 0 : Math.min(LONGEST_US, Math.ceil(us + (Math.abs(fillUs) + Math.abs(counted) * unitUs) * ERROR))
 }
 
 /** After how long a queue of so many units has left, whichever of them is asked. */
 export function leftAfterUs(users: Users, queue: number): number {
   word[0] = users
-  return Math.min(LONGEST_US, Math.ceil(queue * pair[1] * MORE))
+  return Math.min(LONGEST_US, Math.ceil(queue * pair[1] * (1 + ERROR)))
 }

@@ -130,75 +130,97 @@ end
 local bucket = function(...)
 local bucket = ...
 local length = bucket.length
-local MORE = 1 + 2 ^ -20
+local ERROR = 2 ^ -20
 local LONGEST_US = 2 ^ 50
+local LARGEST_LEVEL = 2 ^ 50
 local function bothUsers(one, other)
+if one == other then return one end
 local fillUs, unitUs = unpackWords('<ff', pack('<d', one))
 local otherFillUs, otherUnitUs = unpackWords('<ff', pack('<d', other))
-return (unpackWords('<d', pack('<ff', max(fillUs, otherFillUs), max(unitUs, otherUnitUs))))
+local slowestUs = max(math.abs(fillUs), math.abs(otherFillUs))
+return (unpackWords('<d', pack('<ff', -slowestUs, max(unitUs, otherUnitUs))))
 end
-local function wholeForAllUs(users, sinceUs, kept)
+local function wholeForAllUs(users, sinceUs, units)
 local fillUs, unitUs = unpackWords('<ff', pack('<d', users))
-return sinceUs + min(LONGEST_US, ceil(bucket.toGoUs(kept, fillUs, unitUs) * MORE))
+return sinceUs + min(LONGEST_US, bucket.toGoUs(units, fillUs, unitUs, ERROR))
+end
+local function levelNow(limit, own, sinceUs)
+local full = limit[4] * limit[2]
+local stored = bucket.stored(limit, full, own)
+local level = max(stored, -LARGEST_LEVEL)
+if level >= full then return full, stored end
+local gained = (now - sinceUs) * limit[3]
+if gained >= full - level then return full, stored end
+return gained > 0 and level + gained or level, stored
 end
 local function open(key, limit)
 local words, blockedUs = read(key, length)
 if words == nil then return nil end
 local full = limit[4] * limit[2]
-local fresh = { level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0, excess = 0, users = usersOf(limit) }
+local fresh = {
+level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0, room = limit[4], excess = 0, users = usersOf(limit),
+}
 if not words then return fresh end
-local kept, sinceUs, lastCost, room, users = bucket.wordsOf(words)
+local kept, sinceUs, lastCost, room, excess, users = bucket.wordsOf(words)
 if users ~= fresh.users then
-local wholeUs = wholeForAllUs(users, sinceUs, kept)
-if wholeUs <= now then return fresh end
+if wholeForAllUs(users, sinceUs, kept + excess) <= now then return fresh end
 local all = bothUsers(users, fresh.users)
 if all ~= users then
 users = all
-write(key, string.sub(words, 1, length - 8) .. pack('<d', users), wholeForAllUs(users, sinceUs, kept), blockedUs)
+local patched = string.sub(words, 1, length - 8) .. pack('<d', users)
+write(key, patched, wholeForAllUs(users, sinceUs, kept + excess), blockedUs)
 end
 end
-local excess = max(0, min(room - limit[4], kept - limit[4]))
-local level = max(bucket.stored(limit, full, kept - excess), -2 ^ 50)
-local isAbove = level >= full
-if isAbove then
-level = full
+local own = bucket.own(kept, room, excess, limit[4])
+local level, stored = levelNow(limit, own, sinceUs)
+local isBeyondCount = stored < -LARGEST_LEVEL
+if not isBeyondCount then
+room, excess = limit[4], kept + excess - own
+if excess > 0 then
+local left = max(0, now - sinceUs) * limit[3] / limit[2]
+excess = max(0, excess - max(0, left - own))
 else
-local gained = (now - sinceUs) * limit[3]
-if gained >= full - level then
-level = full
-elseif gained > 0 then
-level = level + gained
+excess = 0
 end
 end
 return {
-level = level, sinceUs = sinceUs, blockedUs = blockedUs, lastCost = lastCost, users = users, isAbove = isAbove,
-excess = level > 0 and 0 or excess, stored = true,
+level = level, sinceUs = sinceUs, blockedUs = blockedUs, lastCost = lastCost, users = users, isAbove = stored >= full,
+kept = kept, room = room, excess = excess, isBeyondCount = isBeyondCount, stored = true,
 }
 end
 local function fits(state, limit, cost)
 return cost <= limit[4] and state.level >= cost * limit[2]
 end
+local function addToDebt(state, limit, units)
+state.kept = bucket.debt(state.kept, units)
+state.level = levelNow(limit, bucket.own(state.kept, state.room, state.excess, limit[4]), state.sinceUs)
+end
 local function take(state, limit, cost)
-if now > state.sinceUs or state.level == limit[4] * limit[2] then state.sinceUs = now end
-state.level = max(state.level - cost * limit[2], -2 ^ 50)
 state.lastCost = cost
+if state.isBeyondCount then return addToDebt(state, limit, cost) end
+if now > state.sinceUs or (state.level == limit[4] * limit[2] and state.excess == 0) then state.sinceUs = now end
+state.level = max(state.level - cost * limit[2], -LARGEST_LEVEL)
 end
 local function giveBack(state, limit, units)
 if state.isAbove then return false end
+if state.isBeyondCount then
+addToDebt(state, limit, -units)
+return true
+end
 if now > state.sinceUs then state.sinceUs = now end
 state.level = min(limit[4] * limit[2], state.level + units * limit[2])
 return true
 end
 local function save(key, state, limit)
 local full = limit[4] * limit[2]
-local kept = bucket.kept(state, limit, full)
+if not state.isBeyondCount then state.kept = bucket.kept(state.level, limit, full) end
 local wholeUs = now
 if state.users ~= usersOf(limit) then
-wholeUs = wholeForAllUs(state.users, state.sinceUs, kept)
+wholeUs = wholeForAllUs(state.users, state.sinceUs, state.kept + state.excess)
 elseif state.level < full then
 wholeUs = state.sinceUs + ceil((full - state.level) / limit[3])
 end
-write(key, bucket.packed(state, limit, kept), wholeUs, state.blockedUs)
+write(key, bucket.packed(state), wholeUs, state.blockedUs)
 end
 local function aheadUs(state, limit)
 return state.level == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
@@ -282,26 +304,39 @@ return bucket({
 length = 24,
 wordsOf = function(words)
 local tokens, sinceUs, users = unpackWords('<ddd', words)
-return tokens, sinceUs, 0, 0, users
+return tokens, sinceUs, 0, 0, 0, users
 end,
+packed = function(state) return pack('<ddd', state.kept, state.sinceUs, state.users) end,
+own = function(tokens) return tokens end,
 stored = function(limit, _, tokens) return floor(tokens * limit[2] + 0.5) end,
-kept = function(state, limit) return state.level / limit[2] end,
-packed = function(state, _, tokens) return pack('<ddd', tokens, state.sinceUs, state.users) end,
-toGoUs = function(tokens, fillUs, unitUs) return fillUs + max(0, -tokens) * unitUs end,
+kept = function(level, limit) return level / limit[2] end,
+debt = function(tokens, units) return max(tokens - units, -1e15) end,
+toGoUs = function(tokens, fillUs, unitUs, rounding)
+local counted = fillUs < 0 and min(0, tokens) or tokens
+local us = math.abs(fillUs) - counted * unitUs
+return us <= 0 and 0 or ceil(us + (math.abs(fillUs) + math.abs(counted) * unitUs) * rounding)
+end,
 })
 end,function()
 local arithmetic = bucket({
-length = 40,
+length = 48,
 wordsOf = function(words)
-local queue, sinceUs, lastCost, room, users = unpackWords('<ddddd', words)
-return queue, sinceUs, lastCost, room, users
+local queue, sinceUs, lastCost, room, excess, users = unpackWords('<dddddd', words)
+return queue, sinceUs, lastCost, room, excess, users
+end,
+packed = function(state)
+return pack('<dddddd', state.kept, state.sinceUs, state.lastCost, state.room, state.excess, state.users)
+end,
+own = function(queue, room, excess, capacity)
+if capacity == room then return queue end
+if capacity > room then return queue + min(excess, max(0, capacity - queue)) end
+local debt = max(0, queue - room)
+return min(queue - debt, capacity) + debt
 end,
 stored = function(limit, full, queue) return full - floor(queue * limit[2] + 0.5) end,
-kept = function(state, limit, full) return (full - state.level) / limit[2] + state.excess end,
-packed = function(state, limit, queue)
-return pack('<ddddd', queue, state.sinceUs, state.lastCost, limit[4] + state.excess, state.users)
-end,
-toGoUs = function(queue, _, unitUs) return queue * unitUs end,
+kept = function(level, limit, full) return (full - level) / limit[2] end,
+debt = function(queue, units) return min(queue + units, 1e15) end,
+toGoUs = function(queue, _, unitUs, rounding) return ceil(queue * unitUs * (1 + rounding)) end,
 })
 local giveBackUnits = arithmetic.giveBack
 local function endsAt(state, limit, queue, slot, atUs, delayMs)
@@ -317,12 +352,6 @@ if (queue <= slot and not isUndo) or (atUs and not endsAt(state, limit, queue, s
 local given = min(units, lastCost)
 giveBackUnits(state, limit, given)
 state.lastCost = lastCost - given
-if state.excess > 0 then
-local full, before = limit[4] * limit[2], state.excess
-local all = (full - state.level) / limit[2] + before
-state.excess = max(0, min(before, all - limit[4]))
-state.level = full - floor((all - state.excess) * limit[2] + 0.5)
-end
 return true
 end
 return arithmetic
@@ -745,7 +774,7 @@ end
 describeAs(arithmetic, state, limit, cost, true)
 end
 local function decideGroup(keyAt, at, count)
-local states, met, allowed = {}, {}, true
+local states, met, allowed, isShared = {}, {}, true, false
 for i = 1, count do
 local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
 local arithmetic = arithmeticOf(limit)
@@ -753,22 +782,24 @@ local state = arithmetic.open(KEYS[keyAt + i], limit)
 states[i] = state or false
 met[i] = allows(arithmetic, state, limit, cost)
 if not met[i] and (role < 2 or not state) then allowed = false end
+if role % 2 == 0 then isShared = true end
 end
 if allowed then
 for i = 1, count do
 local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
 if met[i] and role % 2 == 1 and cost > 0 then
 local arithmetic = arithmeticOf(limit)
+if isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
 arithmetic.take(states[i], limit, cost)
 arithmetic.save(KEYS[keyAt + i], states[i], limit)
 end
 end
 end
 for i = 1, count do
-local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
 local arithmetic = arithmeticOf(limit)
+if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
 if allowed and met[i] then
-if role % 2 == 0 then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
 describeAs(arithmetic, states[i], limit, cost, true)
 else
 describe(arithmetic, states[i], limit, cost)

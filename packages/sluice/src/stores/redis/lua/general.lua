@@ -119,7 +119,7 @@ local function decide(key, limit, cost)
 end
 
 local function decideGroup(keyAt, at, count)
-  local states, met, allowed = {}, {}, true
+  local states, met, allowed, isShared = {}, {}, true, false
   for i = 1, count do
     local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
     local arithmetic = arithmeticOf(limit)
@@ -127,22 +127,25 @@ local function decideGroup(keyAt, at, count)
     states[i] = state or false
     met[i] = allows(arithmetic, state, limit, cost)
     if not met[i] and (role < 2 or not state) then allowed = false end
+    if role % 2 == 0 then isShared = true end
   end
   if allowed then
     for i = 1, count do
       local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
       if met[i] and role % 2 == 1 and cost > 0 then
         local arithmetic = arithmeticOf(limit)
+        -- Another demand for the same state may have left its mark on it.
+        if isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
         arithmetic.take(states[i], limit, cost)
         arithmetic.save(KEYS[keyAt + i], states[i], limit)
       end
     end
   end
   for i = 1, count do
-    local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+    local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
     local arithmetic = arithmeticOf(limit)
+    if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
     if allowed and met[i] then
-      if role % 2 == 0 then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
       describeAs(arithmetic, states[i], limit, cost, true)
     else
       describe(arithmetic, states[i], limit, cost)

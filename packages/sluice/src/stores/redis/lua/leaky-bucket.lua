@@ -1,17 +1,24 @@
--- Twin of leaky-bucket.ts. Words: units in the queue, since, cost of the last slot, capacity then, users.
+-- Twin of leaky-bucket.ts. Words: units in the queue, since, cost of the last slot, capacity then, excess, users.
 
 local arithmetic = bucket({
-  length = 40,
+  length = 48,
   wordsOf = function(words)
-    local queue, sinceUs, lastCost, room, users = unpackWords('<ddddd', words)
-    return queue, sinceUs, lastCost, room, users
+    local queue, sinceUs, lastCost, room, excess, users = unpackWords('<dddddd', words)
+    return queue, sinceUs, lastCost, room, excess, users
+  end,
+  packed = function(state)
+    return pack('<dddddd', state.kept, state.sinceUs, state.lastCost, state.room, state.excess, state.users)
+  end,
+  own = function(queue, room, excess, capacity)
+    if capacity == room then return queue end
+    if capacity > room then return queue + min(excess, max(0, capacity - queue)) end
+    local debt = max(0, queue - room)
+    return min(queue - debt, capacity) + debt
   end,
   stored = function(limit, full, queue) return full - floor(queue * limit[2] + 0.5) end,
-  kept = function(state, limit, full) return (full - state.level) / limit[2] + state.excess end,
-  packed = function(state, limit, queue)
-    return pack('<ddddd', queue, state.sinceUs, state.lastCost, limit[4] + state.excess, state.users)
-  end,
-  toGoUs = function(queue, _, unitUs) return queue * unitUs end,
+  kept = function(level, limit, full) return (full - level) / limit[2] end,
+  debt = function(queue, units) return min(queue + units, 1e15) end,
+  toGoUs = function(queue, _, unitUs, rounding) return ceil(queue * unitUs * (1 + rounding)) end,
 })
 local giveBackUnits = arithmetic.giveBack
 
@@ -31,13 +38,6 @@ function arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo)
   local given = min(units, lastCost)
   giveBackUnits(state, limit, given)
   state.lastCost = lastCost - given
-  if state.excess > 0 then
-    -- While those of a larger capacity wait, what is given back brings them forward, before there is room for more.
-    local full, before = limit[4] * limit[2], state.excess
-    local all = (full - state.level) / limit[2] + before
-    state.excess = max(0, min(before, all - limit[4]))
-    state.level = full - floor((all - state.excess) * limit[2] + 0.5)
-  end
   return true
 end
 
