@@ -8,6 +8,7 @@ const tasks = {
   pauses: async () => (await import('./tasks/pauses.mjs')).pauses,
   policySpeed: async () => (await import('./tasks/policy-speed.mjs')).policySpeed,
   policyLatency: async () => (await import('./tasks/policy-latency.mjs')).policyLatency,
+  httpSpeed: async () => (await import('./tasks/http-speed.mjs')).httpSpeed,
   redisSpeed: async () => (await import('./tasks/redis-speed.mjs')).redisSpeed,
   redisLatency: async () => (await import('./tasks/redis-latency.mjs')).redisLatency,
   redisBytes: async () => (await import('./tasks/redis-bytes.mjs')).redisBytes,

@@ -5,6 +5,7 @@
 //   measure({ full })  measures, and gives plain data without arrays; with `full` it may take its time
 //   render(data)       the data as Markdown
 //   goals(data)        what was to be reached: [{ goal, measured, reached }]
+import { httpSpeed } from './sections/http-speed.mjs'
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'
 import { memorySpeed } from './sections/memory-speed.mjs'
@@ -22,4 +23,5 @@ export const sections = [
   redisLatency,
   redisBytes,
   policyLatency,
+  httpSpeed,
 ]

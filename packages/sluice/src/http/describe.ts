@@ -1,6 +1,8 @@
-import type { Verdict } from '../policy/index.js'
-import { checkDialects, type Dialect, type Fields, shownLevels, writeQuotas } from './dialects.js'
+import { invalidType, invalidValue } from '../errors.js'
+import type { LevelDecision, Verdict } from '../policy/index.js'
+import { checkDialects, type Dialect, type Fields, labelOf, writeQuotas } from './dialects.js'
 import { secondsText } from './structured-field.js'
+import { verdictOfOne } from './verdict-of-one.js'
 
 /** What an answer may be besides its dialect. */
 export interface DescribeOptions {
@@ -37,8 +39,11 @@ const PROBLEMS = {
   },
 }
 
+const NEVER = 'The request costs more than the quota will ever be: waiting does not help'
+
 /**
  * What a client is told of a verdict: the quota on every response, and on a denial a status, when to come back, and why.
+ * The decision of a limiter is told as `{ name, limit, decision }`.
  *
  * @example
  * ```ts
@@ -51,11 +56,21 @@ const PROBLEMS = {
  * ```
  */
 export function describe(
-  verdict: Verdict,
+  verdict: Verdict | LevelDecision,
   dialect: Dialect | readonly Dialect[] = 'draft',
   options: DescribeOptions = {},
 ): Description {
-  return describeIn(verdict, checkDialects(dialect), options)
+  if (options.status !== undefined && options.status !== 429 && options.status !== 503)
+    throw invalidValue('status', '429 or 503', options.status)
+  return describeIn(checkVerdict(verdict), checkDialects(dialect), options)
+}
+
+function checkVerdict(value: Verdict | LevelDecision): Verdict {
+  if (typeof value === 'object' && value !== null) {
+    if ('levels' in value && Array.isArray(value.levels)) return value
+    if ('decision' in value && 'limit' in value) return verdictOfOne(value)
+  }
+  throw invalidType('verdict', "a policy's verdict, or { name, limit, decision } of a limiter", value)
 }
 
 /** `describe` for dialects that have been checked. */
@@ -63,7 +78,8 @@ export function describeIn(verdict: Verdict, dialects: readonly Dialect[], optio
   const headers: Fields = {}
   writeQuotas(headers, verdict, dialects, options.nowMs ?? Date.now())
   if (!verdict.allowed) writeDenial(headers, verdict, options.jitterMs ?? 0)
-  if (options.expose === true) headers['Access-Control-Expose-Headers'] = exposed(headers)
+  const names = options.expose === true ? exposed(headers) : ''
+  if (names !== '') headers['Access-Control-Expose-Headers'] = names
   const status = verdict.allowed ? 200 : (options.status ?? 429)
   return { status, headers, body: verdict.allowed ? undefined : bodyOf(verdict, status as 429 | 503) }
 }
@@ -73,13 +89,22 @@ function writeDenial(headers: Fields, verdict: Verdict, jitterMs: number): void 
   headers['Cache-Control'] = 'no-store'
   if (verdict.retryAfterMs === Infinity) return
   const jitter = jitterMs > 0 && isAligned(verdict) ? Math.random() * jitterMs : 0
-  headers['Retry-After'] = secondsText(Math.max(1, verdict.retryAfterMs + jitter))
+  headers['Retry-After'] = secondsText(Math.max(1, (verdict.retryAfterMs || 0) + jitter, nextUnitsMs(verdict)))
+}
+
+/** When each level that denied has more, which `t` says: nobody is told to come back before. */
+function nextUnitsMs({ levels }: Verdict): number {
+  return levels.reduce((ms, { shadow, decision: { allowed, nextUnitAfterMs } }) => {
+    const counts = shadow !== true && !allowed && nextUnitAfterMs < Infinity
+    return counts ? Math.max(ms, nextUnitAfterMs) : ms
+  }, 0)
 }
 
 /** Did a window that begins for everybody at the same time deny for longest? */
 function isAligned({ levels, retryAfterMs }: Verdict): boolean {
   return levels.some(
-    ({ limit, decision }) =>
+    ({ limit, decision, shadow }) =>
+      shadow !== true &&
       !decision.allowed &&
       decision.retryAfterMs === retryAfterMs &&
       (limit.algorithm === 'fixed-window' || limit.algorithm === 'sliding-window') &&
@@ -87,9 +112,12 @@ function isAligned({ levels, retryAfterMs }: Verdict): boolean {
   )
 }
 
-function bodyOf(verdict: Verdict, status: 429 | 503): string {
-  const violated = shownLevels(verdict).filter(({ decision }) => !decision.allowed)
-  return JSON.stringify({ ...PROBLEMS[status], status, 'violated-policies': violated.map(({ label }) => label) })
+function bodyOf({ levels, retryAfterMs }: Verdict, status: 429 | 503): string {
+  const violated = levels.flatMap(({ decision, shadow }, i) =>
+    decision.allowed || shadow === true ? [] : [labelOf(levels, i)],
+  )
+  const problem = { ...PROBLEMS[status], status, 'violated-policies': violated }
+  return JSON.stringify(retryAfterMs === Infinity ? { ...problem, detail: NEVER } : problem)
 }
 
 /** Those that a script may not read unless it is told. */

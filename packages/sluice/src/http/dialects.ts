@@ -1,4 +1,5 @@
 import { invalidType, invalidValue } from '../errors.js'
+import type { Limit } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
 import { quotaPolicyOf } from './quota-policy.js'
 import { integerText, secondsText, stringText } from './structured-field.js'
@@ -15,32 +16,28 @@ export type Dialect = 'draft' | 'draft-6' | 'legacy'
 /** Header fields by name. */
 export type Fields = Record<string, string>
 
-type Write = (fields: Fields, shown: readonly ShownLevel[], nowMs: number) => void
-
-/** A level as a client sees it. */
-export interface ShownLevel extends LevelDecision {
-  /** As it appears in fields: no two levels of an answer have the same. */
-  readonly label: string
-}
+type Write = (fields: Fields, levels: readonly LevelDecision[], nowMs: number) => void
 
 const WRITERS: { readonly [D in Dialect]: Write } = {
-  draft(fields, shown) {
+  draft(fields, levels) {
     let policies = ''
     let quotas = ''
-    for (const { label, limit, decision } of shown) {
-      const between = policies === '' ? '' : ', '
-      const name = stringText(label)
-      const { quota, windowSeconds } = quotaPolicyOf(limit)
-      const { remaining, nextUnitAfterMs } = decision
-      policies += `${between}${name};q=${integerText(quota)};w=${integerText(windowSeconds)}`
-      const seconds = nextUnitAfterMs > 0 && nextUnitAfterMs < Infinity ? `;t=${secondsText(nextUnitAfterMs)}` : ''
-      quotas += `${between}${name};r=${integerText(remaining)}${seconds}`
+    for (let i = 0; i < levels.length; i++) {
+      const { limit, decision, shadow } = levels[i]
+      if (shadow === true) continue
+      if (policies !== '') {
+        policies += ', '
+        quotas += ', '
+      }
+      const name = stringText(labelOf(levels, i))
+      policies += name + policyParameters(limit)
+      quotas += `${name};r=${integerText(decision.remaining)}${timeParameter(decision.nextUnitAfterMs)}`
     }
     fields['RateLimit-Policy'] = policies
     fields.RateLimit = quotas
   },
-  'draft-6'(fields, shown) {
-    const { limit, decision } = tightest(shown)
+  'draft-6'(fields, levels) {
+    const { limit, decision } = tightest(levels)
     const { quota, windowSeconds } = quotaPolicyOf(limit)
     fields['RateLimit-Limit'] = integerText(quota)
     fields['RateLimit-Remaining'] = integerText(decision.remaining)
@@ -48,8 +45,8 @@ const WRITERS: { readonly [D in Dialect]: Write } = {
     // The field of the newer dialect has the same name and says more.
     fields['RateLimit-Policy'] ??= `${integerText(quota)};w=${integerText(windowSeconds)}`
   },
-  legacy(fields, shown, nowMs) {
-    const { limit, decision } = tightest(shown)
+  legacy(fields, levels, nowMs) {
+    const { limit, decision } = tightest(levels)
     fields['X-RateLimit-Limit'] = integerText(quotaPolicyOf(limit).quota)
     fields['X-RateLimit-Remaining'] = integerText(decision.remaining)
     fields['X-RateLimit-Reset'] = secondsText(nowMs + resetMs(decision))
@@ -57,7 +54,7 @@ const WRITERS: { readonly [D in Dialect]: Write } = {
 }
 
 /** Each dialect, in the order in which they are written. */
-export const DIALECTS = Object.freeze(Object.keys(WRITERS)) as readonly Dialect[]
+const DIALECTS = Object.freeze(Object.keys(WRITERS)) as readonly Dialect[]
 
 /** A dialect or several; an error names the option and what would be right. */
 export function checkDialects(value: unknown): readonly Dialect[] {
@@ -71,30 +68,45 @@ export function checkDialects(value: unknown): readonly Dialect[] {
 }
 
 /** Writes the quotas of a verdict: of every level but those that only watch. */
-export function writeQuotas(fields: Fields, verdict: Verdict, dialects: readonly Dialect[], nowMs: number): void {
-  const shown = shownLevels(verdict)
-  if (shown.length === 0) return
-  for (const dialect of dialects) WRITERS[dialect](fields, shown, nowMs)
+export function writeQuotas(fields: Fields, { levels }: Verdict, dialects: readonly Dialect[], nowMs: number): void {
+  if (!levels.some(isShown)) return
+  for (const dialect of dialects) WRITERS[dialect](fields, levels, nowMs)
 }
 
-/** The levels that a client is told of. Of several limits of a level, each but the first has its number in its label. */
-export function shownLevels({ levels }: Verdict): readonly ShownLevel[] {
-  const shown: ShownLevel[] = []
-  for (const level of levels) {
-    if (level.shadow === true) continue
-    const { name } = level
-    const before = shown.length === 0 ? 0 : shown.filter((each) => each.name === name).length
-    shown.push({ ...level, label: before === 0 ? name : `${name}#${before + 1}` })
+/** What a level is called in fields: of several limits of a level, each but the first has its number there. */
+export function labelOf(levels: readonly LevelDecision[], at: number): string {
+  const { name } = levels[at]
+  let number = 1
+  for (let i = 0; i < at; i++) if (levels[i].name === name && isShown(levels[i])) number++
+  return number === 1 ? name : `${name}#${number}`
+}
+
+const parametersOf = new WeakMap<Limit, string>()
+
+function policyParameters(limit: Limit): string {
+  let text = parametersOf.get(limit)
+  if (text === undefined) {
+    const { quota, windowSeconds } = quotaPolicyOf(limit)
+    text = `;q=${integerText(quota)};w=${integerText(windowSeconds)}`
+    parametersOf.set(limit, text)
   }
-  return shown
+  return text
+}
+
+function timeParameter(ms: number): string {
+  return ms > 0 && ms < Infinity ? `;t=${secondsText(ms)}` : ''
+}
+
+function isShown({ shadow }: LevelDecision): boolean {
+  return shadow !== true
 }
 
 /** Where there is room for one only: the level that denied for longest, else the one of which least is left. */
-function tightest(shown: readonly ShownLevel[]): ShownLevel {
-  return shown.reduce((one, other) => (isTighter(other, one) ? other : one))
+function tightest(levels: readonly LevelDecision[]): LevelDecision {
+  return levels.filter(isShown).reduce((one, other) => (isTighter(other, one) ? other : one))
 }
 
-function isTighter({ decision: one }: ShownLevel, { decision: other }: ShownLevel): boolean {
+function isTighter({ decision: one }: LevelDecision, { decision: other }: LevelDecision): boolean {
   if (one.allowed !== other.allowed) return other.allowed
   if (one.retryAfterMs !== other.retryAfterMs) return one.retryAfterMs > other.retryAfterMs
   if (one.remaining !== other.remaining) return one.remaining < other.remaining
@@ -112,6 +124,7 @@ function resetMs({
   nextUnitAfterMs,
   resetAfterMs,
 }: LevelDecision['decision']): number {
-  if (allowed && remaining > 0) return resetAfterMs
-  return Math.max(nextUnitAfterMs, retryAfterMs < Infinity ? retryAfterMs : 0)
+  const ms =
+    allowed && remaining > 0 ? resetAfterMs : Math.max(nextUnitAfterMs || 0, retryAfterMs < Infinity ? retryAfterMs : 0)
+  return Math.max(0, ms || 0)
 }

@@ -1,9 +1,11 @@
+import { InvalidTypeError, shown } from '../errors.js'
 import { type AsyncReservation, createLimiter, type Reservation, type SharedStoreOptions } from '../limiter/index.js'
-import type { Decision, Limit } from '../limits/index.js'
+import type { Decision } from '../limits/index.js'
 import type { Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
-import type { GuardOptions, LimitOptions, PolicyOptions } from './guard-options.js'
+import { atOnce, type GuardOptions, type LimitOptions, type PolicyOptions } from './guard-options.js'
 import type { RequestFacts } from './request-facts.js'
+import { verdictOfOne } from './verdict-of-one.js'
 
 /** Units that were taken, and may be settled. */
 export interface Held {
@@ -29,8 +31,8 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
   const limiter = createLimiter(
     definedOnly({ limit, name, store, onFailure }) as SharedStoreOptions<SyncStore | AsyncStore>,
   )
-  const keyOf = options.key ?? ((request: Request) => facts.client(request))
-  const verdict = (decision: Decision) => verdictOfOne(limiter.name, limiter.limit, decision)
+  const keyOf = keyWith(options.key, facts.client)
+  const verdict = (decision: Decision) => verdictOfOne({ name: limiter.name, limit: limiter.limit, decision })
   const held = (reservation: Reservation | AsyncReservation): Held => ({
     verdict: verdict(reservation.decision),
     settle: (actual) => reservation.settle(actual),
@@ -43,14 +45,30 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
   }
 }
 
+function keyWith<Request>(
+  key: LimitOptions<Request>['key'],
+  client: RequestFacts<Request>['client'],
+): (request: Request) => string {
+  if (key === undefined) return client ?? unknownAddress()
+  return (request) => atOnce('key', key(request)) ?? (client === undefined ? unknownAddress() : client(request))
+}
+
 function policyGate<Request>(options: PolicyOptions<Request>, facts: RequestFacts<Request>): Gate<Request> {
   const { policy, attributes } = options
-  const attributesOf = (request: Request) => ({
-    method: facts.method(request),
-    path: facts.path(request),
-    ip: facts.ip(request),
-    ...attributes?.(request),
-  })
+  const known = facts.ip === undefined ? ['method', 'path'] : ['method', 'path', 'ip']
+  const asked = policy.attributes.filter((name) => !known.includes(name))
+  if (asked.length > 0 && attributes === undefined) throw asked[0] === 'ip' ? unknownAddress() : unsaid(asked[0])
+  const attributesOf = (request: Request) => {
+    const all = {
+      method: facts.method(request),
+      path: facts.path(request),
+      ...(facts.ip && { ip: facts.ip(request) }),
+      ...(attributes && atOnce('attributes', attributes(request))),
+    }
+    // A level whose attribute is forgotten or misspelt would match nobody.
+    for (const name of asked) if (!Object.hasOwn(all, name)) throw unsaid(name)
+    return all
+  }
   return {
     check: (request, cost) => policy.check(attributesOf(request), { cost }),
     reserve: (request, cost) => policy.reserve(attributesOf(request), { cost }),
@@ -58,21 +76,24 @@ function policyGate<Request>(options: PolicyOptions<Request>, facts: RequestFact
   }
 }
 
+function unsaid(name: string): InvalidTypeError {
+  const wanted = `(request) => ({ ${/^[a-z_$][\w$]*$/i.test(name) ? name : shown(name)}: … })`
+  return new InvalidTypeError(
+    `the policy asks about ${shown(name)}; give rateLimit attributes: ${wanted}, with null where a request has none`,
+    { option: 'attributes' },
+  )
+}
+
+export function unknownAddress(): never {
+  throw new InvalidTypeError(
+    'rateLimit does not know here where a request comes from; give it a key, or address: a function that says the address of the connection',
+    { option: 'address' },
+  )
+}
+
 /** What was left out is not there, rather than undefined. */
 function definedOnly(options: object): object {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-}
-
-function verdictOfOne(name: string, limit: Limit, decision: Decision): Verdict {
-  const { allowed, retryAfterMs, delayMs, degraded } = decision
-  const verdict = {
-    allowed,
-    deniedBy: allowed ? [] : [name],
-    levels: [{ name, limit, decision }],
-    retryAfterMs,
-    delayMs,
-  }
-  return degraded === undefined ? verdict : { ...verdict, degraded }
 }
 
 /** What a value comes to, now or when it is there. */

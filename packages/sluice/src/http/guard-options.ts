@@ -1,5 +1,5 @@
 import { InvalidTypeError, invalidType, invalidValue } from '../errors.js'
-import type { Limit } from '../limits/index.js'
+import { checkCost, type Limit } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
 import type { AsyncPolicy, Policy } from '../policy/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
@@ -15,9 +15,14 @@ export interface Outcome {
   readonly length: number
   /** Did the client get all of it? */
   readonly completed: boolean
+  /** The units that were taken before the handler. */
+  readonly taken: number
   /** What the handler said it cost, by `setCost`, if it did. */
   readonly cost: number | undefined
 }
+
+/** What an adapter knows of a response. */
+export type Ending = Omit<Outcome, 'taken' | 'cost'>
 
 /** What can be said in front of every handler, whatever the framework. */
 export interface HandlerOptions<Request> extends ClientAddressOptions, Omit<DescribeOptions, 'nowMs'> {
@@ -34,9 +39,12 @@ export interface HandlerOptions<Request> extends ClientAddressOptions, Omit<Desc
 /** One limit for each client, or for whatever else is the `key`. */
 export interface LimitOptions<Request> extends HandlerOptions<Request> {
   readonly limit: Limit
-  /** Who is limited. Default: the client's address. */
-  readonly key?: (request: Request) => string
-  /** What the limit is called in header fields, and what keeps it apart from others on the same store. Default `'default'`. */
+  /** Who is limited. Default, and for whom it gives nothing: the client's address. */
+  readonly key?: (request: Request) => string | null | undefined
+  /**
+   * What the limit is called in header fields, and what keeps it apart from others on the same store. Default `'default'`,
+   * but on a store of yours it has to be said.
+   */
   readonly name?: string
   /** Where states are. Default: a memory store of its own. */
   readonly store?: SyncStore | AsyncStore
@@ -49,7 +57,10 @@ export interface LimitOptions<Request> extends HandlerOptions<Request> {
 /** A policy, which has a store and says for each level what becomes of a failure. */
 export interface PolicyOptions<Request> extends HandlerOptions<Request> {
   readonly policy: Policy<string, string> | AsyncPolicy<string, string>
-  /** What the policy asks about besides `method`, `path` and `ip`, which are known; or in their place. */
+  /**
+   * What the policy asks about besides `method`, `path` and `ip`, which are known; or in their place. Each has to be said,
+   * if only as `null`.
+   */
   readonly attributes?: (request: Request) => object
   readonly limit?: undefined
   readonly key?: undefined
@@ -79,7 +90,7 @@ export function checkGuardOptions<Options>(options: Options, more: readonly stri
     const got = given.limit === undefined ? 'neither' : 'both'
     throw new InvalidTypeError(`rateLimit takes either a limit or a policy, got ${got}`, { option: 'limit' })
   }
-  const other = given.policy === undefined ? ['attributes'] : LIMIT
+  const other = given.policy === undefined ? ['attributes'] : [...LIMIT, 'ipv6Prefix']
   for (const name of other) {
     if (given[name] !== undefined)
       throw invalidType(name, `left out beside ${given.policy === undefined ? 'a limit' : 'a policy'}`, given[name])
@@ -88,9 +99,22 @@ export function checkGuardOptions<Options>(options: Options, more: readonly stri
     throw invalidType('policy', 'a policy made by createPolicy', given.policy)
   if (given.name !== undefined && !(typeof given.name === 'string' && NAME.test(given.name)))
     throw invalidValue('name', 'text of letters, digits, dots, dashes and underscores, at most 64 of them', given.name)
+  if (given.cost !== undefined && typeof given.cost !== 'function') checkCost(given.cost)
   if (given.status !== undefined && given.status !== 429 && given.status !== 503)
     throw invalidValue('status', '429 or 503', given.status)
+  if (given.expose !== undefined && typeof given.expose !== 'boolean')
+    throw invalidType('expose', 'true or false', given.expose)
   if (given.jitterMs !== undefined && !(Number.isFinite(given.jitterMs) && (given.jitterMs as number) >= 0))
     throw invalidValue('jitterMs', 'a number of milliseconds from 0', given.jitterMs)
   return options
+}
+
+/** What a function of the options has answered. The promise of an answer is none, and could be taken for any. */
+export function atOnce<T>(option: string, answer: T): T {
+  if (typeof (answer as { then?: unknown } | undefined | null)?.then !== 'function') return answer
+  // What it would have said, or why not, nobody asks any more.
+  Promise.resolve(answer).catch(() => {})
+  throw new InvalidTypeError(`${option} must be a function that answers at once, got one that returns a promise`, {
+    option,
+  })
 }

@@ -4,15 +4,16 @@ import type { Awaitable } from '../stores/index.js'
 import { type DescribeOptions, type Description, describeIn } from './describe.js'
 import { checkDialects, type Dialect } from './dialects.js'
 import { type Gate, gateOf, type Held, mapped } from './gate.js'
-import { checkGuardOptions, type GuardOptions, type Outcome } from './guard-options.js'
-import { costOf } from './request-cost.js'
+import { atOnce, checkGuardOptions, type Ending, type GuardOptions } from './guard-options.js'
+import { costOf, expectCost } from './request-cost.js'
 import { type RequestReader, requestFacts } from './request-facts.js'
+import { reasonOf, warn } from './warn.js'
 
 /** One request's way through a guard. */
 export interface Passage extends Description {
   readonly verdict: Verdict
   /** Present where the response is to be told of, when it is over. */
-  readonly settle: ((outcome: Omit<Outcome, 'cost'>) => void) | undefined
+  readonly settle: ((ending: Ending) => void) | undefined
   /** The request never went: what it holds is given back. */
   readonly cancel: () => void
 }
@@ -51,42 +52,39 @@ export class Guard<Request extends object> {
    * takes, so that it can give it back.
    */
   enter(request: Request, holds = this.#holds): Awaitable<Passage> | undefined {
+    if (this.#settle !== undefined) expectCost(request)
     if (this.#skip !== undefined && this.#skips(this.#skip(request))) return undefined
-    const cost = typeof this.#cost === 'function' ? this.#cost(request) : (this.#cost ?? 1)
-    if (!holds) return mapped(this.#gate.check(request, cost), (verdict) => this.#passage(request, verdict))
-    return mapped(this.#gate.reserve(request, cost), (held) => this.#passage(request, held.verdict, held))
+    const cost = typeof this.#cost === 'function' ? atOnce('cost', this.#cost(request)) : (this.#cost ?? 1)
+    if (!holds) return mapped(this.#gate.check(request, cost), (verdict) => this.#passage(request, cost, verdict))
+    return mapped(this.#gate.reserve(request, cost), (held) => this.#passage(request, cost, held.verdict, held))
   }
 
   #skips(answer: unknown): boolean {
-    // The promise that an async function returns is true, whatever it will be: everybody would be let through.
-    if (typeof answer !== 'boolean') throw invalidType('skip', 'a function that returns true or false at once', answer)
-    return answer
+    // Whatever is not false would let everybody through.
+    if (typeof atOnce('skip', answer) !== 'boolean')
+      throw invalidType('skip', 'a function that returns true or false at once', answer)
+    return answer as boolean
   }
 
-  #passage(request: Request, verdict: Verdict, held?: Held): Passage {
-    const settle = this.#settle
-    return {
-      ...describeIn(verdict, this.#dialects, this.#describe),
-      verdict,
-      settle:
-        held === undefined || settle === undefined || !verdict.allowed
-          ? undefined
-          : (outcome) => carefully(() => held.settle(settle({ ...outcome, cost: costOf(request) }))),
-      cancel: () => carefully(() => held?.cancel()),
-    }
+  #passage(request: Request, taken: number, verdict: Verdict, held?: Held): Passage {
+    const { status, headers, body } = describeIn(verdict, this.#dialects, this.#describe)
+    if (held === undefined) return { verdict, status, headers, body, settle: undefined, cancel: doNothing }
+    const units = this.#settle
+    const settle: Passage['settle'] =
+      units === undefined || !verdict.allowed
+        ? undefined
+        : (ending) => carefully(() => held.settle(atOnce('settle', units({ ...ending, taken, cost: costOf(request) }))))
+    return { verdict, status, headers, body, settle, cancel: () => carefully(() => held.cancel()) }
   }
 }
+
+function doNothing(): void {}
 
 /** By now there is nobody to throw an error to: the response is over. */
 async function carefully(run: () => Awaitable<void>): Promise<void> {
   try {
     await run()
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    process.emitWarning(
-      `a request could not be settled, and what it took stays taken: ${why}`,
-      'SluiceWarning',
-      'SLUICE_SETTLE',
-    )
+    warn(`a request could not be settled, and what it took stays taken: ${reasonOf(error)}`, 'SLUICE_SETTLE')
   }
 }

@@ -1,3 +1,4 @@
+import { invalidType } from '../errors.js'
 import { type Item, parseDictionary, parseList } from './structured-list.js'
 
 /** One quota, as a server tells of it. */
@@ -34,6 +35,11 @@ export type FieldSource =
 /** Larger numbers of seconds than this are no duration but a time, and of milliseconds beyond the next. */
 const LEAST_EPOCH_SECONDS = 1_000_000_000
 const LEAST_EPOCH_MS = 100_000_000_000
+const WANTED = 'a Headers, an object of header fields by name, or pairs of name and value'
+const NUMBER = /^\d{1,15}(?:\.\d{1,9})?$/
+/** The three forms that HTTP knows, of which the last does not say that it is UTC, and that of RFC 3339. */
+const DATE =
+  /^(?:[a-z]{3,9}, \d\d[ -][a-z]{3}[ -]\d{2,4} [\d:]{8} GMT|[a-z]{3} [a-z]{3} [ \d]\d [\d:]{8} (\d{4})|\d{4}(?:-\d\d){2}T[\d:]{8}(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))$/i
 
 /**
  * Reads what a server tells of its quotas, in whichever dialect: the IETF's draft of today, its earlier revisions, and
@@ -49,9 +55,8 @@ const LEAST_EPOCH_MS = 100_000_000_000
  */
 export function parseRateLimit(headers: FieldSource, options: ParseRateLimitOptions = {}): ParsedRateLimit {
   const field = reading(headers)
-  const serverMs = Date.parse(field('date') ?? '')
-  const nowMs = Number.isNaN(serverMs) ? (options.nowMs ?? Date.now()) : serverMs
-  const retryAfterMs = waitOf(field('retry-after'), nowMs)
+  const nowMs = dateMs(field('date')) ?? options.nowMs ?? Date.now()
+  const retryAfterMs = retryAfter(field('retry-after'), nowMs)
   const quotas = draftQuotas(field) ?? dictionaryQuotas(field) ?? singleQuotas(field, nowMs)
   return retryAfterMs === undefined ? { quotas } : { quotas, retryAfterMs }
 }
@@ -63,27 +68,34 @@ function draftQuotas(field: Field): readonly ParsedQuota[] | undefined {
   const quotas = namedItems(field('ratelimit'), 'r')
   const policies = namedItems(field('ratelimit-policy'), 'q')
   if (quotas.size === 0 && policies.size === 0) return undefined
-  const names = new Set([...quotas.keys(), ...policies.keys()])
-  return [...names].map((name) => {
-    const [quota, policy] = [quotas.get(name), policies.get(name)]
+  const labels = new Set([...quotas.keys(), ...policies.keys()])
+  return [...labels].map((label) => {
+    const [quota, policy] = [quotas.get(label), policies.get(label)]
     return parsed({
-      name,
-      quota: wholeOf(policy?.get('q')),
-      windowSeconds: wholeOf(policy?.get('w')),
-      remaining: wholeOf(quota?.get('r')),
-      resetAfterMs: msOf(wholeOf(quota?.get('t'))),
+      name: (quota ?? policy)?.value as string,
+      quota: wholeOf(policy?.parameters.get('q')),
+      windowSeconds: windowOf(policy),
+      remaining: wholeOf(quota?.parameters.get('r')),
+      resetAfterMs: msOf(wholeOf(quota?.parameters.get('t'))),
     })
   })
 }
 
-/** By name, the parameters of those items that have one, and what they must tell. */
-function namedItems(text: string | undefined, required: string): ReadonlyMap<string, Item['parameters']> {
-  const items = text === undefined ? undefined : parseList(text)
-  return new Map(
-    (items ?? []).flatMap(({ value, parameters }) =>
-      typeof value === 'string' && wholeOf(parameters.get(required)) !== undefined ? [[value, parameters]] : [],
-    ),
-  )
+/**
+ * Those items that have a name, and what they must tell. Several limiters may have one name, and add to the fields in the
+ * same order: an item is known by its name and how many had it before.
+ */
+function namedItems(text: string | undefined, required: string): ReadonlyMap<string, Item> {
+  const named = new Map<string, Item>()
+  const counts = new Map<string, number>()
+  for (const item of (text === undefined ? undefined : parseList(text)) ?? []) {
+    const { value, parameters } = item
+    if (typeof value !== 'string') continue
+    const before = counts.get(value) ?? 0
+    counts.set(value, before + 1)
+    if (wholeOf(parameters.get(required)) !== undefined) named.set(`${before} ${value}`, item)
+  }
+  return named
 }
 
 /** `RateLimit: limit=100, remaining=50, reset=5`, in revision 07. */
@@ -103,7 +115,7 @@ function singleQuotas(field: Field, nowMs: number): readonly ParsedQuota[] {
     const quota = wholeOf(leadingNumber(field(`${prefix}limit`)))
     const remaining = wholeOf(leadingNumber(field(`${prefix}remaining`)))
     if (quota === undefined && remaining === undefined) continue
-    const resetAfterMs = waitOf(field(`${prefix}reset`), nowMs)
+    const resetAfterMs = resetAfter(field(`${prefix}reset`), nowMs)
     return [
       parsed({ quota, windowSeconds: prefix === 'ratelimit-' ? oldWindow(field) : undefined, remaining, resetAfterMs }),
     ]
@@ -114,19 +126,38 @@ function singleQuotas(field: Field, nowMs: number): readonly ParsedQuota[] {
 /** `RateLimit-Policy: 100;w=60`, until revision 07. */
 function oldWindow(field: Field): number | undefined {
   const [first] = parseList(field('ratelimit-policy') ?? '') ?? []
-  return typeof first?.value === 'number' ? wholeOf(first.parameters.get('w')) : undefined
+  return typeof first?.value === 'number' ? windowOf(first) : undefined
 }
 
-/** How long until what a field tells: seconds from now, a time in epoch seconds or milliseconds, or a date. */
-function waitOf(text: string | undefined, nowMs: number): number | undefined {
-  if (text === undefined) return undefined
-  const number = /^\d{1,17}(?:\.\d{1,9})?$/.test(text) ? Number(text) : undefined
-  if (number === undefined) {
-    const dateMs = /[a-z]/i.test(text) && text.length < 64 ? Date.parse(text) : Number.NaN
-    return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs)
-  }
+/** No window has a length of 0. */
+function windowOf(policy: Item | undefined): number | undefined {
+  return wholeOf(policy?.parameters.get('w')) || undefined
+}
+
+/** Seconds from now, however many, or a date. */
+function retryAfter(text: string | undefined, nowMs: number): number | undefined {
+  if (text !== undefined && NUMBER.test(text)) return Number(text) * 1_000
+  return untilMs(dateMs(text), nowMs)
+}
+
+/** Seconds from now, a time in epoch seconds or milliseconds, or a date. */
+function resetAfter(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined || !NUMBER.test(text)) return untilMs(dateMs(text), nowMs)
+  const number = Number(text)
   if (number < LEAST_EPOCH_SECONDS) return number * 1_000
-  return Math.max(0, (number < LEAST_EPOCH_MS ? number * 1_000 : number) - nowMs)
+  return untilMs(number < LEAST_EPOCH_MS ? number * 1_000 : number, nowMs)
+}
+
+function untilMs(timeMs: number | undefined, nowMs: number): number | undefined {
+  return timeMs === undefined ? undefined : Math.max(0, timeMs - nowMs)
+}
+
+/** `Date.parse` itself takes `'soon 3'` for a day in March. */
+function dateMs(text: string | undefined): number | undefined {
+  const match = text === undefined ? null : DATE.exec(text)
+  if (match === null) return undefined
+  const ms = Date.parse(match[1] === undefined ? match[0] : `${match[0]} GMT`)
+  return Number.isNaN(ms) ? undefined : ms
 }
 
 /** `100, 100;w=60`, as some revisions had it, is 100. */
@@ -150,18 +181,23 @@ function parsed(quota: { readonly [Name in keyof ParsedQuota]: ParsedQuota[Name]
 
 /** Reads fields by name, in lower case. */
 function reading(headers: FieldSource): Field {
-  if ('get' in headers && typeof headers.get === 'function') {
+  if (typeof headers !== 'object' || headers === null) throw invalidType('headers', WANTED, headers)
+  const iterable = Symbol.iterator in headers
+  if (!iterable && 'get' in headers && typeof headers.get === 'function') {
     const { get } = headers
-    return (name) => (get.call(headers, name) as string | null) ?? undefined
+    return (name) => fieldText(get.call(headers, name))
   }
-  const pairs: Iterable<readonly [string, unknown]> =
-    Symbol.iterator in headers ? (headers as Iterable<readonly [string, string]>) : Object.entries(headers)
   const fields = new Map<string, string>()
-  for (const [name, value] of pairs) {
-    if (value === undefined || value === null) continue
-    const text = Array.isArray(value) ? value.join(', ') : String(value)
-    const before = fields.get(name.toLowerCase())
-    fields.set(name.toLowerCase(), before === undefined ? text : `${before}, ${text}`)
+  for (const pair of iterable ? (headers as Iterable<unknown>) : Object.entries(headers)) {
+    if (!Array.isArray(pair) || typeof pair[0] !== 'string') throw invalidType('headers', WANTED, headers)
+    const [name, text] = [pair[0].toLowerCase(), fieldText(pair[1])]
+    const before = fields.get(name)
+    if (text !== undefined) fields.set(name, before === undefined ? text : `${before}, ${text}`)
   }
   return (name) => fields.get(name)
+}
+
+function fieldText(value: unknown): string | undefined {
+  if (Array.isArray(value)) return fieldText(value.filter((each) => typeof each === 'string').join(', '))
+  return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : undefined
 }

@@ -12,7 +12,7 @@ const known = new WeakMap<Limit, QuotaPolicy>()
 export function quotaPolicyOf(limit: Limit): QuotaPolicy {
   let policy = known.get(limit)
   if (policy === undefined) {
-    policy = { quota: quotaOf(limit), windowSeconds: Math.max(1, Math.ceil(windowUs(limit) / 1_000_000)) }
+    policy = { quota: quotaOf(limit), windowSeconds: Math.max(1, Math.ceil(windowUs(limit) / 1_000_000) || 1) }
     known.set(limit, policy)
   }
   return policy

@@ -1,6 +1,9 @@
 import { checkCost } from '../limits/index.js'
+import { warn } from './warn.js'
 
 const costs = new WeakMap<object, number>()
+const expected = new WeakSet<object>()
+let hasWarned = false
 
 /**
  * Says what a request has really cost, from inside its handler: `settle` is told, when the response is over. The request is
@@ -16,7 +19,7 @@ const costs = new WeakMap<object, number>()
  * const limited = rateLimit({
  *   limit: tokenBucket({ capacity: 1_000, refill: '100/s' }),
  *   cost: 10,
- *   settle: ({ cost = 10 }) => cost,
+ *   settle: ({ cost, taken }) => cost ?? taken,
  * })
  *
  * createServer((req, res) =>
@@ -30,6 +33,18 @@ const costs = new WeakMap<object, number>()
 export function setCost(request: object, units: number): void {
   checkCost(units)
   costs.set(request, units)
+  if (hasWarned || expected.has(request)) return
+  hasWarned = true
+  warn(
+    'setCost was told of a request that nobody settles: give rateLimit settle: ({ cost, taken }) => cost ?? taken, ' +
+      'and setCost what the framework hands to a handler',
+    'SLUICE_COST',
+  )
+}
+
+/** Somebody is going to settle a request. */
+export function expectCost(request: object): void {
+  expected.add(request)
 }
 
 export function costOf(request: object): number | undefined {

@@ -1,11 +1,12 @@
-import { type ClientAddressOptions, clientKey, originOf } from './client-address.js'
+import { type ClientAddress, type ClientAddressOptions, clientKey, originOf } from './client-address.js'
 
 /** How a request of a framework is read. */
 export interface RequestReader<Request> {
   method(request: Request): string
   /** The address that was asked for, as the client wrote it: a path, perhaps with a query, or a whole URL. */
   url(request: Request): string
-  remoteAddress(request: Request): string | undefined
+  /** Of the connection. Left out where nobody knows. */
+  remoteAddress?(request: Request): string | undefined
   field(request: Request, name: string): string | null | undefined
 }
 
@@ -14,9 +15,9 @@ export interface RequestFacts<Request> {
   method(request: Request): string
   path(request: Request): string
   /** The client's whole address. */
-  ip(request: Request): string
+  readonly ip: ((request: Request) => string) | undefined
   /** The client's address as a key: of IPv6 its network. */
-  client(request: Request): string
+  readonly client: ((request: Request) => string) | undefined
 }
 
 export function requestFacts<Request>(
@@ -25,11 +26,14 @@ export function requestFacts<Request>(
 ): RequestFacts<Request> {
   const origin = originOf(options)
   const client = clientKey(options)
+  const remoteAddress = reader.remoteAddress?.bind(reader)
+  const by = (address: ClientAddress) =>
+    remoteAddress && ((request: Request) => address(remoteAddress(request), (name) => reader.field(request, name)))
   return {
     method: (request) => reader.method(request),
     path: (request) => pathOf(reader.url(request)),
-    ip: (request) => origin(reader.remoteAddress(request), (name) => reader.field(request, name)),
-    client: (request) => client(reader.remoteAddress(request), (name) => reader.field(request, name)),
+    ip: by(origin),
+    client: by(client),
   }
 }
 

@@ -3,7 +3,7 @@ const LARGEST = 999_999_999_999_999
 
 /** A number as an integer of a structured field, which knows neither fractions nor infinity. */
 export function integerText(value: number): string {
-  return String(Number.isNaN(value) ? 0 : Math.min(LARGEST, Math.max(0, Math.trunc(value))))
+  return value >= 1 ? String(Math.min(LARGEST, Math.trunc(value))) : '0'
 }
 
 /** Milliseconds as whole seconds: later rather than earlier. */

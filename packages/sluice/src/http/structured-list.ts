@@ -4,11 +4,13 @@ export interface Item {
   readonly parameters: ReadonlyMap<string, string | number | boolean>
 }
 
-const LONGEST = 8_192
+/** As much as Node.js takes of all fields together. */
+const LONGEST = 16_384
 const KEY = /[a-z*][a-z\d_.*-]*/y
 const BARE =
-  /"((?:[ !#-[\]-~]|\\["\\])*)"|(-?\d{1,12}\.\d{1,3}|-?\d{1,15})|:([a-z\d+/=]*):|\?([01])|([a-z*][\w!#$%&'*+.^`|~:/-]*)/iy
-const SPACES = /[ \t]*/y
+  /"((?:[ !#-[\]-~]|\\["\\])*)"|(-?\d{1,12}\.\d{1,3}|-?\d{1,15})|:([a-z\d+/]*={0,2}):|\?([01])|([a-z*][\w!#$%&'*+.^`|~:/-]*)/iy
+const NONE: Item['parameters'] = new Map()
+const SPACES = / */y
 const COMMA = /[ \t]*,[ \t]*/y
 
 /** The items of a list. Nothing, if it is not one as a whole: half of a field is not to be believed. */
@@ -45,7 +47,8 @@ class Parser {
     }
   }
 
-  #parameters(): Map<string, string | number | boolean> | undefined {
+  #parameters(): Item['parameters'] | undefined {
+    if (this.#text[this.#at] !== ';') return NONE
     const parameters = new Map<string, string | number | boolean>()
     while (this.#skip(';')) {
       this.#match(SPACES)

@@ -45,9 +45,9 @@ describe('options of rateLimit', () => {
   })
 
   it('a Request does not say where it comes from: somebody has to', () => {
-    expect(() => fetchLimit({ limit })).toThrow('give rateLimit a key, or address')
+    expect(() => fetchLimit({ limit })).toThrow('give it a key, or address')
     expect(() => fetchLimit({ policy })).not.toThrow()
     const byAddress = createPolicy({ levels: [{ name: 'ip', key: 'ip', limit }] })
-    expect(() => fetchLimit({ policy: byAddress })).toThrow('give rateLimit a key, or address')
+    expect(() => fetchLimit({ policy: byAddress })).toThrow('give it a key, or address')
   })
 })

@@ -12,3 +12,9 @@ export function attempt<T>(run: () => T, next: (error: never) => void): T | type
   next(error as never)
   return FAILED
 }
+
+/** The same for what may go on for a while. */
+export function attemptAll(run: () => unknown, next: (error: never) => void): void {
+  const result = attempt(run, next)
+  if (result instanceof Promise) result.catch((error) => next(error as never))
+}

@@ -1,14 +1,13 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
-import type { FastifyContextConfig } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Verdict } from '../../policy/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { mergeFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
-import { afterTurn } from './after-turn.js'
-import { attempt, FAILED } from './attempt.js'
-import type { NodeRequest, NodeResponse } from './node-messages.js'
-import { whenOver } from './response-outcome.js'
+import { admit } from './admit.js'
+import { attempt, attemptAll, FAILED } from './attempt.js'
+import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
 /** As much of a request of Fastify as is needed. */
 export interface FastifyRequestLike {
@@ -29,9 +28,12 @@ export interface FastifyReplyLike {
 }
 
 /** See {@link GuardOptions}. */
-export type FastifyOptions<Request extends FastifyRequestLike = FastifyRequestLike> = GuardOptions<Request> & {
+export type FastifyOptions<
+  Request extends FastifyRequestLike = FastifyRequest,
+  Reply extends FastifyReplyLike = FastifyReply,
+> = GuardOptions<Request> & {
   /** Answers a denied request in your own way. Status and fields are set; it has to send the reply. */
-  readonly onDenied?: (request: Request, reply: FastifyReplyLike, verdict: Verdict) => void
+  readonly onDenied?: (request: Request, reply: Reply, verdict: Verdict) => unknown
 }
 
 declare module 'fastify' {
@@ -57,7 +59,7 @@ export type FastifyRateLimit = (app: FastifyLike, options: object, done: (error?
 const reader: RequestReader<FastifyRequestLike> = {
   method: ({ method }) => method,
   url: ({ originalUrl }) => originalUrl,
-  remoteAddress: ({ socket }) => socket.remoteAddress,
+  remoteAddress: ({ socket }) => remoteAddressOf(socket),
   field: ({ headers }, name) => {
     const value = headers[name]
     return typeof value === 'object' ? value.join(', ') : value
@@ -80,16 +82,17 @@ const reader: RequestReader<FastifyRequestLike> = {
  * app.get('/search', { config: { rateLimit: search } }, () => 'found')
  * ```
  */
-export function rateLimit<Request extends FastifyRequestLike = FastifyRequestLike>(
-  options?: FastifyOptions<Request>,
-): FastifyRateLimit {
-  const forAll = options === undefined ? undefined : new Limited(options as FastifyOptions)
+export function rateLimit<
+  Request extends FastifyRequestLike = FastifyRequest,
+  Reply extends FastifyReplyLike = FastifyReply,
+>(options?: FastifyOptions<Request, Reply>): FastifyRateLimit {
+  const forAll = options === undefined ? undefined : new Limited(options as unknown as LikeOptions)
   const ofRoutes = new WeakMap<object, Limited>()
   const ofRoute = (config: FastifyContextConfig | undefined): Limited | undefined => {
     const own = config?.rateLimit
     if (own === undefined) return undefined
     // Routes may be told the same options, as GET and its HEAD are: then they share the limit.
-    const limited = ofRoutes.get(own) ?? new Limited(own)
+    const limited = ofRoutes.get(own) ?? new Limited(own as unknown as LikeOptions)
     ofRoutes.set(own, limited)
     return limited
   }
@@ -114,13 +117,14 @@ export function rateLimit<Request extends FastifyRequestLike = FastifyRequestLik
 }
 
 type Next = (error?: Error) => void
+type LikeOptions = FastifyOptions<FastifyRequestLike, FastifyReplyLike>
 
 /** A guard, and what it does to replies. */
 class Limited {
   readonly #guard: Guard<FastifyRequestLike>
-  readonly #onDenied: FastifyOptions['onDenied']
+  readonly #onDenied: LikeOptions['onDenied']
 
-  constructor(options: FastifyOptions) {
+  constructor(options: LikeOptions) {
     this.#guard = new Guard(options, reader, ['onDenied'])
     this.#onDenied = options.onDenied
   }
@@ -147,14 +151,11 @@ class Limited {
       before?.cancel()
       reply.code(passage.status)
       if (this.#onDenied === undefined) reply.send(passage.body)
-      else attempt(() => this.#onDenied?.(request, reply, passage.verdict), next)
+      else attemptAll(() => this.#onDenied?.(request, reply, passage.verdict), next)
       return
     }
     if (then !== undefined) then.enter(request, reply, next, undefined, passage)
-    else {
-      for (const each of [before, passage]) if (each?.settle !== undefined) whenOver(reply.raw, each.settle)
-      afterTurn([before, passage], reply.raw, next)
-    }
+    else admit([before, passage], reply.raw, next)
   }
 }
 

@@ -1,5 +1,4 @@
 /** `sluice/fetch`: rate limiting for handlers that turn a `Request` into a `Response`: Next.js, Bun, Deno and others. */
-import { InvalidTypeError } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { mapped } from '../gate.js'
@@ -40,7 +39,6 @@ export type FetchHandler<Rest extends readonly unknown[]> = (request: Request, .
 export function rateLimit<Rest extends readonly unknown[] = readonly unknown[]>(
   options: FetchOptions<Rest>,
 ): (handler: FetchHandler<Rest>) => FetchHandler<Rest> {
-  checkAddress(options)
   const { address, onDenied } = options
   // What came with a request is only known while it is entered, and only the address is asked of it.
   let rest: Rest
@@ -49,7 +47,7 @@ export function rateLimit<Rest extends readonly unknown[] = readonly unknown[]>(
     {
       method: ({ method }) => method,
       url: ({ url }) => url,
-      remoteAddress: (request) => address?.(request, ...rest),
+      ...(address && { remoteAddress: (request: Request) => address(request, ...rest) }),
       field: ({ headers }, name) => headers.get(name),
     },
     ['address', 'onDenied'],
@@ -77,13 +75,4 @@ export function rateLimit<Rest extends readonly unknown[] = readonly unknown[]>(
       }
       return entered instanceof Promise ? entered.then(go) : go(entered)
     }
-}
-
-function checkAddress({ address, key, policy, attributes }: FetchOptions<never>): void {
-  if (address !== undefined || key !== undefined || attributes !== undefined) return
-  if (policy !== undefined && !policy.attributes.includes('ip')) return
-  throw new InvalidTypeError(
-    'a Request does not say where it comes from; give rateLimit a key, or address: (request, …) => the address of the connection',
-    { option: 'address' },
-  )
 }

@@ -1,7 +1,8 @@
 /** `sluice/hono`: rate limiting for Hono. */
-import { InvalidTypeError } from '../../errors.js'
+import type { Context } from 'hono'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
+import { unknownAddress } from '../gate.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { turn } from '../turn.js'
@@ -21,18 +22,18 @@ export interface HonoContextLike {
 }
 
 /** See {@link GuardOptions}. */
-export type HonoOptions<Context extends HonoContextLike = HonoContextLike> = GuardOptions<Context> & {
+export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<C> & {
   /**
    * The address that a request came from: `(c) => getConnInfo(c).remote.address`, with `getConnInfo` from Hono's adapter
    * for your platform. Needed where there is no `key`, but on Node.js, where it is known.
    */
-  readonly address?: (context: Context) => string | undefined
+  readonly address?: (context: C) => string | undefined
   /** Answers a denied request in your own way. The fields are added to what it returns. */
-  readonly onDenied?: (context: Context, verdict: Verdict) => Awaitable<Response>
+  readonly onDenied?: (context: C, verdict: Verdict) => Awaitable<Response>
 }
 
 /** Middleware of Hono. */
-export type HonoMiddleware<Context> = (context: Context, next: () => Promise<void>) => Promise<Response | undefined>
+export type HonoMiddleware<C> = (context: C, next: () => Promise<void>) => Promise<Response | undefined>
 
 /**
  * Limits what comes after it.
@@ -47,11 +48,9 @@ export type HonoMiddleware<Context> = (context: Context, next: () => Promise<voi
  * app.use(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit<Context extends HonoContextLike = HonoContextLike>(
-  options: HonoOptions<Context>,
-): HonoMiddleware<Context> {
+export function rateLimit<C extends HonoContextLike = Context>(options: HonoOptions<C>): HonoMiddleware<C> {
   const { address, onDenied } = options
-  const guard = new Guard<Context>(
+  const guard = new Guard<C>(
     options,
     {
       method: ({ req }) => req.method,
@@ -92,8 +91,5 @@ export function rateLimit<Context extends HonoContextLike = HonoContextLike>(
 function nodeAddress({ env }: HonoContextLike): string | undefined {
   const socket = env?.incoming?.socket
   if (socket !== undefined) return socket.remoteAddress
-  throw new InvalidTypeError(
-    'rateLimit does not know where a request comes from on this platform; give it a key, or address: (c) => getConnInfo(c).remote.address',
-    { option: 'address' },
-  )
+  return unknownAddress()
 }

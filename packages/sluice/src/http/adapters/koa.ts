@@ -1,11 +1,12 @@
 /** `sluice/koa`: rate limiting for Koa 2 and 3. */
+import type { Context } from 'koa'
 import type { Verdict } from '../../policy/index.js'
+import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { mergeFields } from '../merge-fields.js'
-import { afterTurn } from './after-turn.js'
-import type { NodeRequest, NodeResponse } from './node-messages.js'
-import { whenOver } from './response-outcome.js'
+import { admit } from './admit.js'
+import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
 /** As much of a context of Koa as is needed. */
 export interface KoaContextLike {
@@ -21,13 +22,13 @@ export interface KoaContextLike {
 }
 
 /** See {@link GuardOptions}. */
-export type KoaOptions<Context extends KoaContextLike = KoaContextLike> = GuardOptions<Context> & {
+export type KoaOptions<C extends KoaContextLike = Context> = GuardOptions<C> & {
   /** Answers a denied request in your own way. Status and fields are set; it has to set the body. */
-  readonly onDenied?: (context: Context, verdict: Verdict) => void
+  readonly onDenied?: (context: C, verdict: Verdict) => Awaitable<void>
 }
 
 /** Middleware of Koa. */
-export type KoaMiddleware<Context> = (context: Context, next: () => Promise<unknown>) => Promise<void>
+export type KoaMiddleware<C> = (context: C, next: () => Promise<unknown>) => Promise<void>
 
 /**
  * Limits what comes after it.
@@ -42,16 +43,14 @@ export type KoaMiddleware<Context> = (context: Context, next: () => Promise<unkn
  * app.use(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit<Context extends KoaContextLike = KoaContextLike>(
-  options: KoaOptions<Context>,
-): KoaMiddleware<Context> {
+export function rateLimit<C extends KoaContextLike = Context>(options: KoaOptions<C>): KoaMiddleware<C> {
   const { onDenied } = options
-  const guard = new Guard<Context>(
+  const guard = new Guard<C>(
     options,
     {
       method: ({ method }) => method,
       url: ({ originalUrl }) => originalUrl,
-      remoteAddress: ({ req }) => req.socket.remoteAddress,
+      remoteAddress: ({ req }) => remoteAddressOf(req.socket),
       field: (context, name) => context.get(name),
     },
     ['onDenied'],
@@ -67,11 +66,10 @@ export function rateLimit<Context extends KoaContextLike = KoaContextLike>(
     if (!passage.verdict.allowed) {
       context.status = passage.status
       if (onDenied === undefined) context.body = passage.body
-      else onDenied(context, passage.verdict)
+      else await onDenied(context, passage.verdict)
       return
     }
-    if (passage.settle !== undefined) whenOver(context.res, passage.settle)
-    if (passage.verdict.delayMs > 0) await new Promise<void>((go) => afterTurn([passage], context.res, go))
+    await new Promise<void>((go) => admit([passage], context.res, go))
     try {
       await next()
     } catch (error) {

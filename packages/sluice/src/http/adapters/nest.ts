@@ -12,14 +12,14 @@ import type { Verdict } from '../../policy/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { mergeFields } from '../merge-fields.js'
-import { afterTurn } from './after-turn.js'
+import { admit } from './admit.js'
 import type { ExpressRequest } from './express.js'
 import { reader } from './node.js'
 import type { NodeResponse } from './node-messages.js'
-import { whenOver } from './response-outcome.js'
 
-/** See {@link GuardOptions}: a request is that of Express or of Fastify. */
-export type NestOptions<Request extends ExpressRequest = ExpressRequest> = GuardOptions<Request>
+/** See {@link GuardOptions}: a request is that of Express or of Fastify, whichever the application is on. */
+// biome-ignore lint/suspicious/noExplicitAny: Nest does not say which
+export type NestOptions<Request extends object = any> = GuardOptions<Request>
 
 /** What a denied request is answered with, unless an exception filter does. */
 export class RateLimitException extends HttpException {
@@ -70,12 +70,12 @@ export class RateLimitGuard implements CanActivate {
  * app.useGlobalGuards(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit(options: NestOptions): RateLimitGuard {
+export function rateLimit<Request extends object>(options: NestOptions<Request>): RateLimitGuard {
   return new RateLimitGuard(options)
 }
 
 /** A limit for a controller or for one of its routes, besides those for all. */
-export function RateLimit(options: NestOptions): MethodDecorator & ClassDecorator {
+export function RateLimit<Request extends object>(options: NestOptions<Request>): MethodDecorator & ClassDecorator {
   return UseGuards(rateLimit(options))
 }
 
@@ -98,7 +98,7 @@ export interface NestAsyncOptions {
 /** A limit for all routes of an application. */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class RateLimitModule {
-  static forRoot(options: NestOptions): DynamicModule {
+  static forRoot<Request extends object>(options: NestOptions<Request>): DynamicModule {
     return moduleWith({ provide: APP_GUARD, useValue: rateLimit(options) })
   }
 
@@ -137,7 +137,13 @@ function proceed(passage: Passage, response: NodeResponse | FastifyReplyLike): b
     else response.setHeader(name, merged[name])
   }
   if (!passage.verdict.allowed) throw new RateLimitException(passage)
-  if (passage.settle !== undefined) whenOver(raw, passage.settle)
-  if (passage.verdict.delayMs === 0) return true
-  return new Promise((go) => afterTurn([passage], raw, () => go(true)))
+  let went = false
+  let go = () => {
+    went = true
+  }
+  admit([passage], raw, () => go())
+  if (went) return true
+  return new Promise((resolve) => {
+    go = () => resolve(true)
+  })
 }

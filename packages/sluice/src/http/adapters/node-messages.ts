@@ -4,13 +4,22 @@ export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: { readonly [name: string]: string | string[] | undefined }
-  readonly socket: { readonly remoteAddress?: string | undefined }
+  readonly socket: { readonly remoteAddress?: string | undefined; readonly destroyed?: boolean }
+}
+
+/** Where a connection comes from. Of one that is closed nobody knows, which is not the same as a Unix socket's nothing. */
+export function remoteAddressOf({ remoteAddress, destroyed }: NodeRequest['socket']): string | undefined {
+  return remoteAddress === undefined && destroyed === true ? '' : remoteAddress
 }
 
 export interface NodeResponse {
   statusCode: number
   readonly headersSent: boolean
   readonly writableFinished: boolean
+  readonly destroyed?: boolean
+  readonly closed?: boolean
+  /** Of HTTP/2. */
+  readonly stream?: { readonly destroyed: boolean } | undefined
   getHeader(name: string): number | string | string[] | undefined
   setHeader(name: string, value: string): unknown
   // biome-ignore lint/suspicious/noExplicitAny: overloaded, and only wrapped

@@ -1,14 +1,15 @@
 /** `sluice/node`: rate limiting for `node:http`, `node:http2` and whatever takes their requests. */
 import type { Verdict } from '../../policy/index.js'
+import type { Awaitable } from '../../stores/index.js'
 import type { Fields } from '../dialects.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { mergeFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
-import { afterTurn } from './after-turn.js'
-import { attempt, FAILED } from './attempt.js'
-import type { NodeRequest, NodeResponse } from './node-messages.js'
-import { whenOver } from './response-outcome.js'
+import { reasonOf, warn } from '../warn.js'
+import { admit } from './admit.js'
+import { attempt, attemptAll, FAILED } from './attempt.js'
+import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
 export type { NodeRequest, NodeResponse }
 
@@ -18,18 +19,15 @@ export type NodeOptions<
   Response extends NodeResponse = NodeResponse,
 > = GuardOptions<Request> & {
   /** Answers a denied request in your own way. Status and fields are set; it has to send the body and end. */
-  readonly onDenied?: (request: Request, response: Response, verdict: Verdict) => void
+  readonly onDenied?: (request: Request, response: Response, verdict: Verdict) => Awaitable<void>
 }
 
 /** Calls `next` for a request that may go, now or when it is its turn; answers one that may not. */
-export type NodeMiddleware<Request, Response> = (
-  request: Request,
-  response: Response,
-  next: (error?: unknown) => void,
-) => void
+export type NodeGuard<Request, Response> = (request: Request, response: Response, next: () => void) => void
 
 /**
- * Limits requests in front of a handler. Where the store is in memory all of it happens at once.
+ * Limits requests in front of a handler. Where the store is in memory all of it happens at once. A request that cannot be
+ * decided on, because an option is a function that throws, is answered with 500 and goes no further.
  *
  * @example
  * ```ts
@@ -43,19 +41,39 @@ export type NodeMiddleware<Request, Response> = (
  */
 export function rateLimit<Request extends NodeRequest = NodeRequest, Response extends NodeResponse = NodeResponse>(
   options: NodeOptions<Request, Response>,
-): NodeMiddleware<Request, Response> {
-  return nodeMiddleware(options, reader)
+): NodeGuard<Request, Response> {
+  const limited = nodeMiddleware(options, reader)
+  return (request, response, next) => {
+    limited(request, response, (error?: unknown) => {
+      if (error === undefined) next()
+      else fail(response, error)
+    })
+  }
+}
+
+/** Nobody is there to be told of the error, and a handler that is called in spite of it would be one without a limit. */
+function fail(response: NodeResponse, error: unknown): void {
+  warn(`a request was answered with 500: ${reasonOf(error)}`, 'SLUICE_REQUEST')
+  if (!response.headersSent) response.statusCode = 500
+  response.end()
 }
 
 /** What a request of Node.js says of itself. */
 export const reader: RequestReader<NodeRequest> = {
   method: ({ method }) => method ?? '',
   url: ({ url }) => url ?? '',
-  remoteAddress: ({ socket }) => socket.remoteAddress,
+  remoteAddress: ({ socket }) => remoteAddressOf(socket),
   field: ({ headers }, name) => fieldText(headers[name]),
 }
 
-/** The same for a framework on top of it, whose requests are read in another way. */
+/** Middleware of Connect: `next` is called for a request that may go, or with an error. */
+export type NodeMiddleware<Request, Response> = (
+  request: Request,
+  response: Response,
+  next: (error?: unknown) => void,
+) => void
+
+/** The same for a framework on top of it, whose requests are read in another way, and which has a use for errors. */
 export function nodeMiddleware<Request extends NodeRequest, Response extends NodeResponse>(
   options: NodeOptions<Request, Response>,
   requests: RequestReader<Request>,
@@ -65,12 +83,11 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
   const proceed = (passage: Passage, request: Request, response: Response, next: (error?: unknown) => void): void => {
     setFields(response, passage.headers)
     if (passage.verdict.allowed) {
-      if (passage.settle !== undefined) whenOver(response, passage.settle)
-      afterTurn([passage], response, next)
+      admit([passage], response, next)
     } else {
       response.statusCode = passage.status
       if (onDenied === undefined) response.end(passage.body)
-      else attempt(() => onDenied(request, response, passage.verdict), next)
+      else attemptAll(() => onDenied(request, response, passage.verdict), next)
     }
   }
   return (request, response, next) => {

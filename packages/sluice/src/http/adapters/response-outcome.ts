@@ -1,11 +1,11 @@
-import type { Outcome } from '../guard-options.js'
+import type { Ending } from '../guard-options.js'
 import type { NodeResponse } from './node-messages.js'
 
 /**
  * Tells what became of a response, once, when it is over: sent, or given up by the client. Counts the bytes of the body on
  * their way, because a stream has no length that is known before.
  */
-export function whenOver(response: NodeResponse, tell: (outcome: Omit<Outcome, 'cost'>) => void): void {
+export function whenOver(response: NodeResponse, tell: (ending: Ending) => void): void {
   let length = 0
   const { write, end } = response
   const count = (chunk: unknown, encoding: unknown) => {

@@ -1,5 +1,5 @@
 import type { Passage } from '../guard.js'
-import type { Outcome } from '../guard-options.js'
+import type { Ending } from '../guard-options.js'
 import { mergeFields } from '../merge-fields.js'
 
 /** The response to a denied request. */
@@ -22,7 +22,7 @@ export function withFields(response: Response, { headers }: Passage): Response {
 }
 
 /** A response that tells, once, when all of it has been sent, or nobody wants the rest. */
-export function telling(response: Response, settle: (outcome: Omit<Outcome, 'cost'>) => void): Response {
+export function telling(response: Response, settle: (ending: Ending) => void): Response {
   const { status } = response
   let length = 0
   let isOver = false

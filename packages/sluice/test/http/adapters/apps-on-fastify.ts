@@ -15,7 +15,7 @@ function startWith(fastify: typeof fastify5): StartApp {
           optionsOf(
             spec,
             (request: FastifyRequest, name) => request.headers[name]?.toString(),
-            (text) => (_request: FastifyRequest, reply: unknown) => void (reply as FastifyReply).code(418).send(text),
+            (text) => (_request: FastifyRequest, reply: FastifyReply) => void reply.code(418).send(text),
           ),
         ),
       )

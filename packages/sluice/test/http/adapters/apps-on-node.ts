@@ -46,7 +46,7 @@ export const startNode: StartApp = ({ limits, http2 = false, onHandled }) => {
     }
     const step = (i: number): void => {
       if (i < guards.length) {
-        guards[i](request, response, (error?: unknown) => (error === undefined ? step(i + 1) : fail()))
+        guards[i](request, response, () => step(i + 1))
         return
       }
       try {

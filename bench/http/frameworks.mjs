@@ -1,0 +1,70 @@
+// Applications in each framework with one route, bare or behind a limiter that admits everything and tells the quota.
+
+const QUOTA = 1_000_000_000
+
+const sluiceOptions = async () => {
+  const { tokenBucket } = await import('sluice')
+  return { limit: tokenBucket({ capacity: QUOTA, refill: `${QUOTA}/m` }) }
+}
+
+const express = async (use) => {
+  const { default: create } = await import('express')
+  const app = create()
+  await use(app)
+  app.get('/', (_request, response) => response.send('hello'))
+  return new Promise((resolve) => {
+    const server = app.listen(0, '127.0.0.1', () => resolve(server.address().port))
+  })
+}
+
+const fastify = async (use) => {
+  const { fastify: create } = await import('fastify')
+  const app = create()
+  await use(app)
+  app.get('/', (_request, reply) => reply.send('hello'))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return app.server.address().port
+}
+
+const hono = async (use) => {
+  const { Hono } = await import('hono')
+  const { serve } = await import('@hono/node-server')
+  const app = new Hono()
+  await use(app)
+  app.get('/', (context) => context.text('hello'))
+  return new Promise((resolve) =>
+    serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(port)),
+  )
+}
+
+/** Starts an application of a framework, by what stands before its route; each gives the port. */
+export const frameworks = {
+  express: {
+    bare: () => express(() => {}),
+    sluice: () => express(async (app) => app.use((await import('sluice/express')).rateLimit(await sluiceOptions()))),
+    'express-rate-limit': () =>
+      express(async (app) => {
+        const { rateLimit } = await import('express-rate-limit')
+        app.use(rateLimit({ limit: QUOTA, windowMs: 60_000, standardHeaders: 'draft-8', legacyHeaders: false }))
+      }),
+  },
+  fastify: {
+    bare: () => fastify(() => {}),
+    sluice: () =>
+      fastify(async (app) => app.register((await import('sluice/fastify')).rateLimit(await sluiceOptions()))),
+    '@fastify/rate-limit': () =>
+      fastify(async (app) => {
+        await app.register(import('@fastify/rate-limit'), { max: QUOTA, timeWindow: 60_000 })
+      }),
+  },
+  hono: {
+    bare: () => hono(() => {}),
+    sluice: () => hono(async (app) => app.use((await import('sluice/hono')).rateLimit(await sluiceOptions()))),
+    'hono-rate-limiter': () =>
+      hono(async (app) => {
+        const { rateLimiter } = await import('hono-rate-limiter')
+        const keyGenerator = (context) => context.env.incoming.socket.remoteAddress
+        app.use(rateLimiter({ limit: QUOTA, windowMs: 60_000, standardHeaders: 'draft-7', keyGenerator }))
+      }),
+  },
+}

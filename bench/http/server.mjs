@@ -1,0 +1,11 @@
+// Serves one application, in a process of its own: says the port, and when asked how much CPU it has used.
+import { frameworks } from './frameworks.mjs'
+
+const [framework, contender] = process.argv.slice(2)
+const port = await frameworks[framework][contender]()
+process.on('message', () => {
+  const { user, system } = process.cpuUsage()
+  process.send({ cpuUs: user + system })
+})
+process.on('disconnect', () => process.exit())
+process.send({ port })

@@ -1,0 +1,19 @@
+// Express: a limit for the whole application, and a stricter one for a route, which has to be passed besides.
+import express from 'express'
+import { slidingLog, tokenBucket } from 'sluice'
+import { rateLimit } from 'sluice/express'
+
+const app = express()
+
+// Each address: ten requests at once, then one every 12 seconds.
+app.use(rateLimit({ name: 'all', limit: tokenBucket({ capacity: 10, refill: '5/m' }) }))
+
+// Each address: never more than three attempts in any hour.
+const attempts = rateLimit({ name: 'login', limit: slidingLog({ quota: 3, window: '1h' }) })
+
+app.get('/', (_req, res) => res.send('hello\n'))
+app.post('/login', attempts, (_req, res) => res.status(401).send('wrong password\n'))
+
+const server = app.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${server.address().port}`)
+})

@@ -1,0 +1,14 @@
+// The least there is: node:http, and one limit for each address. Five requests at once, then one every 12 seconds.
+import { createServer } from 'node:http'
+import { tokenBucket } from 'sluice'
+import { rateLimit } from 'sluice/node'
+
+const limited = rateLimit({ limit: tokenBucket({ capacity: 5, refill: '5/m' }) })
+
+const server = createServer((req, res) => {
+  limited(req, res, () => res.end('hello\n'))
+})
+
+server.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${server.address().port}`)
+})

@@ -1,0 +1,106 @@
+import { createPolicy, fixedWindow } from 'sluice'
+import { describe, expect, it } from 'vitest'
+import { limitedServer, raw, statusIn } from './limited-server.js'
+
+const limit = fixedWindow({ quota: 1, window: '1h' })
+const policyOf = () => createPolicy({ levels: [{ name: 'charges', when: { path: '/v1/charges' }, limit }] })
+
+describe('a level of a path', () => {
+  it.each([
+    '//v1//charges',
+    '///v1/charges',
+    '/v1/charges/',
+    '/v1/charges//',
+    '/v1/%63harges',
+    '/%76%31/%63%68%61%72%67%65%73',
+    '/v1/x/../charges',
+    '/v1/x/%2e%2e/charges',
+    '/v1/x/%2E./charges',
+    '/../v1/charges',
+    '/./v1/./charges/.',
+    '/v1/charges/x/..',
+    '/\\v1\\charges',
+    '/v1/charges?',
+    '/v1/charges?page=2',
+    '/v1/charges?a=/../..',
+    '/v1/charges/?x#y',
+    '/v1/charges#x',
+    'http://localhost/v1/charges',
+    'http://localhost//v1//charges/?page=2',
+    'http://other.example:8080/v1/x/../charges',
+    'http://user:password@localhost/v1/charges',
+    'HTTP://LOCALHOST/v1/charges',
+    'https://[::1]:80/v1/charges#x',
+    'x:///v1/charges',
+  ])('is not slipped past by %s', async (target) => {
+    const app = await limitedServer({ policy: policyOf() })
+    expect(statusIn(await raw(app, 'GET /v1/charges'))).toBe(200)
+    expect(statusIn(await raw(app, `GET ${target}`))).toBe(429)
+    expect(app.handled).toEqual(['/v1/charges'])
+  })
+
+  it.each([
+    '/v1/charges/1',
+    '/v1',
+    '/',
+    '*',
+    'http://localhost',
+    'http://localhost?/v1/charges',
+    'http://v1/charges',
+    '/v1%2fcharges',
+    '/v1/charges%2f',
+    '/v1/charges%00',
+    '/x/?/v1/charges',
+    '/http://localhost/v1/charges',
+    // Capitals count.
+    '/V1/charges',
+  ])('is not about %s', async (target) => {
+    const app = await limitedServer({ policy: policyOf() })
+    expect(statusIn(await raw(app, 'GET /v1/charges'))).toBe(200)
+    expect(statusIn(await raw(app, `GET ${target}`))).toBe(200)
+  })
+
+  it('is about capitals too, where a router does not tell them apart and the path is said so', async () => {
+    const lowerCase = ({ url = '' }) => ({ path: url.toLowerCase() })
+    const app = await limitedServer({ policy: policyOf(), attributes: lowerCase })
+    expect(statusIn(await raw(app, 'GET /v1/charges'))).toBe(200)
+    for (const target of ['/V1/Charges', '/V1/CHARGES/', 'http://LOCALHOST/V1/charges']) {
+      expect(statusIn(await raw(app, `GET ${target}`)), target).toBe(429)
+    }
+  })
+
+  it('is about all methods, unless one is said, in capitals or not', async () => {
+    const policy = createPolicy({ levels: [{ name: 'reads', when: { method: ['get', 'HEAD'], path: '/**' }, limit }] })
+    const app = await limitedServer({ policy })
+    expect(statusIn(await raw(app, 'GET /'))).toBe(200)
+    expect(statusIn(await raw(app, 'HEAD /'))).toBe(429)
+    expect(statusIn(await raw(app, 'POST /'))).toBe(200)
+    // Node.js knows methods in capitals only.
+    expect(statusIn(await raw(app, 'get /'))).toBe(400)
+  })
+
+  it('of everything is about every target that there is', async () => {
+    const policy = createPolicy({ levels: [{ name: 'all', when: { path: '/**' }, limit }] })
+    const app = await limitedServer({ policy })
+    expect(statusIn(await raw(app, 'GET /'))).toBe(200)
+    for (const line of [
+      'OPTIONS *',
+      'GET /a/b',
+      'GET http://localhost',
+      'GET http://localhost?x',
+      'GET //',
+      'GET /..',
+    ]) {
+      expect(statusIn(await raw(app, line)), line).toBe(429)
+    }
+  })
+
+  it('takes no longer for a long path', async () => {
+    const app = await limitedServer({ policy: policyOf() })
+    for (const part of ['/', '/.', '/..', '/%2e', '%', '%c3', '/a', '\\', '#']) {
+      const started = performance.now()
+      expect(statusIn(await raw(app, `GET /${part.repeat(14_000 / part.length)}`))).toBe(200)
+      expect(performance.now() - started).toBeLessThan(1_000)
+    }
+  })
+})
