@@ -2,51 +2,72 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
-const END_OF_HEAD = '\r\n\r\n'
+const STATUS_LINE = Buffer.from('HTTP/1.1 ')
+const OK = Buffer.from('HTTP/1.1 200 ')
+/** A status line may come in two pieces. */
+const KEPT = OK.length - 1
 
-/** Connections that each ask again as soon as they have their answer. */
-export async function openConnections(port, count) {
-  return Promise.all(
-    Array.from({ length: count }, async () => {
-      const socket = connect(port, '127.0.0.1')
-      socket.setNoDelay()
-      await once(socket, 'connect')
-      return socket
-    }),
-  )
+/** Connections to a server, each with so many requests on their way at a time. */
+export async function openConnections(port, { connections, pipelined }) {
+  const batch = REQUEST.repeat(pipelined)
+  const sockets = Array.from({ length: connections }, async () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.setNoDelay()
+    await once(socket, 'connect')
+    return socket
+  })
+  return { sockets: await Promise.all(sockets), batch, pipelined }
 }
 
-/** How many answers came within so long. An answer that is not a 200 is an error. */
-export async function load(sockets, ms) {
+/**
+ * How many answers came within so long: a connection asks again, a batch at a time, as soon as it has all answers of the
+ * batch before. It does little more than count, so that it is the server that is waited for. Anything but a 200 is an error.
+ */
+export async function load({ sockets, batch, pipelined }, ms) {
   const endMs = performance.now() + ms
   let answers = 0
   await Promise.all(
     sockets.map(
       (socket) =>
         new Promise((resolve, reject) => {
-          let text = ''
+          let open = pipelined
+          let rest = Buffer.alloc(0)
           const onData = (chunk) => {
-            text += chunk.latin1Slice()
-            const head = text.indexOf(END_OF_HEAD)
-            if (head < 0) return
-            const [, length] = /content-length: (\d+)/i.exec(text) ?? []
-            if (length === undefined || !text.startsWith('HTTP/1.1 200')) {
-              reject(new Error(`a strange answer: ${text.slice(0, 200)}`))
+            const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+            const [count, end] = countOf(data)
+            if (count < 0) {
+              reject(new Error(`a strange answer: ${data.latin1Slice(0, 200)}`))
               return
             }
-            if (text.length < head + END_OF_HEAD.length + Number(length)) return
-            text = ''
-            answers++
-            if (performance.now() < endMs) socket.write(REQUEST)
-            else {
+            rest = data.subarray(Math.max(end, data.length - KEPT))
+            answers += count
+            open -= count
+            if (open > 0) return
+            if (performance.now() < endMs) {
+              open = pipelined
+              socket.write(batch)
+            } else {
               socket.off('data', onData)
               resolve()
             }
           }
           socket.on('data', onData)
-          socket.write(REQUEST)
+          socket.write(batch)
         }),
     ),
   )
   return answers
+}
+
+/** How many answers begin in the data, and where the last status line ends; -1 if one is not a 200. */
+function countOf(data) {
+  let count = 0
+  let end = 0
+  for (let at = data.indexOf(STATUS_LINE); at >= 0; at = data.indexOf(STATUS_LINE, end)) {
+    if (at + OK.length > data.length) return [count, at]
+    if (data.compare(OK, 0, OK.length, at, at + OK.length) !== 0) return [-1, 0]
+    count++
+    end = at + OK.length
+  }
+  return [count, end]
 }

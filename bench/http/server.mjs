@@ -1,11 +1,11 @@
-// Serves one application, in a process of its own: says the port, and when asked how much CPU it has used.
+// Serves the applications of a framework, all in this process: says their ports, and when asked how much CPU it has used.
 import { frameworks } from './frameworks.mjs'
 
-const [framework, contender] = process.argv.slice(2)
-const port = await frameworks[framework][contender]()
+const ports = {}
+for (const [contender, start] of Object.entries(frameworks[process.argv[2]])) ports[contender] = await start()
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
   process.send({ cpuUs: user + system })
 })
 process.on('disconnect', () => process.exit())
-process.send({ port })
+process.send({ ports })

@@ -6,33 +6,34 @@ import { load, openConnections } from '../http/load.mjs'
 const server = fileURLToPath(new URL('../http/server.mjs', import.meta.url))
 
 /**
- * `{ [contender]: { [round]: { perSecond, cpuUs } } }`. All servers run, and one at a time is asked: a round goes through
- * all of them, forwards and backwards in turn, so that a slow second of the machine is everybody's.
+ * `{ [contender]: { [turn]: { perSecond, cpuUs } } }`. All applications run in one process, and one at a time is asked, in
+ * short turns, forwards and backwards: what luck the process has is everybody's, and so is a slow second of the machine.
  */
-export async function httpSpeed({ framework, contenders, connections, warmUpMs, roundMs, rounds }) {
-  const running = {}
-  for (const contender of contenders) running[contender] = await start(framework, contender, connections)
+export async function httpSpeed({ framework, connections, pipelined, warmUpMs, turnMs, turns }) {
+  const child = fork(server, [framework], {
+    env: { ...process.env, NODE_ENV: 'production' },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const [{ ports }] = await once(child, 'message')
+  const contenders = Object.keys(ports)
+  const opened = {}
+  for (const contender of contenders) {
+    opened[contender] = await openConnections(ports[contender], { connections, pipelined })
+  }
+  for (let i = 0; i < 3; i++) for (const contender of contenders) await load(opened[contender], warmUpMs / 3)
   const found = Object.fromEntries(contenders.map((contender) => [contender, {}]))
-  for (const contender of contenders) await load(running[contender].sockets, warmUpMs)
-  for (let round = 1; round <= rounds; round++) {
-    const order = round % 2 === 0 ? contenders : [...contenders].reverse()
+  for (let turn = 1; turn <= turns; turn++) {
+    const order = turn % 2 === 0 ? contenders : [...contenders].reverse()
     for (const contender of order) {
-      const { child, sockets } = running[contender]
       const before = await cpuUs(child)
       const startedMs = performance.now()
-      const answers = await load(sockets, roundMs)
+      const answers = await load(opened[contender], turnMs)
       const seconds = (performance.now() - startedMs) / 1_000
-      found[contender][round] = { perSecond: answers / seconds, cpuUs: ((await cpuUs(child)) - before) / answers }
+      found[contender][turn] = { perSecond: answers / seconds, cpuUs: ((await cpuUs(child)) - before) / answers }
     }
   }
-  for (const { child } of Object.values(running)) child.disconnect()
+  child.disconnect()
   return found
-}
-
-async function start(framework, contender, connections) {
-  const child = fork(server, [framework, contender], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  const [{ port }] = await once(child, 'message')
-  return { child, sockets: await openConnections(port, connections) }
 }
 
 async function cpuUs(child) {

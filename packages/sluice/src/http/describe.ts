@@ -76,7 +76,7 @@ function checkVerdict(value: Verdict | LevelDecision): Verdict {
 /** `describe` for dialects that have been checked. */
 export function describeIn(verdict: Verdict, dialects: readonly Dialect[], options: DescribeOptions): Description {
   const headers: Fields = {}
-  writeQuotas(headers, verdict, dialects, options.nowMs ?? Date.now())
+  writeQuotas(headers, verdict, dialects, options.nowMs)
   if (!verdict.allowed) writeDenial(headers, verdict, options.jitterMs ?? 0)
   const names = options.expose === true ? exposed(headers) : ''
   if (names !== '') headers['Access-Control-Expose-Headers'] = names

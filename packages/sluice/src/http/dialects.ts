@@ -16,7 +16,7 @@ export type Dialect = 'draft' | 'draft-6' | 'legacy'
 /** Header fields by name. */
 export type Fields = Record<string, string>
 
-type Write = (fields: Fields, levels: readonly LevelDecision[], nowMs: number) => void
+type Write = (fields: Fields, levels: readonly LevelDecision[], nowMs: number | undefined) => void
 
 const WRITERS: { readonly [D in Dialect]: Write } = {
   draft(fields, levels) {
@@ -29,9 +29,9 @@ const WRITERS: { readonly [D in Dialect]: Write } = {
         policies += ', '
         quotas += ', '
       }
-      const name = stringText(labelOf(levels, i))
-      policies += name + policyParameters(limit)
-      quotas += `${name};r=${integerText(decision.remaining)}${timeParameter(decision.nextUnitAfterMs)}`
+      const { policy, quota } = itemsOf(limit, labelOf(levels, i))
+      policies += policy
+      quotas += quota + integerText(decision.remaining) + timeParameter(decision.nextUnitAfterMs)
     }
     fields['RateLimit-Policy'] = policies
     fields.RateLimit = quotas
@@ -49,7 +49,7 @@ const WRITERS: { readonly [D in Dialect]: Write } = {
     const { limit, decision } = tightest(levels)
     fields['X-RateLimit-Limit'] = integerText(quotaPolicyOf(limit).quota)
     fields['X-RateLimit-Remaining'] = integerText(decision.remaining)
-    fields['X-RateLimit-Reset'] = secondsText(nowMs + resetMs(decision))
+    fields['X-RateLimit-Reset'] = secondsText((nowMs ?? Date.now()) + resetMs(decision))
   },
 }
 
@@ -68,7 +68,12 @@ export function checkDialects(value: unknown): readonly Dialect[] {
 }
 
 /** Writes the quotas of a verdict: of every level but those that only watch. */
-export function writeQuotas(fields: Fields, { levels }: Verdict, dialects: readonly Dialect[], nowMs: number): void {
+export function writeQuotas(
+  fields: Fields,
+  { levels }: Verdict,
+  dialects: readonly Dialect[],
+  nowMs: number | undefined,
+): void {
   if (!levels.some(isShown)) return
   for (const dialect of dialects) WRITERS[dialect](fields, levels, nowMs)
 }
@@ -81,16 +86,25 @@ export function labelOf(levels: readonly LevelDecision[], at: number): string {
   return number === 1 ? name : `${name}#${number}`
 }
 
-const parametersOf = new WeakMap<Limit, string>()
+/** What of a limit's items is always the same. */
+interface Items {
+  readonly label: string
+  readonly policy: string
+  /** All but the numbers. */
+  readonly quota: string
+}
 
-function policyParameters(limit: Limit): string {
-  let text = parametersOf.get(limit)
-  if (text === undefined) {
+const known = new WeakMap<Limit, Items>()
+
+function itemsOf(limit: Limit, label: string): Items {
+  let items = known.get(limit)
+  if (items?.label !== label) {
     const { quota, windowSeconds } = quotaPolicyOf(limit)
-    text = `;q=${integerText(quota)};w=${integerText(windowSeconds)}`
-    parametersOf.set(limit, text)
+    const name = stringText(label)
+    items = { label, policy: `${name};q=${integerText(quota)};w=${integerText(windowSeconds)}`, quota: `${name};r=` }
+    known.set(limit, items)
   }
-  return text
+  return items
 }
 
 function timeParameter(ms: number): string {

@@ -39,7 +39,10 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
     cancel: () => reservation.cancel(),
   })
   return {
-    check: (request, cost) => mapped(limiter.tryAcquire(keyOf(request), { cost }), verdict),
+    check(request, cost) {
+      const decision = limiter.tryAcquire(keyOf(request), { cost })
+      return decision instanceof Promise ? decision.then(verdict) : verdict(decision)
+    },
     reserve: (request, cost) => mapped(limiter.reserve(keyOf(request), { cost }), held),
     queues: limit.algorithm === 'leaky-bucket',
   }

@@ -14,6 +14,8 @@ export interface Passage extends Description {
   readonly verdict: Verdict
   /** Present where the response is to be told of, when it is over. */
   readonly settle: ((ending: Ending) => void) | undefined
+  /** Does it hold units that can be settled or given back? */
+  readonly holds: boolean
   /** The request never went: what it holds is given back. */
   readonly cancel: () => void
 }
@@ -55,8 +57,9 @@ export class Guard<Request extends object> {
     if (this.#settle !== undefined) expectCost(request)
     if (this.#skip !== undefined && this.#skips(this.#skip(request))) return undefined
     const cost = typeof this.#cost === 'function' ? atOnce('cost', this.#cost(request)) : (this.#cost ?? 1)
-    if (!holds) return mapped(this.#gate.check(request, cost), (verdict) => this.#passage(request, cost, verdict))
-    return mapped(this.#gate.reserve(request, cost), (held) => this.#passage(request, cost, held.verdict, held))
+    if (holds) return mapped(this.#gate.reserve(request, cost), (held) => this.#held(request, cost, held))
+    const verdict = this.#gate.check(request, cost)
+    return verdict instanceof Promise ? verdict.then((given) => this.#passage(given)) : this.#passage(verdict)
   }
 
   #skips(answer: unknown): boolean {
@@ -66,15 +69,18 @@ export class Guard<Request extends object> {
     return answer as boolean
   }
 
-  #passage(request: Request, taken: number, verdict: Verdict, held?: Held): Passage {
+  #passage(verdict: Verdict): Passage {
     const { status, headers, body } = describeIn(verdict, this.#dialects, this.#describe)
-    if (held === undefined) return { verdict, status, headers, body, settle: undefined, cancel: doNothing }
+    return { verdict, status, headers, body, settle: undefined, holds: false, cancel: doNothing }
+  }
+
+  #held(request: Request, taken: number, held: Held): Passage {
     const units = this.#settle
     const settle: Passage['settle'] =
-      units === undefined || !verdict.allowed
+      units === undefined || !held.verdict.allowed
         ? undefined
         : (ending) => carefully(() => held.settle(atOnce('settle', units({ ...ending, taken, cost: costOf(request) }))))
-    return { verdict, status, headers, body, settle, cancel: () => carefully(() => held.cancel()) }
+    return { ...this.#passage(held.verdict), settle, holds: true, cancel: () => carefully(() => held.cancel()) }
   }
 }
 

@@ -8,30 +8,48 @@ const SINGLE = ['RateLimit-', 'X-RateLimit-'].map((prefix) => ({
   all: ['Limit', 'Remaining', 'Reset'].map((name) => prefix + name),
 }))
 
+/** What is set already, by name in lower case. */
+export interface FieldsBefore {
+  has(name: string): boolean
+  get(name: string): string
+}
+
 /**
  * What to set where another limiter, or whoever else, may have set some of the fields before: nobody's quota is
  * overwritten.
  */
-export function mergeFields(fields: Readonly<Fields>, before: (name: string) => string | undefined): Readonly<Fields> {
-  let merged: Fields | undefined
+export function mergeFields(fields: Readonly<Fields>, before: FieldsBefore): Readonly<Fields> {
+  for (const name in fields) if (before.has(lowerCase(name))) return merged(fields, before)
+  return fields
+}
+
+/** The names are few, and making them small takes longer than looking them up. */
+const lowered = new Map<string, string>()
+
+export function lowerCase(name: string): string {
+  let lower = lowered.get(name)
+  if (lower === undefined) {
+    lower = name.toLowerCase()
+    lowered.set(name, lower)
+  }
+  return lower
+}
+
+function merged(fields: Readonly<Fields>, before: FieldsBefore): Fields {
+  const theirs = (name: string) =>
+    fields[name] !== undefined && before.has(lowerCase(name)) ? before.get(lowerCase(name)) : ''
+  const all = { ...fields }
   for (const name of LISTS) {
-    const [ours, theirs] = [fields[name], fields[name] === undefined ? undefined : before(name)]
-    if (theirs === undefined || theirs === '') continue
-    merged ??= { ...fields }
-    merged[name] = name.startsWith('Access') ? withoutDoubles(`${theirs}, ${ours}`) : `${theirs}, ${ours}`
+    if (theirs(name) === '') continue
+    const list = `${theirs(name)}, ${fields[name]}`
+    all[name] = name.startsWith('Access') ? withoutDoubles(list) : list
   }
-  for (const { remaining, all } of SINGLE) {
-    const theirs = fields[remaining] === undefined ? undefined : before(remaining)
-    if (theirs === undefined || Number(theirs) >= Number(fields[remaining])) continue
-    merged ??= { ...fields }
-    for (const name of all) delete merged[name]
+  for (const { remaining, all: names } of SINGLE) {
+    if (theirs(remaining) === '' || Number(theirs(remaining)) >= Number(fields[remaining])) continue
+    for (const name of names) delete all[name]
   }
-  const retryAfter = fields['Retry-After'] === undefined ? undefined : before('Retry-After')
-  if (retryAfter !== undefined && Number(retryAfter) > Number(fields['Retry-After'])) {
-    merged ??= { ...fields }
-    delete merged['Retry-After']
-  }
-  return merged ?? fields
+  if (Number(theirs('Retry-After')) > Number(fields['Retry-After'])) delete all['Retry-After']
+  return all
 }
 
 function withoutDoubles(list: string): string {

@@ -1,12 +1,13 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Verdict } from '../../policy/index.js'
+import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { mergeFields } from '../merge-fields.js'
+import { lowerCase, mergeFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { admit } from './admit.js'
-import { attempt, attemptAll, FAILED } from './attempt.js'
+import { attemptAll } from './attempt.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
 /** As much of a request of Fastify as is needed. */
@@ -22,6 +23,7 @@ export interface FastifyRequestLike {
 export interface FastifyReplyLike {
   readonly raw: NodeResponse
   code(status: number): unknown
+  hasHeader(name: string): boolean
   getHeader(name: string): number | string | string[] | undefined
   header(name: string, value: string): unknown
   send(body?: unknown): unknown
@@ -100,11 +102,16 @@ export function rateLimit<
     // So that a mistake in a route's options shows at once, if the plugin is there by then.
     app.addHook('onRoute', ({ config }) => void ofRoute(config))
     app.addHook('onRequest', (request, reply, next) => {
-      const own = attempt(() => ofRoute(request.routeOptions?.config), next)
-      if (own === FAILED) return
-      const [first, then] = forAll === undefined ? [own] : [forAll, own]
-      if (first === undefined) next()
-      else first.enter(request, reply, next, then)
+      let own: Limited | undefined
+      try {
+        own = ofRoute(request.routeOptions?.config)
+      } catch (error) {
+        next(error as Error)
+        return
+      }
+      if (forAll !== undefined) forAll.enter(request, reply, next, own)
+      else if (own !== undefined) own.enter(request, reply, next)
+      else next()
     })
     done()
   }
@@ -131,8 +138,13 @@ class Limited {
 
   /** Lets a request go on, to the limit `then` if there is one. */
   enter(request: FastifyRequestLike, reply: FastifyReplyLike, next: Next, then?: Limited, before?: Passage): void {
-    const passage = attempt(() => this.#guard.enter(request, then === undefined ? undefined : true), next)
-    if (passage === FAILED) return
+    let passage: Awaitable<Passage> | undefined
+    try {
+      passage = this.#guard.enter(request, then === undefined ? undefined : true)
+    } catch (error) {
+      next(error as Error)
+      return
+    }
     if (passage instanceof Promise) {
       passage.then((entered) => this.#proceed(entered, request, reply, next, then, before), next)
     } else this.#proceed(passage, request, reply, next, then, before)
@@ -146,20 +158,44 @@ class Limited {
     then: Limited | undefined,
     before: Passage | undefined,
   ): void {
-    if (passage !== undefined) setFields(reply, passage)
-    if (passage !== undefined && !passage.verdict.allowed) {
-      before?.cancel()
-      reply.code(passage.status)
-      if (this.#onDenied === undefined) reply.send(passage.body)
-      else attemptAll(() => this.#onDenied?.(request, reply, passage.verdict), next)
-      return
+    if (passage !== undefined) {
+      setFields(reply, passage)
+      if (!passage.verdict.allowed) {
+        before?.cancel()
+        this.#deny(passage, request, reply, next)
+        return
+      }
     }
     if (then !== undefined) then.enter(request, reply, next, undefined, passage)
-    else admit([before, passage], reply.raw, next)
+    else admit(before, passage, reply.raw, next)
+  }
+
+  #deny({ status, body, verdict }: Passage, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
+    reply.code(status)
+    if (this.#onDenied === undefined) reply.send(body)
+    else attemptAll(() => this.#onDenied?.(request, reply, verdict), next)
   }
 }
 
 function setFields(reply: FastifyReplyLike, { headers }: Passage): void {
-  const merged = mergeFields(headers, (name) => reply.getHeader(name)?.toString())
-  for (const name in merged) reply.header(name, merged[name])
+  const merged = mergeFields(headers, new ReplyFields(reply))
+  // Fastify would make them small itself, which takes longer.
+  for (const name in merged) reply.header(lowerCase(name), merged[name])
+}
+
+/** The fields of a reply that are set already: by Fastify's means, or past it. */
+class ReplyFields {
+  readonly #reply: FastifyReplyLike
+
+  constructor(reply: FastifyReplyLike) {
+    this.#reply = reply
+  }
+
+  has(name: string): boolean {
+    return this.#reply.hasHeader(name) || this.#reply.raw.hasHeader(name)
+  }
+
+  get(name: string): string {
+    return this.#reply.getHeader(name)?.toString() ?? ''
+  }
 }

@@ -4,8 +4,8 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { mergeFields } from '../merge-fields.js'
 import { admit } from './admit.js'
+import { fieldText, setFields } from './node.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
 /** As much of a context of Koa as is needed. */
@@ -14,11 +14,9 @@ export interface KoaContextLike {
   readonly originalUrl: string
   readonly req: NodeRequest
   readonly res: NodeResponse
-  readonly response: { get(name: string): string | string[] | undefined }
   status: number
   body: unknown
   get(name: string): string
-  set(name: string, value: string): unknown
 }
 
 /** See {@link GuardOptions}. */
@@ -62,29 +60,28 @@ export function rateLimit<C extends KoaContextLike = Context>(options: KoaOption
       await next()
       return
     }
-    const fields = setFields(context, passage)
+    setFields(context.res, passage.headers)
     if (!passage.verdict.allowed) {
       context.status = passage.status
       if (onDenied === undefined) context.body = passage.body
       else await onDenied(context, passage.verdict)
       return
     }
-    await new Promise<void>((go) => admit([passage], context.res, go))
+    await new Promise<void>((go) => admit(undefined, passage, context.res, go))
     try {
       await next()
     } catch (error) {
       // Koa answers an error with the fields of the error alone.
       if (typeof error === 'object' && error !== null) {
         const before = (error as { headers?: object }).headers
-        Object.assign(error, { headers: { ...fields, ...before } })
+        Object.assign(error, { headers: { ...fieldsNow(context.res, passage), ...before } })
       }
       throw error
     }
   }
 }
 
-function setFields(context: KoaContextLike, { headers }: Passage): Passage['headers'] {
-  const merged = mergeFields(headers, (name) => context.response.get(name)?.toString() || undefined)
-  for (const name in merged) context.set(name, merged[name])
-  return merged
+/** What the response says by now in the fields of a passage: others may have added to them. */
+function fieldsNow(response: NodeResponse, { headers }: Passage): object {
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, fieldText(response.getHeader(name))]))
 }

@@ -131,7 +131,10 @@ function messagesOf(context: ExecutionContext): Messages {
 
 function proceed(passage: Passage, response: NodeResponse | FastifyReplyLike): boolean | Promise<boolean> {
   const raw = 'raw' in response ? response.raw : response
-  const merged = mergeFields(passage.headers, (name) => response.getHeader(name)?.toString())
+  const merged = mergeFields(passage.headers, {
+    has: (name) => response.getHeader(name) !== undefined,
+    get: (name) => response.getHeader(name)?.toString() ?? '',
+  })
   for (const name in merged) {
     if ('raw' in response) response.header(name, merged[name])
     else response.setHeader(name, merged[name])
@@ -141,7 +144,7 @@ function proceed(passage: Passage, response: NodeResponse | FastifyReplyLike): b
   let go = () => {
     went = true
   }
-  admit([passage], raw, () => go())
+  admit(undefined, passage, raw, () => go())
   if (went) return true
   return new Promise((resolve) => {
     go = () => resolve(true)

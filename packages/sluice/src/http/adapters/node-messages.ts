@@ -20,8 +20,10 @@ export interface NodeResponse {
   readonly closed?: boolean
   /** Of HTTP/2. */
   readonly stream?: { readonly destroyed: boolean } | undefined
+  hasHeader(name: string): boolean
   getHeader(name: string): number | string | string[] | undefined
   setHeader(name: string, value: string): unknown
+  appendHeader(name: string, value: string): unknown
   // biome-ignore lint/suspicious/noExplicitAny: overloaded, and only wrapped
   write: (...given: any[]) => any
   // biome-ignore lint/suspicious/noExplicitAny: overloaded, and only wrapped

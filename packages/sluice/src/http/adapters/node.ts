@@ -8,7 +8,7 @@ import { mergeFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { reasonOf, warn } from '../warn.js'
 import { admit } from './admit.js'
-import { attempt, attemptAll, FAILED } from './attempt.js'
+import { attemptAll } from './attempt.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
 export type { NodeRequest, NodeResponse }
@@ -83,7 +83,7 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
   const proceed = (passage: Passage, request: Request, response: Response, next: (error?: unknown) => void): void => {
     setFields(response, passage.headers)
     if (passage.verdict.allowed) {
-      admit([passage], response, next)
+      admit(undefined, passage, response, next)
     } else {
       response.statusCode = passage.status
       if (onDenied === undefined) response.end(passage.body)
@@ -91,8 +91,13 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
     }
   }
   return (request, response, next) => {
-    const passage = attempt(() => guard.enter(request), next)
-    if (passage === FAILED) return
+    let passage: Awaitable<Passage> | undefined
+    try {
+      passage = guard.enter(request)
+    } catch (error) {
+      next(error)
+      return
+    }
     if (passage === undefined) next()
     else if (passage instanceof Promise) passage.then((entered) => proceed(entered, request, response, next), next)
     else proceed(passage, request, response, next)
@@ -101,11 +106,45 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
 
 /** Sets the fields of a passage beside those that another limiter has set. */
 export function setFields(response: NodeResponse, fields: Readonly<Fields>): void {
-  if (response.headersSent) return
-  const merged = mergeFields(fields, (name) => fieldText(response.getHeader(name)))
-  for (const name in merged) response.setHeader(name, merged[name])
+  try {
+    if (areLists(fields)) for (const name in fields) response.appendHeader(name, fields[name])
+    else {
+      const merged = mergeFields(fields, new FieldsOf(response))
+      for (const name in merged) response.setHeader(name, merged[name])
+    }
+  } catch (error) {
+    // Somebody has answered already, and called `next` all the same.
+    if (!response.headersSent) throw error
+  }
 }
 
-function fieldText(value: number | string | readonly string[] | undefined): string | undefined {
+/**
+ * Are there only lists, to which several limiters may add a line each? Then nobody has to look at what is there, which takes
+ * longer than the rest: Express makes every look at a response slow.
+ */
+function areLists(fields: Readonly<Fields>): boolean {
+  for (const name in fields) if (name !== 'RateLimit' && name !== 'RateLimit-Policy') return false
+  return fields.RateLimit !== undefined
+}
+
+/** The fields of a response that are set already. */
+export class FieldsOf {
+  readonly #response: NodeResponse
+
+  constructor(response: NodeResponse) {
+    this.#response = response
+  }
+
+  has(name: string): boolean {
+    return this.#response.hasHeader(name)
+  }
+
+  get(name: string): string {
+    return fieldText(this.#response.getHeader(name)) ?? ''
+  }
+}
+
+/** A field's value, of one line or several. */
+export function fieldText(value: number | string | readonly string[] | undefined): string | undefined {
   return typeof value === 'object' ? value.join(', ') : value?.toString()
 }

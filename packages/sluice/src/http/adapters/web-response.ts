@@ -9,7 +9,11 @@ export function denial({ status, body }: Passage): Response {
 
 /** A response with the fields of a passage. It is the same one, unless its fields cannot be changed. */
 export function withFields(response: Response, { headers }: Passage): Response {
-  const merged = Object.entries(mergeFields(headers, (name) => response.headers.get(name) ?? undefined))
+  const before = {
+    has: (name: string) => response.headers.has(name),
+    get: (name: string) => response.headers.get(name) ?? '',
+  }
+  const merged = Object.entries(mergeFields(headers, before))
   try {
     for (const [name, value] of merged) response.headers.set(name, value)
     return response
