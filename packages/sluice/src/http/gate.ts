@@ -1,16 +1,17 @@
-import { InvalidTypeError, shown } from '../errors.js'
+import { InvalidTypeError, invalidValue, shown } from '../errors.js'
 import { type AsyncReservation, createLimiter, type Reservation, type SharedStoreOptions } from '../limiter/index.js'
 import type { Decision } from '../limits/index.js'
 import type { Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
 import { atOnce, type GuardOptions, type LimitOptions, type PolicyOptions } from './guard-options.js'
+import { quotaPolicyOf } from './quota-policy.js'
 import type { RequestFacts } from './request-facts.js'
 import { verdictOfOne } from './verdict-of-one.js'
 
 /** Units that were taken, and may be settled. */
 export interface Held {
   readonly verdict: Verdict
-  settle(actual: number): Awaitable<void>
+  settle(actual: number | Readonly<Record<string, number>>): Awaitable<void>
   cancel(): Awaitable<void>
 }
 
@@ -31,11 +32,14 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
   const limiter = createLimiter(
     definedOnly({ limit, name, store, onFailure }) as SharedStoreOptions<SyncStore | AsyncStore>,
   )
+  const { cost } = options
+  if (typeof cost === 'number' && cost > quotaPolicyOf(limiter.limit).quota)
+    throw invalidValue('cost', 'no more than the quota of the limit, or nobody passes', cost)
   const keyOf = keyWith(options.key, facts.client)
   const verdict = (decision: Decision) => verdictOfOne({ name: limiter.name, limit: limiter.limit, decision })
   const held = (reservation: Reservation | AsyncReservation): Held => ({
     verdict: verdict(reservation.decision),
-    settle: (actual) => reservation.settle(actual),
+    settle: (actual) => reservation.settle(actual as number),
     cancel: () => reservation.cancel(),
   })
   return {
@@ -53,8 +57,12 @@ function keyWith<Request>(
   client: RequestFacts<Request>['client'],
 ): (request: Request) => string {
   if (key === undefined) return client ?? unknownAddress()
-  return (request) => atOnce('key', key(request)) ?? (client === undefined ? unknownAddress() : client(request))
+  return (request) =>
+    atOnce('key', key(request)) ?? BY_ADDRESS + (client === undefined ? unknownAddress() : client(request))
 }
+
+/** Keeps clients that have no key apart from keys that read like their addresses. No header field can hold it. */
+const BY_ADDRESS = '\0'
 
 function policyGate<Request>(options: PolicyOptions<Request>, facts: RequestFacts<Request>): Gate<Request> {
   const { policy, attributes } = options
@@ -62,12 +70,14 @@ function policyGate<Request>(options: PolicyOptions<Request>, facts: RequestFact
   const asked = policy.attributes.filter((name) => !known.includes(name))
   if (asked.length > 0 && attributes === undefined) throw asked[0] === 'ip' ? unknownAddress() : unsaid(asked[0])
   const attributesOf = (request: Request) => {
-    const all = {
+    const all: Record<string, unknown> = {
       method: facts.method(request),
       path: facts.path(request),
       ...(facts.ip && { ip: facts.ip(request) }),
       ...(attributes && atOnce('attributes', attributes(request))),
     }
+    // Who has nothing to say about the address has not said that there is none.
+    if (facts.ip !== undefined && all.ip === undefined) all.ip = facts.ip(request)
     // A level whose attribute is forgotten or misspelt would match nobody.
     for (const name of asked) if (!Object.hasOwn(all, name)) throw unsaid(name)
     return all
@@ -75,7 +85,7 @@ function policyGate<Request>(options: PolicyOptions<Request>, facts: RequestFact
   return {
     check: (request, cost) => policy.check(attributesOf(request), { cost }),
     reserve: (request, cost) => policy.reserve(attributesOf(request), { cost }),
-    queues: false,
+    queues: policy.queues,
   }
 }
 

@@ -1,4 +1,4 @@
-import { InvalidTypeError, invalidType, invalidValue } from '../errors.js'
+import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
 import { checkCost, type Limit } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
 import type { AsyncPolicy, Policy } from '../policy/index.js'
@@ -30,8 +30,11 @@ export interface HandlerOptions<Request> extends ClientAddressOptions, Omit<Desc
   readonly dialect?: Dialect | readonly Dialect[]
   /** Units that a request takes before the handler: a number, or what a function makes of the request. Default 1. */
   readonly cost?: number | ((request: Request) => number)
-  /** What a request has cost, when its response is over: the difference is given back or charged. */
-  readonly settle?: (outcome: Outcome) => number
+  /**
+   * What a request has cost, when its response is over: the difference is given back or charged. Where levels of a policy
+   * take their costs from attributes, those attributes.
+   */
+  readonly settle?: (outcome: Outcome) => number | Readonly<Record<string, number>>
   /** Requests that are not limited at all. */
   readonly skip?: (request: Request) => boolean
 }
@@ -81,6 +84,7 @@ const NAME = /^[\w.-]{1,64}$/
 
 /** Checks what can be checked before the first request. `more` are the names that an adapter adds. */
 export function checkGuardOptions<Options>(options: Options, more: readonly string[]): Options {
+  checkIsOptions(options)
   const given = checkNames('rateLimit', options, [...LIMIT, ...POLICY, ...CALLED, ...HANDLER, ...more])
   for (const name of FUNCTIONS) {
     if (given[name] !== undefined && typeof given[name] !== 'function')
@@ -100,6 +104,8 @@ export function checkGuardOptions<Options>(options: Options, more: readonly stri
   if (given.name !== undefined && !(typeof given.name === 'string' && NAME.test(given.name)))
     throw invalidValue('name', 'text of letters, digits, dots, dashes and underscores, at most 64 of them', given.name)
   if (given.cost !== undefined && typeof given.cost !== 'function') checkCost(given.cost)
+  if (given.forwardedIn !== undefined && given.trustedProxies === undefined)
+    throw invalidType('forwardedIn', 'beside trustedProxies, for nobody else is believed', given.forwardedIn)
   if (given.status !== undefined && given.status !== 429 && given.status !== 503)
     throw invalidValue('status', '429 or 503', given.status)
   if (given.expose !== undefined && typeof given.expose !== 'boolean')
@@ -107,6 +113,22 @@ export function checkGuardOptions<Options>(options: Options, more: readonly stri
   if (given.jitterMs !== undefined && !(Number.isFinite(given.jitterMs) && (given.jitterMs as number) >= 0))
     throw invalidValue('jitterMs', 'a number of milliseconds from 0', given.jitterMs)
   return options
+}
+
+/** People hand over the function itself, or the limit itself. */
+function checkIsOptions(options: unknown): void {
+  if (typeof options !== 'object' || options === null) return
+  const prototype = Object.getPrototypeOf(options)
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new InvalidTypeError(
+      'rateLimit makes what limits: call it with options and hand over what it gives, as in use(rateLimit({ limit })); ' +
+        `it was called with ${shown(options)} that is none`,
+    )
+  }
+  if (Object.hasOwn(options, 'algorithm'))
+    throw new InvalidTypeError('rateLimit takes an object with the limit in it: rateLimit({ limit })', {
+      option: 'limit',
+    })
 }
 
 /** What a function of the options has answered. The promise of an answer is none, and could be taken for any. */

@@ -58,3 +58,9 @@ function withoutDoubles(list: string): string {
     .filter((name, i) => names.findIndex((each) => each.toLowerCase() === name.toLowerCase()) === i)
     .join(', ')
 }
+
+/** The fields of a denial that is answered with a body of somebody else's, who says what it is. */
+export function withoutBodyFields(fields: Readonly<Fields>): Readonly<Fields> {
+  const { 'Content-Type': _type, ...rest } = fields
+  return rest
+}

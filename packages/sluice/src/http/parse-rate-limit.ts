@@ -28,7 +28,7 @@ export interface ParseRateLimitOptions {
 
 /** Header fields: a `Headers`, Node's object of them, or pairs. */
 export type FieldSource =
-  | { get(name: string): string | null | undefined }
+  | { get(name: string): unknown }
   | Iterable<readonly [string, string]>
   | Readonly<Record<string, string | readonly string[] | number | undefined>>
 
@@ -182,6 +182,8 @@ function parsed(quota: { readonly [Name in keyof ParsedQuota]: ParsedQuota[Name]
 /** Reads fields by name, in lower case. */
 function reading(headers: FieldSource): Field {
   if (typeof headers !== 'object' || headers === null) throw invalidType('headers', WANTED, headers)
+  if ('headers' in headers && typeof headers.headers === 'object')
+    throw invalidType('headers', `${WANTED}: those of the response, parseRateLimit(response.headers)`, headers)
   const iterable = Symbol.iterator in headers
   if (!iterable && 'get' in headers && typeof headers.get === 'function') {
     const { get } = headers

@@ -1,4 +1,5 @@
 import { type ClientAddress, type ClientAddressOptions, clientKey, originOf } from './client-address.js'
+import { warn } from './warn.js'
 
 /** How a request of a framework is read. */
 export interface RequestReader<Request> {
@@ -27,13 +28,37 @@ export function requestFacts<Request>(
   const origin = originOf(options)
   const client = clientKey(options)
   const remoteAddress = reader.remoteAddress?.bind(reader)
+  const notice = options.trustedProxies === undefined ? proxyNotice(reader) : undefined
   const by = (address: ClientAddress) =>
-    remoteAddress && ((request: Request) => address(remoteAddress(request), (name) => reader.field(request, name)))
+    remoteAddress &&
+    ((request: Request) => {
+      notice?.(request)
+      return address(remoteAddress(request), (name) => reader.field(request, name))
+    })
   return {
     method: (request) => reader.method(request),
     path: (request) => pathOf(reader.url(request)),
     ip: by(origin),
     client: by(client),
+  }
+}
+
+/** How many requests are looked at for signs of a proxy. */
+const FIRST_REQUESTS = 100
+
+/** Behind a proxy that nobody trusts, all clients are one: whoever runs the program should know. */
+function proxyNotice<Request>(reader: RequestReader<Request>): (request: Request) => void {
+  let left = FIRST_REQUESTS
+  return (request) => {
+    if (left === 0) return
+    left--
+    if (!reader.field(request, 'x-forwarded-for') && !reader.field(request, 'forwarded')) return
+    left = 0
+    warn(
+      'a request says that it came by a proxy, and none is trusted: if the proxy is yours, all of its clients count as one; ' +
+        "say trustedProxies: ['10.0.0.0/8'], its address, or [] if that is meant",
+      'SLUICE_PROXY',
+    )
   }
 }
 

@@ -37,6 +37,10 @@ export class StorePolicy implements AsyncPolicy {
     return this.#matcher.attributes
   }
 
+  get queues(): boolean {
+    return this.#matcher.queues
+  }
+
   async check(request: object, options?: CostOptions): Promise<Verdict> {
     const found = this.#demandsOf(request, checkCostOptions(options))
     const demands = found instanceof Promise ? await found : found

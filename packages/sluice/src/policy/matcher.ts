@@ -20,12 +20,16 @@ export interface LevelState {
 /** What a request demands of the levels of a policy. */
 export class Matcher {
   readonly levels: readonly CompiledLevel[]
+  /** Is a leaky bucket among the limits? */
+  readonly queues: boolean
   readonly #byName: ReadonlyMap<string, CompiledLevel>
   readonly #facts: Facts
   readonly #index: RuleIndex<CompiledLevel>
 
   constructor(policy: string, { levels, ipv6Prefix }: Pick<ReadPolicy, 'levels' | 'ipv6Prefix'>) {
     const facts = new Facts(ipv6Prefix)
+    const limits = levels.flatMap((level) => [level, ...level.overrides]).flatMap((each) => each.limits)
+    this.queues = limits.some(({ algorithm }) => algorithm === 'leaky-bucket')
     this.levels = levels.map((level) => new CompiledLevel(policy, level, facts))
     this.#byName = new Map(this.levels.map((level) => [level.name, level]))
     this.#index = new RuleIndex(this.levels.map((level) => ({ item: level, asks: level.asks })))

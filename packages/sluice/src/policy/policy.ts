@@ -58,6 +58,8 @@ interface PolicyFacts<Attribute extends string> {
   readonly name: string
   /** The attributes that it asks about. */
   readonly attributes: readonly Attribute[]
+  /** Is a leaky bucket among the limits, so that a verdict may say to wait for a turn (`delayMs`)? */
+  readonly queues: boolean
   /** Levels that can never deny. */
   readonly warnings: readonly PolicyProblem[]
 }

@@ -29,6 +29,10 @@ export class SyncPolicy implements Policy {
     return this.#matcher.attributes
   }
 
+  get queues(): boolean {
+    return this.#matcher.queues
+  }
+
   check(request: object, options?: CostOptions): Verdict {
     const demands = this.#matcher.demandsOf(request, checkCostOptions(options), this.#overrides)
     return verdictOf(demands, this.#store.decide(demands).decisions)

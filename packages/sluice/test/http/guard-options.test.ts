@@ -9,7 +9,16 @@ const policy = createPolicy({ levels: [{ name: 'all', limit }] })
 /** Options, and what is said of what is wrong with them. */
 const TABLE: readonly (readonly [what: string, options: unknown, message: string])[] = [
   ['nothing', undefined, 'rateLimit takes an object with limit'],
-  ['a limit itself', limit, "rateLimit has no option 'algorithm'"],
+  ['a limit itself', limit, 'rateLimit takes an object with the limit in it: rateLimit({ limit })'],
+  ['a request, because nobody called it', new Headers(), 'call it with options and hand over what it gives'],
+  [
+    'a cost that nobody can pay',
+    { limit, cost: 2 },
+    'cost must be no more than the quota of the limit, or nobody passes',
+  ],
+  ['a field without proxies', { limit, forwardedIn: 'x-real-ip' }, 'forwardedIn must be beside trustedProxies'],
+  ['a prefix beside a policy', { policy, ipv6Prefix: 64 }, 'ipv6Prefix must be left out beside a policy'],
+  ['expose as text', { limit, expose: 'yes' }, 'expose must be true or false'],
   ['neither', {}, 'either a limit or a policy, got neither'],
   ['both', { limit, policy }, 'either a limit or a policy, got both'],
   ['a misspelt option', { limit, onDenyed: () => {} }, "rateLimit has no option 'onDenyed'; did you mean onDenied?"],

@@ -1,48 +1,65 @@
 import type { Passage } from '../guard.js'
 import { after } from '../turn.js'
-import type { NodeResponse } from './node-messages.js'
+import type { NodeRequest, NodeResponse } from './node-messages.js'
 import { whenOver } from './response-outcome.js'
+import { onSocketClose } from './socket-close.js'
+
+/** Where a request is on its way. */
+export interface Exchange {
+  readonly response: NodeResponse
+  readonly socket: NodeRequest['socket']
+  /** The request may go. */
+  readonly next: () => void
+  /** Nobody waits for it any more. */
+  readonly gone?: () => void
+}
 
 /**
  * Lets a request go when it is its turn in every queue, which mostly is now. One whose client is gone by then does not go,
  * and gives back what it holds. `before` is its passage through an earlier guard.
  */
-export function admit(
-  before: Passage | undefined,
-  passage: Passage | undefined,
-  response: NodeResponse,
-  next: () => void,
-): void {
+export function admit(before: Passage | undefined, passage: Passage | undefined, exchange: Exchange): void {
   const delayMs = Math.max(before?.verdict.delayMs ?? 0, passage?.verdict.delayMs ?? 0)
-  const holds = before?.holds === true || passage?.holds === true
-  if (delayMs === 0 && !holds) next()
-  else if (isGone(response)) giveUp(before, passage)
-  else if (delayMs === 0) go(before, passage, response, next)
-  else {
-    const stop = after(delayMs, () => {
-      response.off('close', onClose)
-      go(before, passage, response, next)
-    })
-    const onClose = () => {
-      stop()
-      giveUp(before, passage)
-    }
-    response.once('close', onClose)
-  }
+  if (delayMs === 0 && before?.holds !== true && passage?.holds !== true) exchange.next()
+  else if (isGone(exchange)) giveUp(before, passage, exchange)
+  else if (delayMs === 0) go(before, passage, exchange)
+  else waitTurn(delayMs, before, passage, exchange)
 }
 
-function go(before: Passage | undefined, passage: Passage | undefined, response: NodeResponse, next: () => void): void {
-  if (before?.settle !== undefined) whenOver(response, before.settle)
-  if (passage?.settle !== undefined) whenOver(response, passage.settle)
+function waitTurn(
+  delayMs: number,
+  before: Passage | undefined,
+  passage: Passage | undefined,
+  exchange: Exchange,
+): void {
+  const { response, socket } = exchange
+  const onClose = () => {
+    stop()
+    forget()
+    giveUp(before, passage, exchange)
+  }
+  const forget = onSocketClose(socket, onClose)
+  const stop = after(delayMs, () => {
+    forget()
+    response.off('close', onClose)
+    go(before, passage, exchange)
+  })
+  response.once('close', onClose)
+}
+
+function go(before: Passage | undefined, passage: Passage | undefined, { response, socket, next }: Exchange): void {
+  if (before?.settle !== undefined) whenOver(response, socket, before.settle)
+  if (passage?.settle !== undefined) whenOver(response, socket, passage.settle)
   next()
 }
 
-function giveUp(before: Passage | undefined, passage: Passage | undefined): void {
+function giveUp(before: Passage | undefined, passage: Passage | undefined, { gone }: Exchange): void {
   before?.cancel()
   passage?.cancel()
+  gone?.()
 }
 
 /** Is the connection, or the stream of HTTP/2, closed already, so that nobody will be told that it closes? */
-function isGone({ destroyed, closed, stream }: NodeResponse): boolean {
-  return destroyed === true || closed === true || stream?.destroyed === true
+function isGone({ response: { destroyed, closed, stream }, socket }: Exchange): boolean {
+  return destroyed === true || closed === true || stream?.destroyed === true || socket.destroyed === true
 }

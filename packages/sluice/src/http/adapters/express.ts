@@ -1,4 +1,5 @@
 /** `sluice/express`: rate limiting for Express 4 and 5, and for whatever takes middleware of Connect. */
+import type { Request as ARequest, Response as AResponse } from 'express'
 import {
   type NodeMiddleware,
   type NodeOptions,
@@ -16,8 +17,8 @@ export interface ExpressRequest extends NodeRequest {
 
 /** See {@link NodeOptions}. */
 export type ExpressOptions<
-  Request extends ExpressRequest = ExpressRequest,
-  Response extends NodeResponse = NodeResponse,
+  Request extends ExpressRequest = ARequest,
+  Response extends NodeResponse = AResponse,
 > = NodeOptions<Request, Response>
 
 /**
@@ -33,10 +34,9 @@ export type ExpressOptions<
  * app.use(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit<
-  Request extends ExpressRequest = ExpressRequest,
-  Response extends NodeResponse = NodeResponse,
->(options: ExpressOptions<Request, Response>): NodeMiddleware<Request, Response> {
+export function rateLimit<Request extends ExpressRequest = ARequest, Response extends NodeResponse = AResponse>(
+  options: ExpressOptions<Request, Response>,
+): NodeMiddleware<Request, Response> {
   return nodeMiddleware(options, expressReader)
 }
 

@@ -4,10 +4,10 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { lowerCase, mergeFields } from '../merge-fields.js'
+import { lowerCase, mergeFields, withoutBodyFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { admit } from './admit.js'
-import { attemptAll } from './attempt.js'
+import { attemptAll, errorOf } from './attempt.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
 /** As much of a request of Fastify as is needed. */
@@ -22,6 +22,7 @@ export interface FastifyRequestLike {
 /** As much of a reply of Fastify as is needed. */
 export interface FastifyReplyLike {
   readonly raw: NodeResponse
+  readonly sent: boolean
   code(status: number): unknown
   hasHeader(name: string): boolean
   getHeader(name: string): number | string | string[] | undefined
@@ -89,24 +90,15 @@ export function rateLimit<
   Reply extends FastifyReplyLike = FastifyReply,
 >(options?: FastifyOptions<Request, Reply>): FastifyRateLimit {
   const forAll = options === undefined ? undefined : new Limited(options as unknown as LikeOptions)
-  const ofRoutes = new WeakMap<object, Limited>()
-  const ofRoute = (config: FastifyContextConfig | undefined): Limited | undefined => {
-    const own = config?.rateLimit
-    if (own === undefined) return undefined
-    // Routes may be told the same options, as GET and its HEAD are: then they share the limit.
-    const limited = ofRoutes.get(own) ?? new Limited(own as unknown as LikeOptions)
-    ofRoutes.set(own, limited)
-    return limited
-  }
   const plugin: FastifyRateLimit = (app, _options, done) => {
     // So that a mistake in a route's options shows at once, if the plugin is there by then.
     app.addHook('onRoute', ({ config }) => void ofRoute(config))
     app.addHook('onRequest', (request, reply, next) => {
       let own: Limited | undefined
       try {
-        own = ofRoute(request.routeOptions?.config)
+        own = onceOfRoute(request)
       } catch (error) {
-        next(error as Error)
+        next(errorOf(error))
         return
       }
       if (forAll !== undefined) forAll.enter(request, reply, next, own)
@@ -121,6 +113,26 @@ export function rateLimit<
     [Symbol.for('fastify.display-name')]: 'sluice',
     [Symbol.for('plugin-meta')]: { name: 'sluice', fastify: '>=4' },
   })
+}
+
+const ofRoutes = new WeakMap<object, Limited>()
+const met = new WeakSet<object>()
+
+/** The limit of a route, if it has one. Routes that are told the same options, as GET and its HEAD are, share it. */
+function ofRoute(config: FastifyContextConfig | undefined): Limited | undefined {
+  const own = config?.rateLimit
+  if (own === undefined) return undefined
+  const limited = ofRoutes.get(own) ?? new Limited(own as unknown as LikeOptions)
+  ofRoutes.set(own, limited)
+  return limited
+}
+
+/** The same for a request, the first time it is asked: the plugin may be registered twice. */
+function onceOfRoute(request: FastifyRequestLike): Limited | undefined {
+  const own = ofRoute(request.routeOptions?.config as FastifyContextConfig | undefined)
+  if (own === undefined || met.has(request)) return undefined
+  met.add(request)
+  return own
 }
 
 type Next = (error?: Error) => void
@@ -142,11 +154,18 @@ class Limited {
     try {
       passage = this.#guard.enter(request, then === undefined ? undefined : true)
     } catch (error) {
-      next(error as Error)
+      before?.cancel()
+      next(errorOf(error))
       return
     }
     if (passage instanceof Promise) {
-      passage.then((entered) => this.#proceed(entered, request, reply, next, then, before), next)
+      passage.then(
+        (entered) => this.#proceed(entered, request, reply, next, then, before),
+        (error) => {
+          before?.cancel()
+          next(errorOf(error))
+        },
+      )
     } else this.#proceed(passage, request, reply, next, then, before)
   }
 
@@ -159,7 +178,8 @@ class Limited {
     before: Passage | undefined,
   ): void {
     if (passage !== undefined) {
-      setFields(reply, passage)
+      const isOwnAnswer = !passage.verdict.allowed && this.#onDenied !== undefined
+      setFields(reply, isOwnAnswer ? withoutBodyFields(passage.headers) : passage.headers)
       if (!passage.verdict.allowed) {
         before?.cancel()
         this.#deny(passage, request, reply, next)
@@ -167,17 +187,24 @@ class Limited {
       }
     }
     if (then !== undefined) then.enter(request, reply, next, undefined, passage)
-    else admit(before, passage, reply.raw, next)
+    else admit(before, passage, { response: reply.raw, socket: request.socket, next })
   }
 
   #deny({ status, body, verdict }: Passage, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
     reply.code(status)
     if (this.#onDenied === undefined) reply.send(body)
-    else attemptAll(() => this.#onDenied?.(request, reply, verdict), next)
+    else {
+      // As handlers do, it may send, or give what is to be sent.
+      attemptAll(
+        () => this.#onDenied?.(request, reply, verdict),
+        next,
+        (given) => given !== undefined && given !== reply && !reply.sent && reply.send(given),
+      )
+    }
   }
 }
 
-function setFields(reply: FastifyReplyLike, { headers }: Passage): void {
+function setFields(reply: FastifyReplyLike, headers: Passage['headers']): void {
   const merged = mergeFields(headers, new ReplyFields(reply))
   // Fastify would make them small itself, which takes longer.
   for (const name in merged) reply.header(lowerCase(name), merged[name])

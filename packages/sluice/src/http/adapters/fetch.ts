@@ -3,9 +3,9 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { mapped } from '../gate.js'
 import { Guard, type Passage } from '../guard.js'
-import type { GuardOptions } from '../guard-options.js'
+import { atOnce, type GuardOptions } from '../guard-options.js'
 import { turn } from '../turn.js'
-import { denial, telling, withFields } from './web-response.js'
+import { denial, ownDenial, telling, withFields } from './web-response.js'
 
 /** See {@link GuardOptions}. */
 export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> = GuardOptions<Request> & {
@@ -13,13 +13,21 @@ export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> =
    * The address that a request came from, which it does not say itself: `(request, info) => info.remoteAddr.hostname` in
    * Deno, `(request, server) => server.requestIP(request)?.address` in Bun. Needed, unless there is a `key`.
    */
-  readonly address?: (request: Request, ...rest: Rest) => string | undefined
+  readonly address?: (request: Request, ...rest: Rest) => string | null | undefined
   /** Answers a denied request in your own way. The fields are added to what it returns. */
   readonly onDenied?: (request: Request, verdict: Verdict) => Awaitable<Response>
 }
 
 /** Turns a request into a response; what else it is told depends on who calls it. */
-export type FetchHandler<Rest extends readonly unknown[]> = (request: Request, ...rest: Rest) => Awaitable<Response>
+export type FetchHandler<Req extends Request, Rest extends readonly unknown[]> = (
+  request: Req,
+  ...rest: Rest
+) => Awaitable<Response>
+
+/** Makes a limited handler of a handler. */
+export type FetchLimit<Rest extends readonly unknown[]> = <Req extends Request, More extends Rest>(
+  handler: FetchHandler<Req, More>,
+) => FetchHandler<Req, More>
 
 /**
  * Makes limited handlers of handlers.
@@ -36,10 +44,9 @@ export type FetchHandler<Rest extends readonly unknown[]> = (request: Request, .
  * export const GET = limited(() => new Response('hello'))
  * ```
  */
-export function rateLimit<Rest extends readonly unknown[] = readonly unknown[]>(
-  options: FetchOptions<Rest>,
-): (handler: FetchHandler<Rest>) => FetchHandler<Rest> {
-  const { address, onDenied } = options
+// biome-ignore lint/suspicious/noExplicitAny: whatever comes with a request
+export function rateLimit<Rest extends readonly unknown[] = any[]>(options: FetchOptions<Rest>): FetchLimit<Rest> {
+  const { address, onDenied } = options ?? {}
   // What came with a request is only known while it is entered, and only the address is asked of it.
   let rest: Rest
   const guard = new Guard<Request>(
@@ -47,31 +54,44 @@ export function rateLimit<Rest extends readonly unknown[] = readonly unknown[]>(
     {
       method: ({ method }) => method,
       url: ({ url }) => url,
-      ...(address && { remoteAddress: (request: Request) => address(request, ...rest) }),
+      ...(address && {
+        remoteAddress: (request: Request) => atOnce('address', address(request, ...rest)) ?? undefined,
+      }),
       field: ({ headers }, name) => headers.get(name),
     },
     ['address', 'onDenied'],
   )
+  const goOn = async (passage: Passage, request: Request, handle: () => Awaitable<Response>): Promise<Response> => {
+    const { verdict, settle, headers } = passage
+    if (verdict.delayMs > 0) {
+      await turn(verdict.delayMs, request.signal)
+      if (request.signal.aborted) {
+        passage.cancel()
+        throw request.signal.reason
+      }
+    }
+    try {
+      const response = await handle()
+      return withFields(settle === undefined ? response : telling(response, request, settle), headers)
+    } catch (error) {
+      settle?.({ status: 500, length: 0, completed: false })
+      throw error
+    }
+  }
   return (handler) =>
     (request, ...more) => {
       rest = more
       const entered = guard.enter(request)
       if (entered === undefined) return handler(request, ...more)
       const go = (passage: Passage): Awaitable<Response> => {
-        if (!passage.verdict.allowed) {
-          const answer = onDenied === undefined ? denial(passage) : onDenied(request, passage.verdict)
-          return mapped(answer, (response) => withFields(response, passage))
+        const { verdict, settle, headers } = passage
+        if (!verdict.allowed) {
+          if (onDenied === undefined) return denial(passage)
+          return mapped(onDenied(request, verdict), (response) => ownDenial(response, passage))
         }
-        const finish = (response: Response) => {
-          const { settle } = passage
-          return withFields(settle === undefined ? response : telling(response, settle), passage)
-        }
-        if (passage.verdict.delayMs === 0) return mapped(handler(request, ...more), finish)
-        return turn(passage.verdict.delayMs, request.signal).then(() => {
-          if (!request.signal.aborted) return mapped(handler(request, ...more), finish)
-          passage.cancel()
-          throw request.signal.reason
-        })
+        const handle = () => handler(request, ...more)
+        if (verdict.delayMs > 0 || settle !== undefined) return goOn(passage, request, handle)
+        return mapped(handle(), (response) => withFields(response, headers))
       }
       return entered instanceof Promise ? entered.then(go) : go(entered)
     }

@@ -1,12 +1,13 @@
 /** `sluice/hono`: rate limiting for Hono. */
-import type { Context } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { unknownAddress } from '../gate.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { turn } from '../turn.js'
-import { denial, telling, withFields } from './web-response.js'
+import { remoteAddressOf } from './node-messages.js'
+import { ownDenial, telling, withFields } from './web-response.js'
 
 /** As much of a context of Hono as is needed. */
 export interface HonoContextLike {
@@ -19,6 +20,8 @@ export interface HonoContextLike {
   // biome-ignore lint/suspicious/noExplicitAny: whatever the platform puts there
   readonly env: any
   res: Response
+  // biome-ignore lint/suspicious/noExplicitAny: a status is one of many literal types there
+  body(body: string, status: any): Response
 }
 
 /** See {@link GuardOptions}. */
@@ -31,9 +34,6 @@ export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<C> &
   /** Answers a denied request in your own way. The fields are added to what it returns. */
   readonly onDenied?: (context: C, verdict: Verdict) => Awaitable<Response>
 }
-
-/** Middleware of Hono. */
-export type HonoMiddleware<C> = (context: C, next: () => Promise<void>) => Promise<Response | undefined>
 
 /**
  * Limits what comes after it.
@@ -48,8 +48,8 @@ export type HonoMiddleware<C> = (context: C, next: () => Promise<void>) => Promi
  * app.use(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit<C extends HonoContextLike = Context>(options: HonoOptions<C>): HonoMiddleware<C> {
-  const { address, onDenied } = options
+export function rateLimit<C extends HonoContextLike = Context>(options: HonoOptions<C>): MiddlewareHandler {
+  const { address, onDenied } = options ?? {}
   const guard = new Guard<C>(
     options,
     {
@@ -60,36 +60,50 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
     },
     ['address', 'onDenied'],
   )
-  return async (context, next) => {
+  const limited = async (context: C, next: () => Promise<void>): Promise<Response | undefined> => {
     const entered = guard.enter(context)
     if (entered === undefined) {
       await next()
       return undefined
     }
     const passage = entered instanceof Promise ? await entered : entered
-    const { verdict, settle } = passage
+    const { verdict, settle, headers } = passage
     if (!verdict.allowed) {
-      return withFields(onDenied === undefined ? denial(passage) : await onDenied(context, verdict), passage)
+      if (onDenied !== undefined) return ownDenial(await onDenied(context, verdict), passage)
+      // Made by Hono, so that it has what others have set.
+      return withFields(context.body(passage.body ?? '', passage.status), headers)
     }
+    const { raw } = context.req
     if (verdict.delayMs > 0) {
-      const { signal } = context.req.raw
-      await turn(verdict.delayMs, signal)
-      if (signal.aborted) {
+      await turn(verdict.delayMs, raw.signal)
+      if (raw.signal.aborted) {
         passage.cancel()
-        throw signal.reason
+        throw raw.signal.reason
       }
     }
-    await next()
-    if (settle !== undefined) context.res = telling(context.res, settle)
-    const response = withFields(context.res, passage)
-    if (response !== context.res) context.res = response
+    try {
+      await next()
+    } catch (error) {
+      settle?.({ status: 500, length: 0, completed: false })
+      throw error
+    }
+    const response = withFields(settle === undefined ? context.res : telling(context.res, raw, settle), headers)
+    if (response !== context.res) replace(context, response)
     return undefined
   }
+  return limited as unknown as MiddlewareHandler
+}
+
+/** Without the old one there is nothing that Hono would copy fields from. */
+function replace(context: HonoContextLike, response: Response): void {
+  const writable = context as { res: Response | undefined }
+  writable.res = undefined
+  writable.res = response
 }
 
 /** On Node.js, Hono's server hands on the request that it was given. */
 function nodeAddress({ env }: HonoContextLike): string | undefined {
   const socket = env?.incoming?.socket
-  if (socket !== undefined) return socket.remoteAddress
+  if (socket !== undefined) return remoteAddressOf(socket)
   return unknownAddress()
 }

@@ -4,6 +4,7 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
+import { withoutBodyFields } from '../merge-fields.js'
 import { admit } from './admit.js'
 import { fieldText, setFields } from './node.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
@@ -42,7 +43,7 @@ export type KoaMiddleware<C> = (context: C, next: () => Promise<unknown>) => Pro
  * ```
  */
 export function rateLimit<C extends KoaContextLike = Context>(options: KoaOptions<C>): KoaMiddleware<C> {
-  const { onDenied } = options
+  const { onDenied } = options ?? {}
   const guard = new Guard<C>(
     options,
     {
@@ -60,25 +61,34 @@ export function rateLimit<C extends KoaContextLike = Context>(options: KoaOption
       await next()
       return
     }
-    setFields(context.res, passage.headers)
+    const isOwnAnswer = !passage.verdict.allowed && onDenied !== undefined
+    setFields(context.res, isOwnAnswer ? withoutBodyFields(passage.headers) : passage.headers)
     if (!passage.verdict.allowed) {
       context.status = passage.status
       if (onDenied === undefined) context.body = passage.body
       else await onDenied(context, passage.verdict)
       return
     }
-    await new Promise<void>((go) => admit(undefined, passage, context.res, go))
+    if (!(await admitted(context, passage))) return
     try {
       await next()
     } catch (error) {
       // Koa answers an error with the fields of the error alone.
-      if (typeof error === 'object' && error !== null) {
-        const before = (error as { headers?: object }).headers
-        Object.assign(error, { headers: { ...fieldsNow(context.res, passage), ...before } })
+      if (error instanceof Error && Object.isExtensible(error)) {
+        const { headers } = error as { headers?: object }
+        Object.assign(error, { headers: { ...headers, ...fieldsNow(context.res, passage) } })
       }
       throw error
     }
   }
+}
+
+/** Says whether the request may go, when it is its turn. */
+function admitted({ req: { socket }, res }: KoaContextLike, passage: Passage): Awaitable<boolean> {
+  if (!passage.holds && passage.verdict.delayMs === 0) return true
+  return new Promise((resolve) => {
+    admit(undefined, passage, { response: res, socket, next: () => resolve(true), gone: () => resolve(false) })
+  })
 }
 
 /** What the response says by now in the fields of a passage: others may have added to them. */

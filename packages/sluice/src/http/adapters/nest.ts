@@ -8,6 +8,7 @@ import {
   UseGuards,
 } from '@nestjs/common'
 import { APP_GUARD } from '@nestjs/core'
+import { InvalidTypeError } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
@@ -57,8 +58,8 @@ export class RateLimitGuard implements CanActivate {
     const entered = this.#guard.enter(request)
     if (entered === undefined) return true
     return entered instanceof Promise
-      ? entered.then((passage) => proceed(passage, response))
-      : proceed(entered, response)
+      ? entered.then((passage) => proceed(passage, response, request.socket))
+      : proceed(entered, response, request.socket)
   }
 }
 
@@ -70,7 +71,7 @@ export class RateLimitGuard implements CanActivate {
  * app.useGlobalGuards(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit<Request extends object>(options: NestOptions<Request>): RateLimitGuard {
+export function rateLimit(options: NestOptions): RateLimitGuard {
   return new RateLimitGuard(options)
 }
 
@@ -98,7 +99,7 @@ export interface NestAsyncOptions {
 /** A limit for all routes of an application. */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class RateLimitModule {
-  static forRoot<Request extends object>(options: NestOptions<Request>): DynamicModule {
+  static forRoot(options: NestOptions): DynamicModule {
     return moduleWith({ provide: APP_GUARD, useValue: rateLimit(options) })
   }
 
@@ -121,15 +122,22 @@ type Messages = [request: ExpressRequest | undefined, response: NodeResponse | F
 /** The request and response of a context; of GraphQL, those of the HTTP request that it came by. */
 function messagesOf(context: ExecutionContext): Messages {
   if (context.getType<string>() === 'graphql') {
-    const { req, res } = context.getArgByIndex(2) ?? {}
-    return [req, res ?? req?.res]
+    const { req, res = req?.res } = context.getArgByIndex(2) ?? {}
+    if (req !== undefined && res !== undefined) return [req, res]
+    throw new InvalidTypeError(
+      'rateLimit needs req and res in the context of GraphQL: context: ({ req, res }) => ({ req, res })',
+    )
   }
   if (context.getType() !== 'http') return [undefined, undefined as never]
   const http = context.switchToHttp()
   return [http.getRequest(), http.getResponse()]
 }
 
-function proceed(passage: Passage, response: NodeResponse | FastifyReplyLike): boolean | Promise<boolean> {
+function proceed(
+  passage: Passage,
+  response: NodeResponse | FastifyReplyLike,
+  socket: ExpressRequest['socket'],
+): boolean | Promise<boolean> {
   const raw = 'raw' in response ? response.raw : response
   const merged = mergeFields(passage.headers, {
     has: (name) => response.getHeader(name) !== undefined,
@@ -140,13 +148,9 @@ function proceed(passage: Passage, response: NodeResponse | FastifyReplyLike): b
     else response.setHeader(name, merged[name])
   }
   if (!passage.verdict.allowed) throw new RateLimitException(passage)
-  let went = false
-  let go = () => {
-    went = true
-  }
-  admit(undefined, passage, raw, () => go())
-  if (went) return true
+  if (!passage.holds && passage.verdict.delayMs === 0) return true
   return new Promise((resolve) => {
-    go = () => resolve(true)
+    const exchange = { response: raw, socket, next: () => resolve(true), gone: () => resolve(false) }
+    admit(undefined, passage, exchange)
   })
 }

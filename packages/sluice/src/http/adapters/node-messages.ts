@@ -4,7 +4,11 @@ export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: { readonly [name: string]: string | string[] | undefined }
-  readonly socket: { readonly remoteAddress?: string | undefined; readonly destroyed?: boolean }
+  readonly socket: {
+    readonly remoteAddress?: string | undefined
+    readonly destroyed?: boolean
+    once?(event: 'close', listener: () => void): unknown
+  }
 }
 
 /** Where a connection comes from. Of one that is closed nobody knows, which is not the same as a Unix socket's nothing. */
@@ -18,6 +22,7 @@ export interface NodeResponse {
   readonly writableFinished: boolean
   readonly destroyed?: boolean
   readonly closed?: boolean
+  readonly req?: { readonly method?: string | undefined }
   /** Of HTTP/2. */
   readonly stream?: { readonly destroyed: boolean } | undefined
   hasHeader(name: string): boolean

@@ -1,22 +1,24 @@
 /** `sluice/node`: rate limiting for `node:http`, `node:http2` and whatever takes their requests. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { invalidType } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { Fields } from '../dialects.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { mergeFields } from '../merge-fields.js'
+import { mergeFields, withoutBodyFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { reasonOf, warn } from '../warn.js'
 import { admit } from './admit.js'
-import { attemptAll } from './attempt.js'
+import { attemptAll, errorOf } from './attempt.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
 export type { NodeRequest, NodeResponse }
 
 /** See {@link GuardOptions}. */
 export type NodeOptions<
-  Request extends NodeRequest = NodeRequest,
-  Response extends NodeResponse = NodeResponse,
+  Request extends NodeRequest = IncomingMessage,
+  Response extends NodeResponse = ServerResponse,
 > = GuardOptions<Request> & {
   /** Answers a denied request in your own way. Status and fields are set; it has to send the body and end. */
   readonly onDenied?: (request: Request, response: Response, verdict: Verdict) => Awaitable<void>
@@ -39,11 +41,13 @@ export type NodeGuard<Request, Response> = (request: Request, response: Response
  * const server = createServer((req, res) => limited(req, res, () => res.end('hello')))
  * ```
  */
-export function rateLimit<Request extends NodeRequest = NodeRequest, Response extends NodeResponse = NodeResponse>(
-  options: NodeOptions<Request, Response>,
-): NodeGuard<Request, Response> {
+export function rateLimit<
+  Request extends NodeRequest = IncomingMessage,
+  Response extends NodeResponse = ServerResponse,
+>(options: NodeOptions<Request, Response>): NodeGuard<Request, Response> {
   const limited = nodeMiddleware(options, reader)
   return (request, response, next) => {
+    if (typeof next !== 'function') throw invalidType('the third argument', 'a function that goes on', next)
     limited(request, response, (error?: unknown) => {
       if (error === undefined) next()
       else fail(response, error)
@@ -81,25 +85,32 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
   const guard = new Guard<Request>(options, requests, ['onDenied'])
   const { onDenied } = options
   const proceed = (passage: Passage, request: Request, response: Response, next: (error?: unknown) => void): void => {
-    setFields(response, passage.headers)
     if (passage.verdict.allowed) {
-      admit(undefined, passage, response, next)
-    } else {
-      response.statusCode = passage.status
-      if (onDenied === undefined) response.end(passage.body)
-      else attemptAll(() => onDenied(request, response, passage.verdict), next)
+      setFields(response, passage.headers)
+      admit(undefined, passage, { response, socket: request.socket, next })
+      return
     }
+    // Somebody has answered already, and called `next` all the same.
+    if (response.headersSent) return
+    setFields(response, onDenied === undefined ? passage.headers : withoutBodyFields(passage.headers))
+    response.statusCode = passage.status
+    if (onDenied === undefined) response.end(passage.body)
+    else attemptAll(() => onDenied(request, response, passage.verdict), next)
   }
   return (request, response, next) => {
     let passage: Awaitable<Passage> | undefined
     try {
       passage = guard.enter(request)
     } catch (error) {
-      next(error)
+      next(errorOf(error))
       return
     }
     if (passage === undefined) next()
-    else if (passage instanceof Promise) passage.then((entered) => proceed(entered, request, response, next), next)
+    else if (passage instanceof Promise)
+      passage.then(
+        (entered) => proceed(entered, request, response, next),
+        (error) => next(errorOf(error)),
+      )
     else proceed(passage, request, response, next)
   }
 }

@@ -1,43 +1,64 @@
+import { invalidType } from '../../errors.js'
 import type { Passage } from '../guard.js'
 import type { Ending } from '../guard-options.js'
-import { mergeFields } from '../merge-fields.js'
+import { mergeFields, withoutBodyFields } from '../merge-fields.js'
 
 /** The response to a denied request. */
-export function denial({ status, body }: Passage): Response {
-  return new Response(body, { status })
+export function denial({ status, body, headers }: Passage): Response {
+  return new Response(body, { status, headers })
 }
 
-/** A response with the fields of a passage. It is the same one, unless its fields cannot be changed. */
-export function withFields(response: Response, { headers }: Passage): Response {
+/** What somebody else answers a denied request with: it says what it is, but that it is a denial, and when to come back. */
+export function ownDenial(response: unknown, passage: Passage): Response {
+  if (!(response instanceof Response)) throw invalidType('onDenied', 'a function that returns a Response', response)
+  const status = response.status === 200 ? passage.status : response.status
+  const copy = new Response(response.body, { status, headers: response.headers })
+  const { 'Cache-Control': cacheControl, ...headers } = withoutBodyFields(passage.headers)
+  if (cacheControl !== undefined && !copy.headers.has('Cache-Control')) copy.headers.set('Cache-Control', cacheControl)
+  return withFields(copy, headers)
+}
+
+/** A response with these fields. It is the same one, unless it may be used again or cannot be changed. */
+export function withFields(response: Response, headers: Passage['headers']): Response {
+  // An error of the network, or a switch of protocols: nobody may make one.
+  if (response.status < 200) return response
   const before = {
     has: (name: string) => response.headers.has(name),
     get: (name: string) => response.headers.get(name) ?? '',
   }
   const merged = Object.entries(mergeFields(headers, before))
-  try {
-    for (const [name, value] of merged) response.headers.set(name, value)
-    return response
-  } catch {
-    // As those of a response that was fetched, or made by Response.redirect.
-    const copy = new Response(response.body, response)
-    for (const [name, value] of merged) copy.headers.set(name, value)
-    return copy
+  if (response.body !== null) {
+    try {
+      for (const [name, value] of merged) response.headers.set(name, value)
+      return response
+    } catch {
+      // As those of a response that was fetched.
+    }
   }
+  const copy = new Response(response.body, response)
+  for (const [name, value] of merged) copy.headers.set(name, value)
+  return copy
 }
 
 /** A response that tells, once, when all of it has been sent, or nobody wants the rest. */
-export function telling(response: Response, settle: (ending: Ending) => void): Response {
+export function telling(response: Response, request: Request, settle: (ending: Ending) => void): Response {
   const { status } = response
+  const { signal } = request
   let length = 0
   let isOver = false
   const tell = (completed: boolean) => {
-    if (!isOver) settle({ status, length, completed })
+    if (isOver) return
     isOver = true
+    signal.removeEventListener('abort', onAbort)
+    settle({ status, length, completed: completed && !signal.aborted })
   }
-  if (response.body === null) {
+  const onAbort = () => tell(false)
+  // Of a HEAD nobody reads the body.
+  if (response.body === null || request.method === 'HEAD' || signal.aborted) {
     tell(true)
     return response
   }
+  signal.addEventListener('abort', onAbort, { once: true })
   const reader = response.body.getReader()
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -89,3 +89,8 @@ export async function* endless(): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(CHUNK)
   await new Promise(() => {})
 }
+
+/** Long enough for a client to go away, if it is told to wait. */
+export async function pause(search: string): Promise<void> {
+  if (search.includes('wait=yes')) await new Promise((resolve) => setTimeout(resolve, 100))
+}

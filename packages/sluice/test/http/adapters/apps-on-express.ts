@@ -4,7 +4,7 @@ import express5, { type Express, type Request, type Response } from 'express'
 import express4 from 'express4'
 import { rateLimit } from 'sluice/express'
 import { setCost } from 'sluice/http'
-import { chunks, endless, optionsOf, type StartApp } from './app.js'
+import { chunks, endless, optionsOf, pause, type StartApp } from './app.js'
 import { serve } from './servers.js'
 
 function startWith(express: () => Express): StartApp {
@@ -25,7 +25,10 @@ function startWith(express: () => Express): StartApp {
       onHandled?.(request.path)
       next()
     })
-    app.get('/ok', (_request, response) => void response.send('ok'))
+    app.get('/ok', async (request, response) => {
+      await pause(request.url)
+      response.send('ok')
+    })
     app.get('/cost', (request, response) => {
       setCost(request, Number(request.query.units))
       response.send('ok')

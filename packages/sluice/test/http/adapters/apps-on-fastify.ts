@@ -3,7 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify a
 import { fastify as fastify4 } from 'fastify4'
 import { rateLimit } from 'sluice/fastify'
 import { setCost } from 'sluice/http'
-import { chunks, endless, optionsOf, type StartApp } from './app.js'
+import { chunks, endless, optionsOf, pause, type StartApp } from './app.js'
 import { running } from './servers.js'
 
 function startWith(fastify: typeof fastify5): StartApp {
@@ -22,7 +22,10 @@ function startWith(fastify: typeof fastify5): StartApp {
     }
     app.addHook('preHandler', async (request) => onHandled?.(new URL(request.url, 'http://localhost').pathname))
     app.setErrorHandler((_error, _request, reply) => reply.code(500).send('error'))
-    app.get('/ok', async () => 'ok')
+    app.get('/ok', async (request) => {
+      await pause(request.url)
+      return 'ok'
+    })
     app.get<{ Querystring: { units: string } }>('/cost', async (request) => {
       setCost(request, Number(request.query.units))
       return 'ok'

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { createAdaptorServer } from '@hono/node-server'
 import { rateLimit } from 'sluice/fetch'
 import { setCost } from 'sluice/http'
-import { chunks, endless, optionsOf, type StartApp } from './app.js'
+import { chunks, endless, optionsOf, pause, type StartApp } from './app.js'
 import { running } from './servers.js'
 
 interface Platform {
@@ -15,11 +15,11 @@ const body = (from: AsyncGenerator<Uint8Array>) => Readable.toWeb(Readable.from(
 /** Handlers of `Request`s, on a server that hands them what it was given. */
 export const startFetch: StartApp = ({ limits, onHandled }) => {
   let handler = (request: Request, _platform: Platform): Response | Promise<Response> => {
-    const { pathname, searchParams } = new URL(request.url)
+    const { pathname, search, searchParams } = new URL(request.url)
     onHandled?.(pathname)
     switch (pathname) {
       case '/ok':
-        return new Response('ok')
+        return search === '' ? new Response('ok') : pause(search).then(() => new Response('ok'))
       case '/cost':
         setCost(request, Number(searchParams.get('units')))
         return new Response('ok')

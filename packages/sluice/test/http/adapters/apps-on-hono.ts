@@ -5,7 +5,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { rateLimit } from 'sluice/hono'
 import { setCost } from 'sluice/http'
-import { chunks, endless, optionsOf, type StartApp } from './app.js'
+import { chunks, endless, optionsOf, pause, type StartApp } from './app.js'
 import { running } from './servers.js'
 
 const body = (from: AsyncGenerator<Uint8Array>) => Readable.toWeb(Readable.from(from)) as ReadableStream
@@ -27,7 +27,10 @@ export const startHono: StartApp = ({ limits, http2 = false, onHandled }) => {
     onHandled?.(context.req.path)
     await next()
   })
-  app.get('/ok', (context) => context.text('ok'))
+  app.get('/ok', async (context) => {
+    await pause(context.req.url)
+    return context.text('ok')
+  })
   app.get('/cost', (context) => {
     setCost(context, Number(context.req.query('units')))
     return new Response('ok')

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import Koa, { type Context } from 'koa'
 import { setCost } from 'sluice/http'
 import { rateLimit } from 'sluice/koa'
-import { chunks, endless, optionsOf, type StartApp } from './app.js'
+import { chunks, endless, optionsOf, pause, type StartApp } from './app.js'
 import { serve } from './servers.js'
 
 export const startKoa: StartApp = ({ limits, http2 = false, onHandled }) => {
@@ -22,10 +22,11 @@ export const startKoa: StartApp = ({ limits, http2 = false, onHandled }) => {
       ),
     )
   }
-  app.use((context) => {
+  app.use(async (context) => {
     onHandled?.(context.path)
     switch (context.path) {
       case '/ok':
+        await pause(context.search)
         context.body = 'ok'
         return
       case '/cost':

@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { setCost } from 'sluice/http'
 import { type NestOptions, RateLimitModule, rateLimit } from 'sluice/nest'
-import { type AppSpec, chunks, endless, optionsOf, type RunningApp, type StartApp } from './app.js'
+import { type AppSpec, chunks, endless, optionsOf, pause, type RunningApp, type StartApp } from './app.js'
 import { running } from './servers.js'
 
 interface AnyRequest {
@@ -19,8 +19,9 @@ type AnyResponse = { send(body: unknown): unknown; raw?: object } & NodeJS.Writa
 /** Decorators are functions, and the tests are compiled by a tool that does not know those of Nest. */
 function controllerWith(onHandled: AppSpec['onHandled']): new () => object {
   class AppController {
-    ok(request: AnyRequest) {
+    async ok(request: AnyRequest) {
       onHandled?.(request.url)
+      await pause(request.url)
       return 'ok'
     }
     cost(request: AnyRequest) {

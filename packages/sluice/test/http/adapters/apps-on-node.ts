@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setCost } from 'sluice/http'
 import { rateLimit } from 'sluice/node'
-import { chunks, endless, optionsOf, type StartApp } from './app.js'
+import { chunks, endless, optionsOf, pause, type StartApp } from './app.js'
 import { serve } from './servers.js'
 
 /** What `node:http` itself calls a handler. */
@@ -20,11 +20,11 @@ export const startNode: StartApp = ({ limits, http2 = false, onHandled }) => {
     ),
   )
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
+    const { pathname, search, searchParams } = new URL(request.url ?? '', 'http://localhost')
     onHandled?.(pathname)
     switch (pathname) {
       case '/ok':
-        return response.end('ok')
+        return search === '' ? response.end('ok') : pause(search).then(() => response.end('ok'))
       case '/cost':
         setCost(request, Number(searchParams.get('units')))
         return response.end('ok')

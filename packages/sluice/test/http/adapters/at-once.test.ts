@@ -16,7 +16,7 @@ function exchange(): [IncomingMessage, ServerResponse] {
 describe('on a memory store everything happens at once', () => {
   it.each([
     ['node', nodeLimit({ limit, key: () => 'all' })],
-    ['express', expressLimit({ limit, key: () => 'all' })],
+    ['express', expressLimit<IncomingMessage, ServerResponse>({ limit, key: () => 'all' })],
   ])('%s calls next before it returns, or ends the response', (_name, limited) => {
     let calls = 0
     limited(...exchange(), () => calls++)

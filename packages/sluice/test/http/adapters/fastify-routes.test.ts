@@ -60,6 +60,13 @@ describe('a limit of a route', () => {
     expect((await left(app, '/inner'))[0]).toBe(429)
   })
 
+  it('counts once where the plugin is registered twice', async () => {
+    const app = withRoute({ rateLimit: { limit: limit(5), name: 'search' } })
+    app.register(rateLimit({ limit: limit(20), name: 'more' }))
+    expect(await left(app, '/search')).toEqual([200, { all: 9, more: 19, search: 4 }])
+    expect(await left(app, '/search')).toEqual([200, { all: 8, more: 18, search: 3 }])
+  })
+
   it('with a mistake in it does not start', async () => {
     const app = fastify()
     await app.register(rateLimit({ limit: limit(10) }))

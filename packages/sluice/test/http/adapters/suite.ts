@@ -209,6 +209,51 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       await expect.poll(() => outcomes).toMatchObject([{ completed: false, length: CHUNK.length }])
     })
 
+    it('settles a HEAD, too, by what its handler says', async () => {
+      const settle = ({ cost, taken }: { cost: number | undefined; taken: number }) => cost ?? taken
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 100, window: '1h' }), settle }] })
+      const head = async () => {
+        const { headers } = await fetch(`${origin}/cost?units=20`, { method: 'HEAD' })
+        return parseRateLimit(headers).quotas[0].remaining
+      }
+      expect(await head()).toBe(99)
+      await expect.poll(head).toBeLessThanOrEqual(80)
+    })
+
+    it('settles pipelined requests of a client that goes away before they are answered', async () => {
+      const outcomes: unknown[] = []
+      const settle = (outcome: unknown) => {
+        outcomes.push(outcome)
+        return 1
+      }
+      let entered = 0
+      const { port } = await app({ limits: [{ limit: five, settle, onEnter: () => entered++ }] })
+      const socket = connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      const paths = ['/endless', '/ok', '/ok']
+      socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''))
+      await expect.poll(() => entered).toBeGreaterThan(0)
+      await once(socket, 'data')
+      socket.destroy()
+      await expect.poll(() => outcomes.length).toBe(entered)
+    })
+
+    it('a client that goes away before its response begins is settled as one that got nothing', async () => {
+      const outcomes: { completed: boolean }[] = []
+      const settle = (outcome: { completed: boolean }) => {
+        outcomes.push(outcome)
+        return 1
+      }
+      const handled: string[] = []
+      const { port } = await app({ limits: [{ limit: five, settle }], onHandled: (path) => handled.push(path) })
+      const gone = httpRequest({ port, path: '/ok?wait=yes', host: '127.0.0.1' })
+      gone.on('error', () => {})
+      gone.end()
+      await expect.poll(() => handled.length).toBe(1)
+      gone.destroy()
+      await expect.poll(() => outcomes).toMatchObject([{ completed: false }])
+    })
+
     it('waits for its turn in a leaky bucket', async () => {
       const handled: number[] = []
       const { origin } = await app({
@@ -221,11 +266,13 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(handled[2] - startedMs).toBeGreaterThanOrEqual(99)
     })
 
-    it('does not take the turn of a client that is gone', async () => {
+    it.each(['limit', 'policy'])('does not take the turn of a client that is gone, of a %s', async (kind) => {
       const handled: string[] = []
       let entered = 0
+      const limit = leakyBucket({ capacity: 2, drain: '4/s' })
+      const queue = kind === 'limit' ? { limit } : { policy: createPolicy({ levels: [{ name: 'queue', limit }] }) }
       const { origin, port } = await app({
-        limits: [{ limit: leakyBucket({ capacity: 2, drain: '4/s' }), onEnter: () => entered++ }],
+        limits: [{ ...queue, onEnter: () => entered++ }],
         onHandled: (path) => handled.push(path),
       })
       await (await fetch(`${origin}/ok`)).text()
@@ -302,6 +349,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(denied.status).toBe(418)
       expect(await denied.text()).toBe('tea')
       expect(denied.headers.get('retry-after')).toMatch(/^\d+$/)
+      expect(denied.headers.get('content-type') ?? '').not.toContain('problem')
     })
 
     it('answers with 503 where that is what is wanted', async () => {
@@ -327,6 +375,17 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       const answers = await http2Statuses(origin, 8)
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
       expect(answers.every(({ rateLimit }) => /^"default";r=[0-4]/.test(String(rateLimit)))).toBe(true)
+    })
+
+    it.runIf(http2)('counts the bytes of a response of HTTP/2 once', async () => {
+      const lengths: number[] = []
+      const settle = ({ length }: { length: number }) => {
+        lengths.push(length)
+        return 1
+      }
+      const { origin } = await app({ limits: [{ limit: five, settle }], http2: true })
+      await http2Statuses(origin, 1)
+      await expect.poll(() => lengths).toEqual([2])
     })
   })
 }

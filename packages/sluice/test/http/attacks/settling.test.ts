@@ -94,7 +94,7 @@ describe.each(STORES)('settling, %s', (_where, options) => {
   it('a denied request is not settled', async () => {
     const outcomes: Outcome[] = []
     const settle = (outcome: Outcome) => outcomes.push(outcome)
-    const app = await limitedServer({ ...options(), cost: 11, settle } as never)
+    const app = await limitedServer({ ...options(), cost: () => 11, settle } as never)
     expect([await statusOf(app), await statusOf(app)]).toEqual([429, 429])
     await settled()
     expect(outcomes).toEqual([])
@@ -134,7 +134,7 @@ describe('a client that goes away while a store decides', () => {
       limit: tokenBucket({ capacity: 5, refill: '1/h' }),
       store,
       name: 'gone',
-      cost: quota === 0 ? 6 : 1,
+      cost: () => (quota === 0 ? 6 : 1),
     }
     const app = await limitedServer(options)
     const socket = connect(app.port, '127.0.0.1')
