@@ -7,7 +7,7 @@ const frameworks = ['express', 'fastify', 'hono']
 const packages = ['express', 'fastify', 'hono', '@hono/node-server']
 const rivals = ['express-rate-limit', '@fastify/rate-limit', 'hono-rate-limiter']
 const usual = { connections: 100, pipelined: 10, warmUpMs: 3_000, turnMs: 200, turns: 20 }
-const PROCESSES = 5
+const PROCESSES = 3
 const LEAST = { express: 0.95, fastify: 0.93 }
 
 /** What a limit costs in front of a handler that does nothing. */
