@@ -72,7 +72,7 @@ export function rateLimit<Rest extends readonly unknown[] = any[]>(options: Fetc
     }
     try {
       const response = await handle()
-      return withFields(settle === undefined ? response : telling(response, request, settle), headers)
+      return withFields(settle === undefined ? response : telling(response, request, settle), headers, request)
     } catch (error) {
       settle?.({ status: 500, length: 0, completed: false })
       throw error
@@ -87,11 +87,11 @@ export function rateLimit<Rest extends readonly unknown[] = any[]>(options: Fetc
         const { verdict, settle, headers } = passage
         if (!verdict.allowed) {
           if (onDenied === undefined) return denial(passage)
-          return mapped(onDenied(request, verdict), (response) => ownDenial(response, passage))
+          return mapped(onDenied(request, verdict), (response) => ownDenial(response, passage, request))
         }
         const handle = () => handler(request, ...more)
         if (verdict.delayMs > 0 || settle !== undefined) return goOn(passage, request, handle)
-        return mapped(handle(), (response) => withFields(response, headers))
+        return mapped(handle(), (response) => withFields(response, headers, request))
       }
       return entered instanceof Promise ? entered.then(go) : go(entered)
     }

@@ -5,6 +5,7 @@ import type { Awaitable } from '../../stores/index.js'
 import { unknownAddress } from '../gate.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
+import { areLists } from '../merge-fields.js'
 import { turn } from '../turn.js'
 import { remoteAddressOf } from './node-messages.js'
 import { ownDenial, telling, withFields } from './web-response.js'
@@ -20,6 +21,7 @@ export interface HonoContextLike {
   // biome-ignore lint/suspicious/noExplicitAny: whatever the platform puts there
   readonly env: any
   res: Response
+  header(name: string, value: string, options: { append: boolean }): void
   // biome-ignore lint/suspicious/noExplicitAny: a status is one of many literal types there
   body(body: string, status: any): Response
 }
@@ -69,9 +71,9 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
     const passage = entered instanceof Promise ? await entered : entered
     const { verdict, settle, headers } = passage
     if (!verdict.allowed) {
-      if (onDenied !== undefined) return ownDenial(await onDenied(context, verdict), passage)
+      if (onDenied !== undefined) return ownDenial(await onDenied(context, verdict), passage, context)
       // Made by Hono, so that it has what others have set.
-      return withFields(context.body(passage.body ?? '', passage.status), headers)
+      return withFields(context.body(passage.body ?? '', passage.status), headers, context)
     }
     const { raw } = context.req
     if (verdict.delayMs > 0) {
@@ -81,18 +83,25 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
         throw raw.signal.reason
       }
     }
+    const isPrepared = areLists(headers)
+    if (isPrepared) for (const name in headers) context.header(name, headers[name], APPEND)
     try {
       await next()
     } catch (error) {
       settle?.({ status: 500, length: 0, completed: false })
       throw error
     }
-    const response = withFields(settle === undefined ? context.res : telling(context.res, raw, settle), headers)
+    // What Hono makes has what was prepared. What a handler has made itself has not.
+    const isThere = isPrepared && context.res.headers.get('RateLimit')?.includes(headers.RateLimit) === true
+    const told = settle === undefined ? context.res : telling(context.res, raw, settle)
+    const response = isThere ? told : withFields(told, headers, context)
     if (response !== context.res) replace(context, response)
     return undefined
   }
   return limited as unknown as MiddlewareHandler
 }
+
+const APPEND = { append: true }
 
 /** Without the old one there is nothing that Hono would copy fields from. */
 function replace(context: HonoContextLike, response: Response): void {

@@ -6,7 +6,7 @@ import type { Awaitable } from '../../stores/index.js'
 import type { Fields } from '../dialects.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { mergeFields, withoutBodyFields } from '../merge-fields.js'
+import { areLists, mergeFields, withoutBodyFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { reasonOf, warn } from '../warn.js'
 import { admit } from './admit.js'
@@ -127,15 +127,6 @@ export function setFields(response: NodeResponse, fields: Readonly<Fields>): voi
     // Somebody has answered already, and called `next` all the same.
     if (!response.headersSent) throw error
   }
-}
-
-/**
- * Are there only lists, to which several limiters may add a line each? Then nobody has to look at what is there, which takes
- * longer than the rest: Express makes every look at a response slow.
- */
-function areLists(fields: Readonly<Fields>): boolean {
-  for (const name in fields) if (name !== 'RateLimit' && name !== 'RateLimit-Policy') return false
-  return fields.RateLimit !== undefined
 }
 
 /** The fields of a response that are set already. */
