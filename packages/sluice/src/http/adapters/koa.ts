@@ -69,7 +69,8 @@ export function rateLimit<C extends KoaContextLike = Context>(options: KoaOption
       else await onDenied(context, passage.verdict)
       return
     }
-    if (!(await admitted(context, passage))) return
+    const mayGo = admitted(context, passage)
+    if (mayGo !== true && !(await mayGo)) return
     try {
       await next()
     } catch (error) {

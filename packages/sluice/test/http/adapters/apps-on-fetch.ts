@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http'
+import { createServer as createHttp2Server } from 'node:http2'
 import { Readable } from 'node:stream'
 import { createAdaptorServer } from '@hono/node-server'
 import { rateLimit } from 'sluice/fetch'
@@ -13,7 +14,7 @@ interface Platform {
 const body = (from: AsyncGenerator<Uint8Array>) => Readable.toWeb(Readable.from(from)) as ReadableStream
 
 /** Handlers of `Request`s, on a server that hands them what it was given. */
-export const startFetch: StartApp = ({ limits, onHandled }) => {
+export const startFetch: StartApp = ({ limits, http2 = false, onHandled }) => {
   let handler = (request: Request, _platform: Platform): Response | Promise<Response> => {
     const { pathname, search, searchParams } = new URL(request.url)
     onHandled?.(pathname)
@@ -51,5 +52,6 @@ export const startFetch: StartApp = ({ limits, onHandled }) => {
       return new Response('error', { status: 500 })
     }
   }
-  return running(createAdaptorServer({ fetch: fetch as never }) as Server)
+  const options = http2 ? { fetch, createServer: createHttp2Server } : { fetch }
+  return running(createAdaptorServer(options as never) as Server)
 }

@@ -63,12 +63,12 @@ function nestOptions(spec: AppSpec['limits'][number]): NestOptions {
   ) as unknown as NestOptions
 }
 
-function startWith(create: (module: Type) => Promise<INestApplication>): StartApp {
-  return async ({ limits, onHandled }: AppSpec): Promise<RunningApp> => {
+function startWith(create: (module: Type, http2: boolean) => Promise<INestApplication>): StartApp {
+  return async ({ limits, http2 = false, onHandled }: AppSpec): Promise<RunningApp> => {
     class AppModule {}
     const [first, ...others] = limits.map(nestOptions)
     Module({ imports: [RateLimitModule.forRoot(first)], controllers: [controllerWith(onHandled)] })(AppModule)
-    const app = await create(AppModule)
+    const app = await create(AppModule, http2)
     if (others.length > 0) app.useGlobalGuards(...others.map(rateLimit))
     await app.init()
     const fastify = app.getHttpAdapter().getInstance() as { ready?: () => Promise<void> }
@@ -78,6 +78,6 @@ function startWith(create: (module: Type) => Promise<INestApplication>): StartAp
 }
 
 export const startNestOnExpress = startWith((module) => NestFactory.create(module, { logger: false }))
-export const startNestOnFastify = startWith((module) =>
-  NestFactory.create(module, new FastifyAdapter() as never, { logger: false }),
+export const startNestOnFastify = startWith((module, http2) =>
+  NestFactory.create(module, new FastifyAdapter((http2 ? { http2: true } : {}) as never) as never, { logger: false }),
 )

@@ -1,8 +1,13 @@
+import 'reflect-metadata'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { fixedWindow } from 'sluice'
 import { rateLimit as expressLimit } from 'sluice/express'
+import { rateLimit as fastifyLimit } from 'sluice/fastify'
 import { rateLimit as fetchLimit } from 'sluice/fetch'
+import { rateLimit as honoLimit } from 'sluice/hono'
+import { rateLimit as koaLimit } from 'sluice/koa'
+import { rateLimit as nestLimit } from 'sluice/nest'
 import { rateLimit as nodeLimit } from 'sluice/node'
 import { describe, expect, it } from 'vitest'
 
@@ -31,6 +36,40 @@ describe('on a memory store everything happens at once', () => {
     const response = handler(new Request('http://localhost/'))
     expect(response).toBeInstanceOf(Response)
     expect(handler(new Request('http://localhost/'))).toMatchObject({ status: 429 })
+  })
+
+  it('koa and hono call the next one before they return', () => {
+    let calls = 0
+    const next = async () => {
+      calls++
+    }
+    const [req, res] = exchange()
+    koaLimit({ limit, key: () => 'all' })({ req, res } as never, next)
+    expect(calls).toBe(1)
+    honoLimit({ limit, key: () => 'all' })({ req: {}, res: new Response(), header() {} } as never, next)
+    expect(calls).toBe(2)
+  })
+
+  it('a guard of nest says yes, not the promise of it', () => {
+    const [request, response] = exchange()
+    const http = { getRequest: () => request, getResponse: () => response }
+    const context = {
+      getType: () => 'http',
+      getHandler: () => exchange,
+      getClass: () => Object,
+      switchToHttp: () => http,
+    }
+    expect(nestLimit({ limit, key: () => 'all' }).canActivate(context as never)).toBe(true)
+  })
+
+  it('fastify goes on before it returns', () => {
+    const hooks = new Map<string, (request: object, reply: object, next: () => void) => void>()
+    const app = { addHook: (name: string, hook: never) => hooks.set(name, hook) }
+    fastifyLimit({ limit, key: () => 'all' })(app as never, {}, () => {})
+    let calls = 0
+    const reply = { hasHeader: () => false, header() {}, raw: { hasHeader: () => false } }
+    hooks.get('onRequest')?.({}, reply, () => calls++)
+    expect(calls).toBe(1)
   })
 
   it('an error of the handler is thrown as if there were no limit, and the handler is not called twice', () => {

@@ -1,4 +1,4 @@
 import { startFetch } from './apps-on-fetch.js'
 import { adapterSuite } from './suite.js'
 
-adapterSuite('fetch handlers', startFetch, {})
+adapterSuite('fetch handlers', startFetch, { http2: true })

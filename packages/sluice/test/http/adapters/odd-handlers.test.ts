@@ -2,6 +2,7 @@ import 'reflect-metadata'
 import { createServer } from 'node:http'
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js'
 import express from 'express'
+import { rateLimit as otherLimit } from 'express-rate-limit'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import { fixedWindow, leakyBucket } from 'sluice'
@@ -131,6 +132,18 @@ describe('hono', () => {
 })
 
 describe('express', () => {
+  it('adds its fields to those of another library', async () => {
+    const app = express()
+    app.use(otherLimit({ limit: 7, windowMs: 60_000, standardHeaders: 'draft-8', legacyHeaders: false }))
+    app.use(expressLimit({ limit: quota(9), key, name: 'ours' }))
+    app.get('/', (_request, response) => void response.send('ok'))
+    const { quotas } = parseRateLimit((await fetch(await started(app))).headers)
+    expect(quotas.map(({ quota, remaining }) => [quota, remaining])).toEqual([
+      [7, 6],
+      [9, 8],
+    ])
+  })
+
   it('survives a denial after somebody has answered', async () => {
     const app = express()
     app.get('/', (_request, response, next) => {
