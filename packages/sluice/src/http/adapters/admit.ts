@@ -14,14 +14,18 @@ export interface Exchange {
   readonly gone?: () => void
 }
 
+/** Need nothing be waited for or given back? Then a request goes without a look at its response, which may be slow. */
+export function goesAtOnce(passage: Passage | undefined): boolean {
+  return passage === undefined || (!passage.holds && passage.verdict.delayMs === 0)
+}
+
 /**
- * Lets a request go when it is its turn in every queue, which mostly is now. One whose client is gone by then does not go,
+ * Lets a request go when it is its turn in every queue. One whose client is gone by then does not go,
  * and gives back what it holds. `before` is its passage through an earlier guard.
  */
 export function admit(before: Passage | undefined, passage: Passage | undefined, exchange: Exchange): void {
   const delayMs = Math.max(before?.verdict.delayMs ?? 0, passage?.verdict.delayMs ?? 0)
-  if (delayMs === 0 && before?.holds !== true && passage?.holds !== true) exchange.next()
-  else if (isGone(exchange)) giveUp(before, passage, exchange)
+  if (isGone(exchange)) giveUp(before, passage, exchange)
   else if (delayMs === 0) go(before, passage, exchange)
   else waitTurn(delayMs, before, passage, exchange)
 }

@@ -6,8 +6,9 @@ import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { lowerCase, mergeFields, withoutBodyFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
-import { admit } from './admit.js'
+import { admit, goesAtOnce } from './admit.js'
 import { attemptAll, errorOf } from './attempt.js'
+import { fieldText } from './node.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
 /** As much of a request of Fastify as is needed. */
@@ -63,10 +64,7 @@ const reader: RequestReader<FastifyRequestLike> = {
   method: ({ method }) => method,
   url: ({ originalUrl }) => originalUrl,
   remoteAddress: ({ socket }) => remoteAddressOf(socket),
-  field: ({ headers }, name) => {
-    const value = headers[name]
-    return typeof value === 'object' ? value.join(', ') : value
-  },
+  field: ({ headers }, name) => fieldText(headers[name]),
 }
 
 /**
@@ -187,6 +185,7 @@ class Limited {
       }
     }
     if (then !== undefined) then.enter(request, reply, next, undefined, passage)
+    else if (goesAtOnce(before) && goesAtOnce(passage)) next()
     else admit(before, passage, { response: reply.raw, socket: request.socket, next })
   }
 

@@ -5,7 +5,7 @@ import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { withoutBodyFields } from '../merge-fields.js'
-import { admit } from './admit.js'
+import { admit, goesAtOnce } from './admit.js'
 import { fieldText, setFields } from './node.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
@@ -86,7 +86,7 @@ export function rateLimit<C extends KoaContextLike = Context>(options: KoaOption
 
 /** Says whether the request may go, when it is its turn. */
 function admitted({ req: { socket }, res }: KoaContextLike, passage: Passage): Awaitable<boolean> {
-  if (!passage.holds && passage.verdict.delayMs === 0) return true
+  if (goesAtOnce(passage)) return true
   return new Promise((resolve) => {
     admit(undefined, passage, { response: res, socket, next: () => resolve(true), gone: () => resolve(false) })
   })

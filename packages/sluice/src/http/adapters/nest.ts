@@ -13,7 +13,7 @@ import type { Verdict } from '../../policy/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { mergeFields } from '../merge-fields.js'
-import { admit } from './admit.js'
+import { admit, goesAtOnce } from './admit.js'
 import type { ExpressRequest } from './express.js'
 import { reader } from './node.js'
 import type { NodeResponse } from './node-messages.js'
@@ -148,7 +148,7 @@ function proceed(
     else response.setHeader(name, merged[name])
   }
   if (!passage.verdict.allowed) throw new RateLimitException(passage)
-  if (!passage.holds && passage.verdict.delayMs === 0) return true
+  if (goesAtOnce(passage)) return true
   return new Promise((resolve) => {
     const exchange = { response: raw, socket, next: () => resolve(true), gone: () => resolve(false) }
     admit(undefined, passage, exchange)

@@ -9,7 +9,7 @@ import type { GuardOptions } from '../guard-options.js'
 import { areLists, mergeFields, withoutBodyFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { reasonOf, warn } from '../warn.js'
-import { admit } from './admit.js'
+import { admit, goesAtOnce } from './admit.js'
 import { attemptAll, errorOf } from './attempt.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
@@ -87,7 +87,8 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
   const proceed = (passage: Passage, request: Request, response: Response, next: (error?: unknown) => void): void => {
     if (passage.verdict.allowed) {
       setFields(response, passage.headers)
-      admit(undefined, passage, { response, socket: request.socket, next })
+      if (goesAtOnce(passage)) next()
+      else admit(undefined, passage, { response, socket: request.socket, next })
       return
     }
     // Somebody has answered already, and called `next` all the same.
