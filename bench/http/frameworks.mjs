@@ -4,8 +4,13 @@ const QUOTA = 1_000_000_000
 
 const sluiceOptions = async () => {
   const { tokenBucket } = await import('sluice')
-  return { limit: tokenBucket({ capacity: QUOTA, refill: `${QUOTA}/m` }) }
+  // Never whole again, so that the key has a state as a client that keeps asking has.
+  return { limit: tokenBucket({ capacity: QUOTA, refill: '1000/s' }) }
 }
+
+/** What nobody who tells the quota can be faster than: two fields that never change, set by the framework's own means. */
+const FIELDS = { 'ratelimit-policy': '"default";q=1000000000;w=1000000', ratelimit: '"default";r=999999999;t=1' }
+const constantFields = 'two constant fields'
 
 const express = async (use) => {
   const { default: create } = await import('express')
@@ -42,6 +47,13 @@ export const frameworks = {
   express: {
     bare: () => express(() => {}),
     sluice: () => express(async (app) => app.use((await import('sluice/express')).rateLimit(await sluiceOptions()))),
+    [constantFields]: () =>
+      express((app) =>
+        app.use((_request, response, next) => {
+          for (const name in FIELDS) response.setHeader(name, FIELDS[name])
+          next()
+        }),
+      ),
     'express-rate-limit': () =>
       express(async (app) => {
         const { rateLimit } = await import('express-rate-limit')
@@ -52,6 +64,13 @@ export const frameworks = {
     bare: () => fastify(() => {}),
     sluice: () =>
       fastify(async (app) => app.register((await import('sluice/fastify')).rateLimit(await sluiceOptions()))),
+    [constantFields]: () =>
+      fastify((app) =>
+        app.addHook('onRequest', (_request, reply, next) => {
+          for (const name in FIELDS) reply.header(name, FIELDS[name])
+          next()
+        }),
+      ),
     '@fastify/rate-limit': () =>
       fastify(async (app) => {
         await app.register(import('@fastify/rate-limit'), { max: QUOTA, timeWindow: 60_000 })
@@ -60,6 +79,13 @@ export const frameworks = {
   hono: {
     bare: () => hono(() => {}),
     sluice: () => hono(async (app) => app.use((await import('sluice/hono')).rateLimit(await sluiceOptions()))),
+    [constantFields]: () =>
+      hono((app) =>
+        app.use((context, next) => {
+          for (const name in FIELDS) context.header(name, FIELDS[name])
+          return next()
+        }),
+      ),
     'hono-rate-limiter': () =>
       hono(async (app) => {
         const { rateLimiter } = await import('hono-rate-limiter')

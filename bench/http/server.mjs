@@ -1,11 +1,11 @@
-// Serves the applications of a framework, all in this process: says their ports, and when asked how much CPU it has used.
+// Serves one application: says its port, and when asked how much CPU it has used.
 import { frameworks } from './frameworks.mjs'
 
-const ports = {}
-for (const [contender, start] of Object.entries(frameworks[process.argv[2]])) ports[contender] = await start()
+const [framework, contender] = process.argv.slice(2)
+const port = await frameworks[framework][contender]()
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
   process.send({ cpuUs: user + system })
 })
 process.on('disconnect', () => process.exit())
-process.send({ ports })
+process.send({ port })

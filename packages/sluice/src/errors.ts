@@ -10,6 +10,9 @@ export type SluiceErrorCode =
   | 'SLUICE_INVALID_POLICY'
   | 'SLUICE_STORE_FULL'
   | 'SLUICE_STORE_UNAVAILABLE'
+  | 'SLUICE_QUEUE_FULL'
+  | 'SLUICE_WAIT_TOO_LONG'
+  | 'SLUICE_CLOSED'
 
 /** What an error of a wrong argument may say besides its cause. */
 interface InvalidOptions extends ErrorOptions {
@@ -84,6 +87,38 @@ export class StoreFullError extends Error {
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError'
   readonly code: SluiceErrorCode = 'SLUICE_STORE_UNAVAILABLE'
+}
+
+/** A queue has no room for one more. */
+export class QueueFullError extends Error {
+  override readonly name = 'QueueFullError'
+  readonly code: SluiceErrorCode = 'SLUICE_QUEUE_FULL'
+  /** After how long there is room, if nobody else comes; `Infinity` for what is larger than the queue. */
+  readonly retryAfterMs: number
+
+  constructor(message: string, retryAfterMs: number) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Nobody could wait as long as it would take, or waiting does not help. Nothing was taken. */
+export class WaitTooLongError extends Error {
+  override readonly name = 'WaitTooLongError'
+  readonly code: SluiceErrorCode = 'SLUICE_WAIT_TOO_LONG'
+  /** How long it would have taken from now on, as far as is known; `Infinity` where waiting does not help. */
+  readonly retryAfterMs: number
+
+  constructor(message: string, retryAfterMs: number) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** What was asked takes nobody any more. */
+export class ClosedError extends Error {
+  override readonly name = 'ClosedError'
+  readonly code: SluiceErrorCode = 'SLUICE_CLOSED'
 }
 
 const LONGEST_SHOWN = 60

@@ -1,12 +1,15 @@
 export { type Clock, systemClock } from './clock.js'
 export {
+  ClosedError,
   InvalidPolicyError,
   InvalidTypeError,
   InvalidValueError,
   type PolicyProblem,
+  QueueFullError,
   type SluiceErrorCode,
   StoreFullError,
   StoreUnavailableError,
+  WaitTooLongError,
 } from './errors.js'
 export * from './limiter/index.js'
 export {

@@ -1,17 +1,8 @@
-/** A timer cannot be set further ahead. */
-const LONGEST_MS = 2 ** 31 - 1
+import { setAlarm, systemClock } from '../clock.js'
 
 /** Runs something after a while, however long. Gives a function that stops it. */
 export function after(ms: number, run: () => void): () => void {
-  const dueMs = performance.now() + ms
-  let timer: ReturnType<typeof setTimeout>
-  const wait = () => {
-    const leftMs = dueMs - performance.now()
-    if (leftMs <= 0) run()
-    else timer = setTimeout(wait, Math.min(LONGEST_MS, Math.ceil(leftMs)))
-  }
-  wait()
-  return () => clearTimeout(timer)
+  return setAlarm(systemClock, systemClock.now() + ms, run)
 }
 
 /** Resolves after a while, or at once when the signal says that nobody waits any more. */

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import type { Decision, Limit, Taken } from '../limits/index.js'
 import type { Awaitable } from './awaitable.js'
 import type { OnFailure } from './on-failure.js'
@@ -40,6 +41,8 @@ export interface Answer {
  * by their functions. `sluice/testing` has the contract that every store keeps.
  */
 export interface Store {
+  /** The clock by which it decides, if that is one of this process: whoever waits for units waits by it. */
+  readonly clock?: Clock
   /** A store whose methods return values says so, and gets limiters whose methods return values. */
   readonly synchronous?: boolean
   decide(demands: readonly Demand[]): Awaitable<Answer>

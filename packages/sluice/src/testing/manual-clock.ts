@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js'
 import { invalidValue } from '../errors.js'
 
 /**
- * A clock that stands still until it is moved, so that tests never wait.
+ * A clock that stands still until it is moved, so that tests never wait. Whoever waits by it is woken when it is moved.
  *
  * @example
  * ```ts
@@ -18,6 +18,7 @@ import { invalidValue } from '../errors.js'
  */
 export class ManualClock implements Clock {
   #nowMs: number
+  readonly #alarms = new Set<Alarm>()
 
   /** Starts at an instant in epoch milliseconds, fractions welcome. */
   constructor(epochMs: number) {
@@ -29,10 +30,48 @@ export class ManualClock implements Clock {
     return this.#nowMs
   }
 
-  /** Moves on by so many milliseconds; back, if they are negative, as a clock that was set does. */
+  /**
+   * Moves on by so many milliseconds; back, if they are negative, as a clock that was set does. Alarms ring on the way, each
+   * when it is its time; what waits for a promise goes on after the caller has awaited something.
+   */
   advance(ms: number): void {
     if (!Number.isFinite(ms)) throw invalidValue('ms', 'a number of milliseconds', ms)
-    // Whole microseconds, which is what limits count in: a thousand steps of 0.1 ms are 100 ms.
-    this.#nowMs = Math.max(0, Math.round((this.#nowMs + ms) * 1000) / 1000)
+    const endMs = Math.max(0, wholeMicroseconds(this.#nowMs + ms, Math.round))
+    for (let alarm = this.#next(endMs); alarm !== undefined; alarm = this.#next(endMs)) {
+      this.#alarms.delete(alarm)
+      this.#nowMs = Math.max(this.#nowMs, alarm.atMs)
+      alarm.ring()
+    }
+    this.#nowMs = endMs
   }
+
+  alarm(atMs: number, ring: () => void): () => void {
+    const alarm = { atMs: wholeMicroseconds(atMs, Math.ceil), ring }
+    this.#alarms.add(alarm)
+    return () => void this.#alarms.delete(alarm)
+  }
+
+  /** When the next alarm rings; nothing if nobody waits. */
+  get nextAlarmMs(): number | undefined {
+    return this.#next(Infinity)?.atMs
+  }
+
+  /** The earliest alarm until then, and of several the one that was set first. */
+  #next(untilMs: number): Alarm | undefined {
+    let next: Alarm | undefined
+    for (const alarm of this.#alarms) {
+      if (alarm.atMs <= untilMs && (next === undefined || alarm.atMs < next.atMs)) next = alarm
+    }
+    return next
+  }
+}
+
+interface Alarm {
+  readonly atMs: number
+  readonly ring: () => void
+}
+
+/** Which is what limits count in: a thousand steps of 0.1 ms are 100 ms. */
+function wholeMicroseconds(ms: number, round: (us: number) => number): number {
+  return round(ms * 1000) / 1000
 }

@@ -27,12 +27,12 @@ type Views = Map<string, Entry>
  */
 export class ReferenceStore implements SyncStore {
   readonly synchronous = true
-  readonly #clock: Clock
+  readonly clock: Clock
   readonly #views = new Map<string, Views>()
   readonly #blocks = new Map<string, number>()
 
   constructor(clock: Clock) {
-    this.#clock = clock
+    this.clock = clock
   }
 
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision {
@@ -40,7 +40,7 @@ export class ReferenceStore implements SyncStore {
   }
 
   decide(demands: readonly Demand[]): Answer {
-    const nowUs = microseconds(this.#clock.now())
+    const nowUs = microseconds(this.clock.now())
     for (const demand of demands) this.#look(demand, nowUs)
     const costOf = (id: string) => demands.reduce((sum, other) => sum + (idOf(other) === id ? other.cost : 0), 0)
     const fits = demands.map((demand) => this.#fits(demand, nowUs, costOf(idOf(demand))))
@@ -62,14 +62,14 @@ export class ReferenceStore implements SyncStore {
   }
 
   charge(demand: Demand): Decision {
-    const nowUs = microseconds(this.#clock.now())
+    const nowUs = microseconds(this.clock.now())
     this.#look(demand, nowUs)
     this.#take(demand, nowUs, demand.cost)
     return this.#describe(demand, nowUs, 0, this.#fits(demand, nowUs, 0))
   }
 
   giveBack(demand: Demand, taken: Taken | undefined): Decision {
-    const nowUs = microseconds(this.#clock.now())
+    const nowUs = microseconds(this.clock.now())
     this.#look(demand, nowUs)
     for (const [shape, entry] of [...this.#viewsOf(demand)]) {
       const isOwn = entry.arithmetic.portable || shape === arithmeticOf(demand.limit).shape
@@ -86,7 +86,7 @@ export class ReferenceStore implements SyncStore {
   }
 
   block(name: string, key: string, durationUs: number): void {
-    this.#blocks.set(idOf({ name, key }), microseconds(this.#clock.now()) + durationUs)
+    this.#blocks.set(idOf({ name, key }), microseconds(this.clock.now()) + durationUs)
   }
 
   /**
@@ -94,7 +94,7 @@ export class ReferenceStore implements SyncStore {
    * is no fault, but it shows when the clock steps back, or when the limit's numbers change.
    */
   forgettable(): readonly { readonly name: string; readonly key: string }[] {
-    const nowUs = microseconds(this.#clock.now())
+    const nowUs = microseconds(this.clock.now())
     const whole = [...this.#views].filter(([, views]) =>
       [...views.values()].every((entry) => showsNothing(entry, nowUs)),
     )

@@ -17,7 +17,7 @@ export interface FastifyRequestLike {
   readonly originalUrl: string
   readonly headers: NodeRequest['headers']
   readonly socket: NodeRequest['socket']
-  readonly routeOptions?: { readonly config?: object }
+  readonly routeOptions?: { readonly config?: FastifyContextConfig }
 }
 
 /** As much of a reply of Fastify as is needed. */
@@ -127,10 +127,36 @@ function ofRoute(config: FastifyContextConfig | undefined): Limited | undefined 
 
 /** The same for a request, the first time it is asked: the plugin may be registered twice. */
 function onceOfRoute(request: FastifyRequestLike): Limited | undefined {
-  const own = ofRoute(request.routeOptions?.config as FastifyContextConfig | undefined)
+  const own = ofRoute(configOf(request))
   if (own === undefined || met.has(request)) return undefined
   met.add(request)
   return own
+}
+
+/** Where requests hold what is known of their route, if that is known. */
+let slot: symbol | undefined
+
+/**
+ * The config of a request's route. `routeOptions` is made anew each time it is asked for, which takes longer than the
+ * decision: so the first time that it has a config, this is looked for in what the request holds.
+ */
+function configOf(request: FastifyRequestLike): FastifyContextConfig | undefined {
+  const held = slot === undefined ? undefined : (request as unknown as Record<symbol, Route | undefined>)[slot]
+  if (held !== undefined) return held.config
+  const config = request.routeOptions?.config
+  if (config !== undefined) slot = slotOf(request, config)
+  return config
+}
+
+interface Route {
+  readonly config?: FastifyContextConfig
+}
+
+function slotOf(request: object, config: object): symbol | undefined {
+  return Object.getOwnPropertySymbols(request).find((symbol) => {
+    const held: unknown = Reflect.get(request, symbol)
+    return typeof held === 'object' && held !== null && 'config' in held && held.config === config
+  })
 }
 
 type Next = (error?: Error) => void

@@ -72,7 +72,7 @@ function remembered(arithmetic: Arithmetic, words: Float64Array, at: number, now
 
 export class MemoryStore implements SyncStore {
   readonly synchronous = true
-  readonly #clock: Clock
+  readonly clock: Clock
   readonly #maxKeys: number
   readonly #sharesWhenFull: boolean
   readonly #hash: KeyHash
@@ -100,7 +100,7 @@ export class MemoryStore implements SyncStore {
     const { maxKeys, onFull, clock, maxLogTimestamps, seed } = checkMemoryStoreOptions(options)
     this.#maxKeys = maxKeys
     this.#sharesWhenFull = onFull === 'share'
-    this.#clock = clock ?? systemClock
+    this.clock = clock ?? systemClock
     this.#rings = new RingStorage(maxLogTimestamps)
     this.#hash = new KeyHash(seed)
   }
@@ -296,7 +296,7 @@ export class MemoryStore implements SyncStore {
   overrides(policy: string): MemoryOverrides {
     let overrides = this.#overrides.get(policy)
     if (overrides === undefined) {
-      overrides = new MemoryOverrides(this.#clock)
+      overrides = new MemoryOverrides(this.clock)
       this.#overrides.set(policy, overrides)
     }
     return overrides
@@ -304,7 +304,7 @@ export class MemoryStore implements SyncStore {
 
   /** Every call reads the clock once and pays for a little of the sweeping. */
   #begin(): number {
-    const nowUs = microseconds(this.#clock.now())
+    const nowUs = microseconds(this.clock.now())
     if (--this.#callsUntilSweep === 0) {
       this.#callsUntilSweep = CALLS_A_SWEEP
       this.#sweeper.sweep(SLOTS_A_SWEEP, nowUs)

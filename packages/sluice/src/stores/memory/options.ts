@@ -39,8 +39,11 @@ export function checkMemoryStoreOptions(options: MemoryStoreOptions) {
 /** A clock, or nothing. */
 export function checkClock(value: unknown): Clock | undefined {
   if (value === undefined) return undefined
-  if (typeof value === 'object' && value !== null && typeof (value as Clock).now === 'function') return value as Clock
-  throw invalidType('clock', 'an object with a method now() that returns epoch milliseconds', value)
+  if (typeof value !== 'object' || value === null || typeof (value as Clock).now !== 'function')
+    throw invalidType('clock', 'an object with a method now() that returns epoch milliseconds', value)
+  const { alarm } = value as Clock
+  if (alarm !== undefined && typeof alarm !== 'function') throw invalidType('clock.alarm', 'a function', alarm)
+  return value as Clock
 }
 
 function checkOnFull(value: unknown): 'share' | 'deny' {
