@@ -37,6 +37,7 @@ export {
   tokenBucket,
 } from './limits/index.js'
 export * from './policy/index.js'
+export * from './shaper/index.js'
 export {
   type Answer,
   type AsyncStore,

@@ -1,0 +1,81 @@
+import { Heap, type Placed } from './heap.js'
+import type { Turn } from './shaper.js'
+import type { Dated } from './timetable.js'
+import type { Call } from './turn-options.js'
+
+/** Somebody who waits. */
+export interface Waiter extends Placed {
+  readonly line: Line
+  readonly cost: number
+  /** Who has a lower one leaves earlier, and of equal ones who came earlier. */
+  readonly rank: number
+  readonly arrival: number
+  readonly runs: boolean
+  readonly resolve: (turn: Turn) => void
+  readonly reject: (error: unknown) => void
+  /** Forgets what else may end the waiting. */
+  forget: (() => void) | undefined
+}
+
+/** Those of a key who wait, in the order in which they leave. */
+export class Line implements Dated {
+  readonly key: string
+  /** Units of all who wait. */
+  waiting = 0
+  place = -1
+  dueMs = 0
+  readonly due: (nowMs: number) => void
+  readonly #waiters = new Heap<Waiter>(isBefore)
+  /** How many places a step of priority is worth. */
+  readonly #step: number
+  #arrivals = 0
+  #lastRank = -Infinity
+
+  constructor(key: string, step: number, due: (line: Line, nowMs: number) => void) {
+    this.key = key
+    this.#step = step
+    this.due = (nowMs) => due(this, nowMs)
+  }
+
+  get size(): number {
+    return this.#waiters.size
+  }
+
+  get first(): Waiter | undefined {
+    return this.#waiters.first
+  }
+
+  /** Who leaves after all others; to find that one takes a look at each. */
+  get last(): Waiter | undefined {
+    return this.#waiters.last
+  }
+
+  /** Would one who comes now leave after all who wait? */
+  isLast(priority: number): boolean {
+    return this.#rankOf(priority) >= this.#lastRank
+  }
+
+  join({ cost, priority, runs }: Call, resolve: (turn: Turn) => void, reject: (error: unknown) => void): Waiter {
+    const rank = this.#rankOf(priority)
+    const arrival = this.#arrivals++
+    const waiter: Waiter = { line: this, cost, rank, arrival, runs, resolve, reject, forget: undefined, place: -1 }
+    this.#waiters.add(waiter)
+    this.waiting += cost
+    if (rank > this.#lastRank) this.#lastRank = rank
+    return waiter
+  }
+
+  leave(waiter: Waiter): void {
+    this.#waiters.remove(waiter)
+    this.waiting -= waiter.cost
+  }
+
+  /** Nobody starves by this: who came first is overtaken by those only that come within so many places after it. */
+  #rankOf(priority: number): number {
+    return this.#arrivals - priority * this.#step
+  }
+}
+
+function isBefore(one: Waiter, other: Waiter): boolean {
+  return one.rank < other.rank || (one.rank === other.rank && one.arrival < other.arrival)
+}

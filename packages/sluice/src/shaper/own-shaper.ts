@@ -1,0 +1,150 @@
+import type { Clock } from '../clock.js'
+import { QueueFullError } from '../errors.js'
+import { type LeakyBucket, leakyBucket, microseconds, parseRate } from '../limits/index.js'
+import { type MemoryStore, memoryStore } from '../stores/index.js'
+import { Line } from './line.js'
+import { Pauses } from './pauses.js'
+import { CATCH_UP_MS, QueueShaper, tooLong } from './queue-shaper.js'
+import type { Turn } from './shaper.js'
+import type { Call } from './turn-options.js'
+
+/** Slots are asked for so much early, lest a rounded time lose a fraction of a microsecond at each. */
+const EARLY_US = 1
+
+/** Nobody waits for less than a microsecond. */
+const LEAST_MS = 0.001
+
+/** A line, and from when on its first may leave. */
+class OwnLine extends Line {
+  freeMs = 0
+  /** Until when it is to be left alone. */
+  heldMs = 0
+}
+
+/**
+ * A shaper of one process. A leaky bucket keeps the schedule, exactly: each who leaves takes its slot from it then, at the
+ * time for which the slot was meant. Those who wait have taken nothing yet, so whoever gives up leaves no gap.
+ */
+export class OwnShaper extends QueueShaper {
+  readonly #capacity: number
+  readonly #usPerUnit: number
+  /** By which the bucket is larger than the queue, because of what is asked for early. */
+  readonly #slack: number
+  readonly #limit: LeakyBucket
+  readonly #schedule: MemoryStore
+  readonly #pauses = new Pauses()
+  /** The time at which the schedule is asked. */
+  #askedMs = 0
+
+  constructor(name: string, { capacity, drain }: LeakyBucket, clock: Clock) {
+    super(name, clock)
+    const { units, perUs } = parseRate('drain', drain)
+    this.#capacity = capacity
+    this.#usPerUnit = Number(perUs) / Number(units)
+    this.#slack = Math.ceil((2 * EARLY_US) / this.#usPerUnit) + 1
+    this.#limit = leakyBucket({ capacity: capacity + this.#slack, drain })
+    this.#schedule = memoryStore({ clock: { now: () => this.#askedMs } })
+  }
+
+  protected enter(call: Call): Turn | Promise<Turn> {
+    const { key, cost, priority, maxWaitMs } = call
+    if (cost > this.#capacity) throw this.#fullError(Infinity, cost)
+    const nowMs = this.clock.now()
+    let line = this.lines.size === 0 ? undefined : (this.lines.get(key) as OwnLine | undefined)
+    const pausedMs = line === undefined ? this.#pauses.untilMs(key) : nowMs
+    if (line === undefined && pausedMs <= nowMs && this.#takesAtOnce(key, nowMs, cost)) return { atMs: nowMs }
+    const { delayMs, remaining } = this.#ask(key, nowMs, 0)
+    const freeMs = line?.freeMs ?? Math.max(nowMs + delayMs, pausedMs)
+    const waiting = line?.waiting ?? 0
+    // The level of the bucket may be between two units, and those who wait and want to are whole ones.
+    if (cost > 0 && waiting + cost + this.#slack > remaining)
+      throw this.#fullError(this.#roomAfterMs(freeMs - nowMs, waiting + cost), cost)
+    const waitMs = freeMs - nowMs + this.#drainMs(waiting)
+    if (waitMs > maxWaitMs && (line === undefined || line.isLast(priority))) throw tooLong(maxWaitMs, waitMs)
+    if (line === undefined) {
+      line = new OwnLine(key, this.#capacity, (due, dueMs) => this.#depart(due as OwnLine, dueMs))
+      line.freeMs = freeMs
+      line.heldMs = pausedMs
+      this.lines.set(key, line)
+      this.timetable.enter(line, freeMs)
+    }
+    return this.join(line, call)
+  }
+
+  protected hold(key: string, untilMs: number): void {
+    this.#pauses.add(key, untilMs, this.clock.now())
+    const line = this.lines.get(key) as OwnLine | undefined
+    if (line === undefined || line.freeMs >= untilMs) return
+    line.freeMs = untilMs
+    line.heldMs = untilMs
+    this.timetable.enter(line, untilMs)
+  }
+
+  protected givenUp(line: Line): void {
+    if (line.size > 0) return
+    this.timetable.strike(line)
+    this.lines.delete(line.key)
+  }
+
+  protected longestWaitMs(line: Line): number {
+    return Math.max(0, (line as OwnLine).freeMs - this.clock.now()) + this.#drainMs(line.waiting)
+  }
+
+  #depart(line: OwnLine, nowMs: number): void {
+    for (let { first } = line; first !== undefined && line.freeMs <= nowMs; first = line.first) {
+      const slotMs = Math.max(line.freeMs, nowMs - CATCH_UP_MS)
+      const isScheduled = slotMs === line.freeMs && slotMs > line.heldMs
+      const askedMs = isScheduled ? (Math.floor(slotMs * 1000) - EARLY_US) / 1000 : slotMs
+      const { allowed, delayMs, retryAfterMs } = this.#ask(line.key, askedMs, first.cost)
+      const waitMs = allowed ? delayMs : retryAfterMs
+      if (waitMs > (2 * EARLY_US) / 1000) {
+        // Somebody who shares the state, because the store is full, or a rate that is rounded down.
+        if (allowed) this.#takeBack(line.key, askedMs, first.cost, delayMs)
+        line.freeMs = askedMs + waitMs
+        continue
+      }
+      line.freeMs = askedMs + delayMs + this.#drainMs(first.cost)
+      this.release(first, { atMs: askedMs + delayMs })
+    }
+    if (line.size > 0) this.timetable.enter(line, line.freeMs)
+    else this.lines.delete(line.key)
+  }
+
+  #ask(key: string, atMs: number, cost: number) {
+    this.#askedMs = atMs
+    return this.#schedule.decideOne(this.name, this.#limit, key, cost)
+  }
+
+  #takesAtOnce(key: string, nowMs: number, cost: number): boolean {
+    const { allowed, delayMs } = this.#ask(key, nowMs, cost)
+    if (delayMs < LEAST_MS) return allowed
+    this.#takeBack(key, nowMs, cost, delayMs)
+    return false
+  }
+
+  #takeBack(key: string, atMs: number, cost: number, delayMs: number): void {
+    const taken = { atUs: microseconds(atMs), cost, delayMs }
+    this.#schedule.giveBack({ name: this.name, limit: this.#limit, key, cost }, taken)
+  }
+
+  #drainMs(units: number): number {
+    return (units * this.#usPerUnit) / 1000
+  }
+
+  /** When so many units that want to wait are no more than the queue holds. */
+  #roomAfterMs(freeAfterMs: number, units: number): number {
+    return Math.max(1, Math.ceil(freeAfterMs + this.#drainMs(units - this.#capacity)))
+  }
+
+  #fullError(retryAfterMs: number, cost: number): QueueFullError {
+    return queueFull(this.name, this.#capacity, cost, retryAfterMs)
+  }
+}
+
+export function queueFull(name: string, capacity: number, cost: number, retryAfterMs: number): QueueFullError {
+  const message =
+    retryAfterMs === Infinity
+      ? `a cost of ${cost} is more than the queue of the shaper '${name}' holds (capacity ${capacity})`
+      : `the queue of the shaper '${name}' is full (capacity ${capacity}); come back in ${retryAfterMs} ms`
+  return new QueueFullError(message, retryAfterMs)
+}

@@ -1,0 +1,225 @@
+import type { Clock } from '../clock.js'
+import { ClosedError, invalidType, invalidValue, WaitTooLongError } from '../errors.js'
+import { checkNames } from '../limits/options.js'
+import { checkKey } from '../stores/index.js'
+import type { Line, Waiter } from './line.js'
+import type { CloseOptions, Shaper, Turn, TurnOptions } from './shaper.js'
+import { Timetable } from './timetable.js'
+import { type Call, checkTurnOptions, NO_KEY } from './turn-options.js'
+
+/**
+ * Timers are late, and what is late by no more than this is caught up with, so that the rate is kept. More than this is
+ * lost: a process that was held up does not let a crowd go at once.
+ */
+export const CATCH_UP_MS = 20
+
+/** What shapers have in common: who waits, what runs, and how both end. Where slots come from is another matter. */
+export abstract class QueueShaper implements Shaper {
+  readonly name: string
+  protected readonly clock: Clock
+  protected readonly timetable: Timetable
+  protected readonly lines = new Map<string, Line>()
+  #size = 0
+  #pending = 0
+  #isClosed = false
+  #onIdle: (() => void)[] = []
+
+  constructor(name: string, clock: Clock) {
+    this.name = name
+    this.clock = clock
+    this.timetable = new Timetable(clock)
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  get pending(): number {
+    return this.#pending
+  }
+
+  run<Result>(work: () => Result | PromiseLike<Result>, options?: TurnOptions): Promise<Awaited<Result>> {
+    if (typeof work !== 'function') return Promise.reject(invalidType('work', 'a function', work))
+    const turn = this.#enter(options, true)
+    // What is chained to a promise runs in the context of whoever chained it.
+    if (turn instanceof Promise) return turn.then(() => this.#perform(work))
+    this.#pending++
+    return this.#perform(work)
+  }
+
+  wrap<Args extends unknown[], Result>(
+    work: (...args: Args) => Result | PromiseLike<Result>,
+    options?: TurnOptions | ((...args: Args) => TurnOptions),
+  ): (...args: Args) => Promise<Awaited<Result>> {
+    if (typeof work !== 'function') throw invalidType('work', 'a function', work)
+    return (...args) => {
+      try {
+        return this.run(() => work(...args), typeof options === 'function' ? options(...args) : options)
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    }
+  }
+
+  async wait(options?: TurnOptions): Promise<Turn> {
+    return this.#enter(options, false)
+  }
+
+  pause(durationMs: number, options?: { readonly key?: string }): void {
+    if (typeof durationMs !== 'number') throw invalidType('durationMs', 'a number of milliseconds', durationMs)
+    if (!(durationMs >= 0 && durationMs < Infinity))
+      throw invalidValue('durationMs', 'a number of milliseconds from 0', durationMs)
+    const { key = NO_KEY } = options === undefined ? {} : checkNames('options', options, ['key'])
+    checkKey(key)
+    this.hold(key, this.clock.now() + durationMs)
+  }
+
+  onIdle(): Promise<void> {
+    if (this.#isIdle) return Promise.resolve()
+    return new Promise((resolve) => this.#onIdle.push(resolve))
+  }
+
+  close(options: CloseOptions = {}): Promise<void> {
+    const { waiting = 'leave' } = checkNames('options', options, ['waiting'])
+    if (waiting !== 'leave' && waiting !== 'reject') throw invalidValue('waiting', "'leave' or 'reject'", waiting)
+    this.#isClosed = true
+    if (waiting === 'reject') {
+      for (const line of [...this.lines.values()])
+        for (let { first } = line; first !== undefined; first = line.first) this.refuse(first, this.#closedError())
+    }
+    return this.onIdle()
+  }
+
+  /** Lets somebody go at once, or wait in a line; whoever cannot wait is an error. */
+  protected abstract enter(call: Call): Turn | Promise<Turn>
+
+  /** Nobody of a key leaves before then. */
+  protected abstract hold(key: string, untilMs: number): void
+
+  /** Somebody has gone from a line without leaving by it. */
+  protected abstract givenUp(line: Line): void
+
+  /** How long the last in a line would have to wait. */
+  protected abstract longestWaitMs(line: Line): number
+
+  protected join(line: Line, call: Call, begin?: (waiter: Waiter) => void): Promise<Turn> {
+    return new Promise((resolve, reject) => {
+      const waiter = line.join(call, resolve, reject)
+      const { maxWaitMs, signal } = call
+      this.#size++
+      if (signal !== undefined || maxWaitMs < Infinity) waiter.forget = this.#endings(waiter, maxWaitMs, signal)
+      begin?.(waiter)
+    })
+  }
+
+  /** It is the waiter's turn. */
+  protected release(waiter: Waiter, turn: Turn): void {
+    this.#leave(waiter)
+    // It counts as running from now on, and not only from when its promise is looked at.
+    if (waiter.runs) this.#pending++
+    waiter.resolve(turn)
+    this.#checkIdle()
+  }
+
+  protected refuse(waiter: Waiter, error: unknown): void {
+    this.#leave(waiter)
+    waiter.reject(error)
+    this.givenUp(waiter.line)
+    this.#checkIdle()
+  }
+
+  #enter(options: TurnOptions | undefined, runs: boolean): Turn | Promise<Turn> {
+    try {
+      const call = checkTurnOptions(options, runs)
+      if (this.#isClosed) throw this.#closedError()
+      if (call.signal?.aborted === true) throw call.signal.reason
+      return this.enter(call)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  #leave(waiter: Waiter): void {
+    waiter.line.leave(waiter)
+    this.#size--
+    waiter.forget?.()
+  }
+
+  /** What ends the waiting besides a turn: a signal, or the longest wait. */
+  #endings(waiter: Waiter, maxWaitMs: number, signal: AbortSignal | undefined): () => void {
+    const onAbort = () => this.refuse(waiter, signal?.reason)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const expiry = {
+      place: -1,
+      dueMs: 0,
+      due: () => {
+        // Whose turn is at the same moment leaves.
+        this.#bringUpToDate(waiter.line)
+        if (waiter.place >= 0) this.refuse(waiter, tooLong(maxWaitMs, this.longestWaitMs(waiter.line)))
+      },
+    }
+    if (maxWaitMs < Infinity) this.timetable.enter(expiry, this.clock.now() + maxWaitMs)
+    return () => {
+      signal?.removeEventListener('abort', onAbort)
+      this.timetable.strike(expiry)
+    }
+  }
+
+  #bringUpToDate(line: Line): void {
+    const nowMs = this.clock.now()
+    if (line.place < 0 || line.dueMs > nowMs) return
+    this.timetable.strike(line)
+    line.due(nowMs)
+  }
+
+  /** Work that is over at once is over at once: nothing is waited for that need not be. */
+  #perform<Result>(work: () => Result | PromiseLike<Result>): Promise<Awaited<Result>> {
+    let result: Result | PromiseLike<Result>
+    try {
+      result = work()
+    } catch (error) {
+      this.#over()
+      return Promise.reject(error)
+    }
+    if (isPromiseLike(result)) return this.#performed(result)
+    this.#over()
+    return Promise.resolve(result)
+  }
+
+  async #performed<Result>(result: PromiseLike<Result>): Promise<Awaited<Result>> {
+    try {
+      return await result
+    } finally {
+      this.#over()
+    }
+  }
+
+  #over(): void {
+    this.#pending--
+    this.#checkIdle()
+  }
+
+  #checkIdle(): void {
+    if (!this.#isIdle || this.#onIdle.length === 0) return
+    const resolves = this.#onIdle
+    this.#onIdle = []
+    for (const resolve of resolves) resolve()
+  }
+
+  get #isIdle(): boolean {
+    return this.#size === 0 && this.#pending === 0
+  }
+
+  #closedError(): ClosedError {
+    return new ClosedError(`the shaper '${this.name}' is closed`)
+  }
+}
+
+function isPromiseLike<Result>(value: Result | PromiseLike<Result>): value is PromiseLike<Result> {
+  return (typeof value === 'object' || typeof value === 'function') && value !== null && 'then' in value
+}
+
+export function tooLong(maxWaitMs: number, waitMs: number): WaitTooLongError {
+  const ms = Math.ceil(waitMs)
+  return new WaitTooLongError(`a turn would take ${ms} ms more, and was not to take longer than ${maxWaitMs} ms`, ms)
+}
