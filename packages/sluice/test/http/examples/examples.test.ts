@@ -207,6 +207,12 @@ describe('examples', () => {
     expect((await ask('{')).status).toBe(400)
   })
 
+  it('outbound.mjs: a strict API gives everything to whoever waits for a turn, and not to others', async () => {
+    const origin = await start('outbound.mjs')
+    expect(await (await fetch(`${origin}/?politely=no`)).json()).toContain(429)
+    expect(await (await fetch(origin)).json()).toEqual([200, 200, 200, 200, 200, 200])
+  })
+
   it('each one is in the table of the README, and in a test here', async () => {
     const [readme, tests] = await Promise.all([
       readFile(`${root}examples/README.md`, 'utf8'),

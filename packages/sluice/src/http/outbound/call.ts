@@ -1,0 +1,79 @@
+import { copyOf } from './copy-of-body.js'
+
+/** What the global `fetch` is called with. */
+export type FetchArguments = Parameters<typeof globalThis.fetch>
+
+/**
+ * One call as it was when it was made. `fetch` takes what it is given at once, and so callers change an URL or a buffer
+ * and call again; whoever waits for a turn needs a copy.
+ */
+export interface Call {
+  /** What is asked of whom, but for the body. */
+  readonly request: Request
+  readonly input: string | Request
+  readonly init: RequestInit | undefined
+  readonly signal: AbortSignal | undefined
+  /** It can be sent more than once: a stream cannot. */
+  readonly isRepeatable: boolean
+}
+
+/** A Request may stand for an init, and what it says is not its own but its prototype's. */
+const FIELDS = [
+  'method',
+  'headers',
+  'body',
+  'signal',
+  'mode',
+  'credentials',
+  'cache',
+  'redirect',
+  'referrer',
+  'referrerPolicy',
+  'integrity',
+  'keepalive',
+  'duplex',
+]
+/** Stands for a body where it only counts that there is one. */
+const SOMETHING = new Uint8Array(0)
+
+/** Reads the arguments of `fetch`. Throws what `fetch` would, before anybody is called. */
+export function readCall(...[target, given]: FetchArguments): Call {
+  const whole = isRequest(target) ? target : undefined
+  const init = given === undefined || given === null ? undefined : fieldsOf(given)
+  const { signal, body: ownBody, ...rest } = init ?? {}
+  const { body, isRepeatable } = copyOf(ownBody)
+  const hasOwnBody = body !== undefined && body !== null
+  const hasStream = !hasOwnBody && whole !== undefined && hasBody(whole)
+  const method = rest.method ?? whole?.method ?? 'GET'
+  const headers = new Headers(rest.headers ?? whole?.headers)
+  return {
+    request: new Request(whole?.url ?? String(target), {
+      ...rest,
+      method,
+      headers,
+      ...((hasOwnBody || hasStream) && { body: SOMETHING }),
+    }),
+    input: whole ?? String(target),
+    init: init && { ...init, ...(rest.headers && { headers }), ...(hasOwnBody && { body }) },
+    signal: (signal === undefined ? whole?.signal : signal) ?? undefined,
+    isRepeatable: isRepeatable && !hasStream,
+  }
+}
+
+/** Also one of another library, which the `fetch` that belongs to it understands. */
+function isRequest(target: FetchArguments[0]): target is Request {
+  return typeof target === 'object' && target !== null && 'url' in target && 'method' in target
+}
+
+function fieldsOf(init: RequestInit): RequestInit {
+  const fields = init as Readonly<Record<string, unknown>>
+  const said = FIELDS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]])
+  return { ...init, ...Object.fromEntries(said) }
+}
+
+/** Some browsers do not show the body of a request. */
+function hasBody(request: Request): boolean {
+  if ('body' in request) return request.body !== null
+  const { method } = request as Request
+  return method !== 'GET' && method !== 'HEAD'
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { readCall } from '../../../src/http/outbound/call.js'
+
+const URL_TEXT = 'http://127.0.0.1:8080/a?b=1'
+const post = (body: unknown, more: object = {}) =>
+  readCall(URL_TEXT, { method: 'POST', body: body as RequestInit['body'], ...more } as RequestInit)
+const stream = () => new Blob(['streamed']).stream()
+const textOf = ({ input, init }: ReturnType<typeof readCall>) =>
+  new Response(init?.body, {}).text().then((text) => [input, text])
+
+describe('a call that waits', () => {
+  it('is what it was when it was made, whatever becomes of the URL, the fields and the body', async () => {
+    const url = new URL(URL_TEXT)
+    const headers = new Headers({ a: '1' })
+    const bytes = new TextEncoder().encode('bytes')
+    const search = new URLSearchParams('q=1')
+    const init = { method: 'POST', headers, body: bytes }
+    const call = readCall(url, init)
+    const [ofBuffer, ofView, ofSearch] = [post(bytes.buffer), post(new DataView(bytes.buffer, 1, 2)), post(search)]
+    url.searchParams.set('b', '2')
+    headers.set('a', '2')
+    bytes.fill(0)
+    search.set('q', '2')
+    init.method = 'DELETE'
+    expect(await textOf(call)).toEqual([URL_TEXT, 'bytes'])
+    expect(call.init?.method).toBe('POST')
+    expect(new Headers(call.init?.headers).get('a')).toBe('1')
+    expect((await textOf(ofBuffer))[1]).toBe('bytes')
+    expect((await textOf(ofView))[1]).toBe('yt')
+    expect((await textOf(ofSearch))[1]).toBe('q=1')
+  })
+
+  it('keeps a form with its files', async () => {
+    const form = new FormData()
+    form.append('name', 'value')
+    form.append('file', new File(['content'], 'file.txt', { type: 'text/plain' }))
+    const call = post(form)
+    form.delete('name')
+    const copy = call.init?.body as FormData
+    expect(copy.get('name')).toBe('value')
+    expect([(copy.get('file') as File).name, await (copy.get('file') as File).text()]).toEqual(['file.txt', 'content'])
+  })
+
+  it('can be sent again unless it is a stream', () => {
+    const again = [undefined, null, 'text', new Blob(['a']), new URLSearchParams('a=1'), new FormData()]
+    for (const body of [...again, new ArrayBuffer(1), new Uint16Array(1)]) expect(post(body).isRepeatable).toBe(true)
+    expect(post(stream(), { duplex: 'half' }).isRepeatable).toBe(false)
+    expect(readCall(new Request(URL_TEXT)).isRepeatable).toBe(true)
+    const request = () => new Request(URL_TEXT, { method: 'PUT', body: 'text' })
+    expect(readCall(request()).isRepeatable).toBe(false)
+    expect(readCall(request(), { body: 'other' }).isRepeatable).toBe(true)
+  })
+
+  it('shows what is asked of whom, and leaves the body alone', async () => {
+    const { signal } = new AbortController()
+    const request = new Request(URL_TEXT, { method: 'put', headers: { a: '1' }, body: 'text', signal })
+    const call = readCall(request)
+    expect([call.request.url, call.request.method, call.request.headers.get('a')]).toEqual([URL_TEXT, 'PUT', '1'])
+    expect(call.signal).toBe(request.signal)
+    expect(await request.text()).toBe('text')
+    const other = readCall(request, { method: 'delete', headers: { b: '2' }, signal: null })
+    expect([other.request.method, other.request.headers.get('a'), other.request.headers.get('b')]).toEqual([
+      'DELETE',
+      null,
+      '2',
+    ])
+    expect(other.signal).toBeUndefined()
+  })
+
+  it('takes a request in the place of an init, as fetch does', async () => {
+    const template = new Request('http://other.example', { method: 'POST', headers: { a: '1' }, body: 'text' })
+    const { request, init, isRepeatable } = readCall(URL_TEXT, template as RequestInit)
+    expect([request.url, request.method, isRepeatable]).toEqual([URL_TEXT, 'POST', false])
+    const sent = new Request(URL_TEXT, init)
+    expect([sent.method, sent.headers.get('a'), await sent.text()]).toEqual(['POST', '1', 'text'])
+  })
+
+  it('keeps what only one runtime knows of', () => {
+    const { init } = readCall(URL_TEXT, { next: { revalidate: 60 } } as RequestInit)
+    expect(init).toMatchObject({ next: { revalidate: 60 } })
+    expect(readCall(URL_TEXT).init).toBeUndefined()
+  })
+
+  it('is refused as fetch refuses it', () => {
+    expect(() => readCall('no url')).toThrow(TypeError)
+    expect(() => readCall(URL_TEXT, { body: 'of a GET' })).toThrow(TypeError)
+    expect(() => readCall(URL_TEXT, { body: stream() })).toThrow(TypeError)
+    expect(() => readCall(URL_TEXT, { method: 'CONNECT' })).toThrow(TypeError)
+  })
+})

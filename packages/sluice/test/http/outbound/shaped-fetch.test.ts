@@ -1,0 +1,374 @@
+import { ClosedError, createShaper, memoryStore, QueueFullError, WaitTooLongError } from 'sluice'
+import { type FetchRateOptions, shapedFetch } from 'sluice/http'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { OtherSide, type Reply, turn } from './other-side.js'
+
+const URL_TEXT = 'https://api.example.com/things'
+const [TOO_MANY, UNAVAILABLE]: Reply[] = [{ status: 429 }, { status: 503 }]
+const later = (status: number, seconds: number): Reply => ({ status, headers: { 'Retry-After': String(seconds) } })
+
+let side: OtherSide
+beforeEach(() => {
+  side = new OtherSide()
+})
+
+/** Ten calls a second, and jitter as it is said: half of what there may be. */
+function shaped(options: Partial<FetchRateOptions> = {}) {
+  const { fetch, clock } = side
+  return shapedFetch({ drain: '10/s', capacity: 100, fetch, clock, random: () => 0.5, ...options })
+}
+
+describe('turns', () => {
+  it('leave at a constant rate, each host for itself', async () => {
+    const call = shaped()
+    const calls = ['a', 'b', 'a', 'b', 'a'].map((host) => call(`https://${host}.example`))
+    expect(call.size).toBe(3)
+    await side.during(Promise.all(calls))
+    expect(side.times).toEqual([0, 0, 100, 100, 200])
+    expect(call.size).toBe(0)
+  })
+
+  it('are those of the host, where it has a rate of its own', async () => {
+    const call = shaped({ hosts: { 'slow.example:8080': { drain: '1/s' }, 'small.example': { capacity: 1 } } })
+    const calls = [1, 2, 3].map(() => call('https://slow.example:8080/path'))
+    await call('https://small.example')
+    await expect(call('https://small.example')).rejects.toThrow(QueueFullError)
+    await side.during(Promise.all(calls))
+    expect(side.times).toEqual([0, 0, 1_000, 2_000])
+  })
+
+  it('are those of the key, which sees the request', async () => {
+    const call = shaped({ keyOf: ({ headers }) => headers.get('authorization') ?? 'nobody' })
+    const as = (authorization: string) => call(new Request(URL_TEXT, { headers: { authorization } }))
+    await side.during(Promise.all(['one', 'two', 'one'].map(as)))
+    expect(side.times).toEqual([0, 0, 100])
+  })
+
+  it('are shared with whoever else has the shaper, or the store', async () => {
+    const { fetch, clock } = side
+    const shaper = createShaper({ drain: '10/s', capacity: 10, clock })
+    const [one, two] = [shapedFetch({ shaper, fetch, clock }), shapedFetch({ shaper, fetch, clock })]
+    await side.during(
+      Promise.all([one(URL_TEXT), two(URL_TEXT), shaper.wait({ key: 'api.example.com' }), one(URL_TEXT)]),
+    )
+    expect(side.times).toEqual([0, 100, 300])
+
+    side = new OtherSide()
+    const store = memoryStore({ clock: side.clock })
+    const stored = [1, 2].map(() =>
+      shapedFetch({ drain: '10/s', capacity: 10, name: 'calls', store, fetch: side.fetch }),
+    )
+    await side.during(Promise.all([...stored, ...stored].map((call) => call(URL_TEXT))))
+    expect(side.times).toEqual([0, 100, 200, 300])
+  })
+
+  it('are refused when too many wait, or for too long', async () => {
+    const call = shaped({ capacity: 3, maxWaitMs: 150 })
+    const calls = [call(URL_TEXT), call(URL_TEXT)]
+    await expect(call(URL_TEXT)).rejects.toThrow(WaitTooLongError)
+    const patient = shaped({ capacity: 2 })
+    calls.push(patient(URL_TEXT), patient(URL_TEXT))
+    await expect(patient(URL_TEXT)).rejects.toThrow(QueueFullError)
+    await side.during(Promise.all(calls))
+  })
+
+  it('are not for what is in the URL itself', async () => {
+    const call = shaped({ capacity: 1, fetch })
+    const texts = [1, 2, 3].map(async (n) => (await call(`data:text/plain,${n}`)).text())
+    expect(await Promise.all(texts)).toEqual(['1', '2', '3'])
+  })
+})
+
+describe('the other side', () => {
+  it('is left alone for as long as it asks and a little longer, by all that wait', async () => {
+    side.replies = [later(429, 2)]
+    const call = shaped()
+    const responses = await side.during(Promise.all([call(URL_TEXT), call(URL_TEXT), call(URL_TEXT)]))
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
+    const [first, ...others] = side.times
+    expect(first).toBe(0)
+    expect(others).toEqual([2_100, 2_200, 2_300])
+  })
+
+  it('is believed when it tells a date', async () => {
+    side.replies = [{ status: 503, headers: { 'Retry-After': new Date(side.clock.now() + 5_000).toUTCString() } }]
+    await side.during(shaped()(URL_TEXT))
+    expect(side.times).toEqual([0, 5_250])
+  })
+
+  it('is left alone when a quota is used up, though it did not refuse', async () => {
+    side.replies = [{ headers: { RateLimit: '"burst";r=0;t=1' } }]
+    const call = shaped()
+    await call(URL_TEXT)
+    await side.during(Promise.all([call(URL_TEXT), call('https://other.example')]))
+    expect(side.seen.map(({ url, atMs }) => [url.host, atMs])).toEqual([
+      ['api.example.com', 0],
+      ['other.example', 0],
+      ['api.example.com', 1_050],
+    ])
+  })
+
+  it('is not waited for longer than the longest, and the caller is told at once', async () => {
+    side.replies = [later(429, 3_600)]
+    const call = shaped({ longestRetryAfterMs: 10_000 })
+    expect((await call(URL_TEXT)).status).toBe(429)
+    await side.during(call(URL_TEXT))
+    expect(side.times).toEqual([0, 10_500])
+  })
+
+  it('is not waited for longer than the caller would wait for a turn', async () => {
+    side.replies = [later(429, 3)]
+    const call = shaped({ maxWaitMs: 2_000 })
+    expect((await call(URL_TEXT)).status).toBe(429)
+    await expect(call(URL_TEXT)).rejects.toThrow(WaitTooLongError)
+    expect(side.seen).toHaveLength(1)
+  })
+
+  it('that says no and not for how long is left alone for longer each time, until it says yes', async () => {
+    side.replies = [TOO_MANY, TOO_MANY, TOO_MANY, {}, TOO_MANY]
+    const call = shaped({ drain: '1000/s', retries: 0, random: () => 1 })
+    for (let i = 0; i < 6; i++) await side.during(call(URL_TEXT))
+    const { times } = side
+    const gaps = times.slice(1).map((time, i) => time - times[i])
+    expect(gaps).toEqual([100, 200, 400, 1, 100])
+  })
+
+  it('that says no to many at once is left alone as if it had said it once', async () => {
+    side.replies = Array.from({ length: 20 }, () => TOO_MANY)
+    const { fetch } = side
+    let answer = () => {}
+    const answering = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const held: typeof fetch = async (...args) => {
+      await answering
+      return fetch(...args)
+    }
+    const call = shaped({ drain: '1000/s', retries: 0, random: () => 1, fetch: held })
+    const calls = Array.from({ length: 20 }, () => call(URL_TEXT))
+    for (let i = 0; i < 20; i++) {
+      await turn()
+      side.clock.advance(1)
+    }
+    answer()
+    await Promise.all(calls)
+    const beforeMs = side.times[19]
+    await side.during(call(URL_TEXT))
+    expect(side.times[20] - beforeMs).toBeLessThanOrEqual(100)
+  })
+})
+
+describe('retries', () => {
+  it('wait longer each time, and end with the last response', async () => {
+    side.otherwise = UNAVAILABLE
+    const response = await side.during(shaped({ drain: '1000/s', random: () => 1 })(URL_TEXT))
+    expect([response.status, await response.text()]).toEqual([503, 'reply 4'])
+    expect(side.times).toEqual([0, 100, 300, 700])
+  })
+
+  it('end with the last network error', async () => {
+    side.otherwise = 'unreachable'
+    await expect(side.during(shaped()(URL_TEXT))).rejects.toThrow('fetch failed')
+    expect(side.seen).toHaveLength(4)
+  })
+
+  it('read no body of a response that nobody sees', async () => {
+    side.replies = [UNAVAILABLE, TOO_MANY]
+    const response = await side.during(shaped()(URL_TEXT))
+    expect(await response.text()).toBe('reply 3')
+    for (const discarded of side.responses.slice(0, 2)) await expect(discarded.text()).rejects.toThrow()
+  })
+
+  it('take turns like any other call', async () => {
+    side.replies = ['unreachable']
+    const call = shaped({ random: () => 0 })
+    await side.during(Promise.all([call(URL_TEXT), call(URL_TEXT), call(URL_TEXT)]))
+    expect(side.times).toEqual([0, 100, 200, 300])
+  })
+
+  it.each([
+    ['POST', UNAVAILABLE, 1],
+    ['POST', 'unreachable', 1],
+    ['POST', TOO_MANY, 4],
+    ['PUT', UNAVAILABLE, 4],
+    ['DELETE', { status: 502 }, 4],
+    ['get', { status: 504 }, 4],
+    ['GET', { status: 500 }, 1],
+    ['GET', { status: 404 }, 1],
+  ] as const)('%s that meets %o is made %i times', async (method, reply, times) => {
+    side.otherwise = reply
+    await side.during(shaped()(URL_TEXT, { method }).catch(() => {}))
+    expect(side.seen).toHaveLength(times)
+  })
+
+  it('send the body again, as it was', async () => {
+    side.replies = [TOO_MANY, TOO_MANY]
+    const body = new TextEncoder().encode('body')
+    const call = shaped()(URL_TEXT, { method: 'POST', body })
+    body.fill(0)
+    await side.during(call)
+    const sent = await Promise.all(side.seen.map((each) => new Response(each.body as Uint8Array<ArrayBuffer>).text()))
+    expect(sent).toEqual(['body', 'body', 'body'])
+  })
+
+  it('are not made of streams', async () => {
+    side.otherwise = TOO_MANY
+    const call = shaped()
+    const body = new Blob(['body']).stream()
+    expect((await call(URL_TEXT, { method: 'PUT', body, duplex: 'half' })).status).toBe(429)
+    expect((await side.during(call(new Request(URL_TEXT, { method: 'PUT', body: 'body' })))).status).toBe(429)
+    expect(side.seen).toHaveLength(2)
+  })
+
+  it('are none of what nobody could send', async () => {
+    await expect(shaped()(URL_TEXT, { body: 'of a GET' })).rejects.toThrow(TypeError)
+    await expect(shaped()('no url')).rejects.toThrow(TypeError)
+    expect(side.seen).toHaveLength(0)
+  })
+
+  it('end when the budget is used up, and other hosts have their own', async () => {
+    side.otherwise = UNAVAILABLE
+    const call = shaped({ drain: '1000/s', capacity: 1_000, budget: { ratio: 0.1, least: 5 } })
+    await side.during(Promise.all(Array.from({ length: 100 }, () => call(URL_TEXT))))
+    expect(side.seen.length).toBeGreaterThanOrEqual(105)
+    expect(side.seen.length).toBeLessThanOrEqual(115)
+    side.seen.length = 0
+    await side.during(call('https://other.example'))
+    expect(side.seen).toHaveLength(4)
+  })
+
+  it('have their budget back after calls that went well', async () => {
+    const call = shaped({ drain: '1000/s', budget: { ratio: 0.5, least: 1 } })
+    const isRetried = async () => {
+      side.replies = [UNAVAILABLE]
+      return (await side.during(call(URL_TEXT))).status === 200
+    }
+    expect([await isRetried(), await isRetried()]).toEqual([true, false])
+    await side.during(call(URL_TEXT))
+    expect(await isRetried()).toBe(true)
+  })
+})
+
+describe('a signal', () => {
+  const reason = new Error('enough')
+
+  it('that was aborted before calls nobody', async () => {
+    await expect(shaped()(URL_TEXT, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect(side.seen).toHaveLength(0)
+  })
+
+  it('ends the wait for a turn, and gives up the place', async () => {
+    const call = shaped()
+    const controller = new AbortController()
+    const calls = [call(URL_TEXT), call(URL_TEXT, { signal: controller.signal }), call(URL_TEXT)]
+    await turn()
+    controller.abort(reason)
+    await expect(calls[1]).rejects.toBe(reason)
+    await side.during(Promise.all([calls[0], calls[2]]))
+    expect(side.times).toEqual([0, 100])
+  })
+
+  it('ends the wait for a retry', async () => {
+    side.otherwise = UNAVAILABLE
+    const controller = new AbortController()
+    const call = shaped()
+    const waiting = call(new Request(URL_TEXT, { signal: controller.signal }))
+    await turn()
+    expect(call.size).toBe(1)
+    controller.abort(reason)
+    await expect(waiting).rejects.toBe(reason)
+    expect([call.size, side.seen.length, side.clock.nextAlarmMs]).toEqual([0, 1, undefined])
+  })
+
+  it('ends the wait for what the other side asked for', async () => {
+    side.replies = [later(429, 30)]
+    const controller = new AbortController()
+    const waiting = shaped()(URL_TEXT, { signal: controller.signal })
+    await turn()
+    side.clock.advance(10_000)
+    await turn()
+    controller.abort(reason)
+    await expect(waiting).rejects.toBe(reason)
+    expect(side.seen).toHaveLength(1)
+  })
+
+  it('that is aborted while the other side answers is no network error', async () => {
+    const controller = new AbortController()
+    const waiting = shaped()(URL_TEXT, { signal: controller.signal })
+    controller.abort(reason)
+    await expect(waiting).rejects.toBe(reason)
+    expect(side.seen).toHaveLength(1)
+  })
+
+  it('that many calls share keeps nothing of them', async () => {
+    const { signal } = new AbortController()
+    let listeners = 0
+    const [add, remove] = [signal.addEventListener, signal.removeEventListener]
+    signal.addEventListener = (...args: unknown[]) => {
+      listeners++
+      add.apply(signal, args as never)
+    }
+    signal.removeEventListener = (...args: unknown[]) => {
+      listeners--
+      remove.apply(signal, args as never)
+    }
+    side.replies = [UNAVAILABLE, UNAVAILABLE]
+    const call = shaped()
+    const balance: number[] = []
+    for (let i = 0; i < 3; i++) {
+      await side.during(Promise.all([call(URL_TEXT, { signal }), call(URL_TEXT, { signal })]))
+      balance.push(listeners)
+    }
+    // Some are removed twice, none is left.
+    expect(Math.max(...balance)).toBeLessThanOrEqual(0)
+  })
+})
+
+describe('close', () => {
+  it('lets those that wait leave, retries too, and takes nobody any more', async () => {
+    side.replies = [UNAVAILABLE, UNAVAILABLE]
+    const call = shaped()
+    const calls = [call(URL_TEXT), call(URL_TEXT)]
+    const closed = call.close()
+    await expect(call(URL_TEXT)).rejects.toThrow(ClosedError)
+    await side.during(closed)
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200])
+    await expect(call(URL_TEXT)).rejects.toThrow(ClosedError)
+  })
+
+  it('rejects those that wait, if it is told to', async () => {
+    side.replies = [{}, UNAVAILABLE]
+    const call = shaped()
+    const first = await call(URL_TEXT)
+    const [retrying, waiting] = [call(URL_TEXT), call(URL_TEXT)]
+    const outcomes = Promise.allSettled([retrying, waiting])
+    side.clock.advance(100)
+    await turn()
+    await call.close({ waiting: 'reject' })
+    for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: expect.any(ClosedError) })
+    expect([first.status, side.seen.length, call.size, side.clock.nextAlarmMs]).toEqual([200, 2, 0, undefined])
+  })
+
+  it('leaves calls that are under way alone, but makes none of them again', async () => {
+    side.otherwise = UNAVAILABLE
+    const call = shaped()
+    const response = call(URL_TEXT)
+    await call.close({ waiting: 'reject' })
+    expect((await response).status).toBe(503)
+    expect(side.seen).toHaveLength(1)
+  })
+
+  it('leaves a shaper that others use alone', async () => {
+    const { fetch, clock } = side
+    const shaper = createShaper({ drain: '10/s', capacity: 10, clock })
+    const call = shapedFetch({ shaper, fetch, clock })
+    const waiting = Promise.allSettled([call(URL_TEXT), call(URL_TEXT)])
+    await call.close({ waiting: 'reject' })
+    expect((await waiting).map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    expect(await side.during(shaper.run(() => 'still open', { key: 'api.example.com' }))).toBe('still open')
+  })
+
+  it('says which ways to end there are', async () => {
+    await expect(shaped().close({ waiting: 'drop' as never })).rejects.toThrow("waiting must be 'leave' or 'reject'")
+  })
+})
