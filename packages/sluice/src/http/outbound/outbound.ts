@@ -51,16 +51,17 @@ export class Outbound {
   async fetch(...args: FetchArguments): Promise<Response> {
     if (this.#isClosed) throw new ClosedError('this shapedFetch is closed and makes no calls any more')
     const call = readCall(...args)
+    const { fetch, keyOf, shaperOf } = this.#options
     const { protocol, host } = new URL(call.request.url)
     // What is in the URL itself, or in this process, is nobody's to protect.
-    if (protocol !== 'http:' && protocol !== 'https:') return this.#options.fetch(...args)
+    if (protocol !== 'http:' && protocol !== 'https:') return fetch(...args)
     call.signal?.throwIfAborted()
-    const key = atOnce('keyOf', this.#options.keyOf(call.request))
+    const key = atOnce('keyOf', keyOf(call.request))
     checkKey(key, 'what keyOf gives')
     const destination = this.#destinations.enter(key)
     this.#calls++
     try {
-      return await this.#persist(call, { key, destination, shaper: this.#options.shaperOf(host) })
+      return await this.#persist(call, { key, destination, shaper: shaperOf(host) })
     } finally {
       this.#destinations.leave(key, destination)
       if (--this.#calls === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
