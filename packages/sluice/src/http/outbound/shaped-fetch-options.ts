@@ -8,7 +8,7 @@ import type { BudgetOptions } from './retry-budget.js'
 export interface FetchHostOptions {
   /** Calls that leave, at constant spacing: a rate such as `'10/s'`. Default: that for all. */
   readonly drain?: string
-  /** How many calls may wait: a whole number from 1. Default: that for all. */
+  /** How many calls at once are taken: a whole number from 1. Default: that for all. */
   readonly capacity?: number
 }
 
@@ -39,7 +39,7 @@ export interface FetchCallOptions {
 export interface FetchRateOptions extends FetchCallOptions {
   /** Calls of a key that leave, at constant spacing: a rate such as `'10/s'`. */
   readonly drain: string
-  /** How many calls of a key may wait: a whole number from 1. One more is rejected with a `QueueFullError`. */
+  /** How many calls of a key at once are taken: a whole number from 1. One more is rejected with a `QueueFullError`. */
   readonly capacity: number
   /** What keeps the queues apart from others on the same store. Default `'fetch'`, but on a store of yours it has to be said. */
   readonly name?: string

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { type Clock, memoryStore } from 'sluice'
 import { shapedFetch } from 'sluice/http'
 import { describe, expect, it } from 'vitest'
 import { OtherSide, type Reply } from './other-side.js'
@@ -28,7 +29,10 @@ const call = fc.record({
 })
 
 describe('whatever is called and whatever is answered', () => {
-  it('turns are kept, pauses too, retries are paid for, and nothing is left over', async () => {
+  it.each([
+    ['in this process', (clock: Clock) => ({ clock })],
+    ['on a store', (clock: Clock) => ({ name: 'calls', store: memoryStore({ clock }) })],
+  ])('turns are kept, pauses too, retries are paid for, and nothing is left over, %s', async (_where, place) => {
     const calls = fc.array(call, { minLength: 1, maxLength: 40 })
     const replies = fc.array(reply, { maxLength: 60 })
     const jitter = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 1 })
@@ -44,7 +48,7 @@ describe('whatever is called and whatever is answered', () => {
           budget: BUDGET,
           longestRetryAfterMs: LONGEST_MS,
           fetch: side.fetch,
-          clock: side.clock,
+          ...place(side.clock),
           random: () => numbers[asked++ % numbers.length],
         })
         const outcomes = made.map(
