@@ -54,6 +54,7 @@ export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
 export function createShaper(options: OwnShaperOptions): Shaper
 export function createShaper(options: SharedShaperOptions<SyncStore>): Shaper
 export function createShaper(options: SharedShaperOptions<AsyncStore>): Shaper
+export function createShaper(options: SharedShaperOptions<SyncStore | AsyncStore>): Shaper
 export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Store>): Shaper {
   const given = checkNames('createShaper', options, ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'])
   const limit = leakyBucket({ drain: given.drain as string, capacity: given.capacity as number })
