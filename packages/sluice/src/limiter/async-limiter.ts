@@ -1,8 +1,11 @@
 import type { Decision, Limit } from '../limits/index.js'
-import { type AsyncStore, checkKey, type Demand, type OnFailure } from '../stores/index.js'
+import { type Answer, type AsyncStore, checkKey, type Demand, type OnFailure } from '../stores/index.js'
 import { checkBlock, checkCall } from './call.js'
-import type { AsyncLimiter, AsyncReservation, BlockOptions, CostOptions } from './limiter.js'
+import type { AcquireOptions, AsyncLimiter, AsyncReservation, BlockOptions, CostOptions } from './limiter.js'
 import { settling } from './settling.js'
+import { checkAcquire } from './waiting/acquire-options.js'
+import { heldDecision, unitWaiters } from './waiting/unit-waiters.js'
+import type { Waiters } from './waiting/waiters.js'
 
 /** Every method is `async`, so that a wrong argument is a rejection like any other failure. */
 export class StoreLimiter implements AsyncLimiter {
@@ -10,6 +13,7 @@ export class StoreLimiter implements AsyncLimiter {
   readonly limit: Limit
   readonly #store: AsyncStore
   readonly #onFailure: OnFailure | undefined
+  #waiters: Waiters<Answer> | undefined
 
   constructor(name: string, limit: Limit, store: AsyncStore, onFailure: OnFailure | undefined) {
     this.name = name
@@ -23,6 +27,12 @@ export class StoreLimiter implements AsyncLimiter {
     return decisions[0]
   }
 
+  async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
+    const patience = checkAcquire(key, options)
+    this.#waiters ??= unitWaiters(this.#store, this.limit, (...asked) => this.#demand(...asked))
+    return heldDecision(await this.#waiters.wait(key, patience))
+  }
+
   async peek(key: string): Promise<Decision> {
     checkKey(key)
     const { decisions } = await this.#store.decide([this.#demand(key, 0)])
@@ -34,27 +44,31 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async refund(key: string, options?: CostOptions): Promise<Decision> {
-    return this.#store.giveBack(this.#demand(key, checkCall(key, options)), undefined)
+    const decision = await this.#store.giveBack(this.#demand(key, checkCall(key, options)), undefined)
+    this.#waiters?.wake(key)
+    return decision
   }
 
   async reset(key: string): Promise<void> {
     checkKey(key)
     await this.#store.reset(this.name, key)
+    this.#waiters?.wake(key)
   }
 
   async block(key: string, options: BlockOptions): Promise<void> {
     await this.#store.block(this.name, key, checkBlock(key, options))
+    // It may be shorter than the one that it replaces.
+    this.#waiters?.wake(key)
   }
 
   async reserve(key: string, options?: CostOptions): Promise<AsyncReservation> {
     const demand = this.#demand(key, checkCall(key, options))
     const answer = await this.#store.decide([demand])
-    const settle = settling(this.#store, demand, answer)
-    return {
-      decision: answer.decisions[0],
-      settle: async (actual) => void (await settle(actual)),
-      cancel: async () => void (await settle(0)),
+    const settleOnce = settling(this.#store, demand, answer)
+    const settle = async (actual: number) => {
+      if ((await settleOnce(actual)) !== undefined) this.#waiters?.wake(key)
     }
+    return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
   }
 
   #demand(key: string, cost: number): Demand {

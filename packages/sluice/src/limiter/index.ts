@@ -1,4 +1,12 @@
 /** What a programmer holds. */
 export { createLimiter, type OwnStoreOptions, type SharedStoreOptions } from './create-limiter.js'
 export { createLimiters, type LimitersOptions } from './create-limiters.js'
-export type { AsyncLimiter, AsyncReservation, BlockOptions, CostOptions, Limiter, Reservation } from './limiter.js'
+export type {
+  AcquireOptions,
+  AsyncLimiter,
+  AsyncReservation,
+  BlockOptions,
+  CostOptions,
+  Limiter,
+  Reservation,
+} from './limiter.js'

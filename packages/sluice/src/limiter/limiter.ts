@@ -6,6 +6,14 @@ export interface CostOptions {
   readonly cost?: number
 }
 
+/** How a call may wait. */
+export interface AcquireOptions extends CostOptions {
+  /** Who waits no longer when it is aborted; the promise is rejected with the signal's reason, and nothing is taken. */
+  readonly signal?: AbortSignal | undefined
+  /** Who has no units after so long is rejected; one of whom that is known before does not even wait. Default: forever. */
+  readonly maxWaitMs?: number | undefined
+}
+
 /** What a block must say. */
 export interface BlockOptions {
   /** How long: `'10m'`, or milliseconds. */
@@ -18,6 +26,28 @@ export interface Limiter {
   readonly limit: Limit
   /** Takes `cost` units if all of them are there, and says so. A denial is a value, and takes nothing. */
   tryAcquire(key: string, options?: CostOptions): Decision
+  /**
+   * Waits until `cost` units are there, and takes them. Those who wait for a key in this limiter get theirs in the order in
+   * which they came, whatever their costs; `tryAcquire` does not queue and may overtake them. Of a leaky bucket it takes a
+   * slot and waits for that too, so `delayMs` is 0.
+   *
+   * Never resolves with a denial. Rejects with a `WaitTooLongError` at once when the cost is more than the limit can ever
+   * give or the wait is known to be longer than `maxWaitMs`, and when `maxWaitMs` is over; with the signal's reason when that
+   * is aborted. Then nothing was taken, or it is given back: of a leaky bucket that helps only if nobody took a slot since.
+   *
+   * @example
+   * ```ts
+   * import { createLimiter, tokenBucket } from 'sluice'
+   *
+   * const api = createLimiter({ limit: tokenBucket({ capacity: 10, refill: '5/s' }) })
+   *
+   * export async function fetchPage(url: string) {
+   *   await api.acquire('example.com', { maxWaitMs: 10_000, signal: AbortSignal.timeout(30_000) })
+   *   return fetch(url)
+   * }
+   * ```
+   */
+  acquire(key: string, options?: AcquireOptions): Promise<Decision>
   /**
    * How things stand: what `tryAcquire` would say to a cost of 0. Takes nothing. Ask `remaining`; `allowed` is true even
    * when nothing is left, and false only while the key is blocked or in debt.
@@ -41,6 +71,11 @@ export interface AsyncLimiter {
   readonly limit: Limit
   /** See {@link Limiter.tryAcquire}. */
   tryAcquire(key: string, options?: CostOptions): Promise<Decision>
+  /**
+   * See {@link Limiter.acquire}. What other processes give back is not announced: whoever waits here asks again when the
+   * units would have come anyway. A store that fails rejects whoever it was asked for.
+   */
+  acquire(key: string, options?: AcquireOptions): Promise<Decision>
   /** See {@link Limiter.peek}. */
   peek(key: string): Promise<Decision>
   /** See {@link Limiter.charge}. */

@@ -1,13 +1,17 @@
 import type { Decision, Limit } from '../limits/index.js'
-import { checkKey, type Demand, type SyncStore } from '../stores/index.js'
+import { type Answer, checkKey, type Demand, type SyncStore } from '../stores/index.js'
 import { checkBlock, checkCall } from './call.js'
-import type { BlockOptions, CostOptions, Limiter, Reservation } from './limiter.js'
+import type { AcquireOptions, BlockOptions, CostOptions, Limiter, Reservation } from './limiter.js'
 import { settling } from './settling.js'
+import { checkAcquire } from './waiting/acquire-options.js'
+import { heldDecision, unitWaiters } from './waiting/unit-waiters.js'
+import type { Waiters } from './waiting/waiters.js'
 
 export class SyncLimiter implements Limiter {
   readonly name: string
   readonly limit: Limit
   readonly #store: SyncStore
+  #waiters: Waiters<Answer> | undefined
 
   constructor(name: string, limit: Limit, store: SyncStore) {
     this.name = name
@@ -17,6 +21,12 @@ export class SyncLimiter implements Limiter {
 
   tryAcquire(key: string, options?: CostOptions): Decision {
     return this.#store.decideOne(this.name, this.limit, key, checkCall(key, options))
+  }
+
+  async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
+    const patience = checkAcquire(key, options)
+    this.#waiters ??= unitWaiters(this.#store, this.limit, (...asked) => this.#demand(...asked))
+    return heldDecision(await this.#waiters.wait(key, patience))
   }
 
   peek(key: string): Decision {
@@ -29,27 +39,31 @@ export class SyncLimiter implements Limiter {
   }
 
   refund(key: string, options?: CostOptions): Decision {
-    return this.#store.giveBack(this.#demand(key, checkCall(key, options)), undefined)
+    const decision = this.#store.giveBack(this.#demand(key, checkCall(key, options)), undefined)
+    this.#waiters?.wake(key)
+    return decision
   }
 
   reset(key: string): void {
     checkKey(key)
     this.#store.reset(this.name, key)
+    this.#waiters?.wake(key)
   }
 
   block(key: string, options: BlockOptions): void {
     this.#store.block(this.name, key, checkBlock(key, options))
+    // It may be shorter than the one that it replaces.
+    this.#waiters?.wake(key)
   }
 
   reserve(key: string, options?: CostOptions): Reservation {
     const demand = this.#demand(key, checkCall(key, options))
     const answer = this.#store.decide([demand])
-    const settle = settling(this.#store, demand, answer)
-    return {
-      decision: answer.decisions[0],
-      settle: (actual) => void settle(actual),
-      cancel: () => void settle(0),
+    const settleOnce = settling(this.#store, demand, answer)
+    const settle = (actual: number) => {
+      if (settleOnce(actual) !== undefined) this.#waiters?.wake(key)
     }
+    return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
   }
 
   #demand(key: string, cost: number): Demand {

@@ -1,0 +1,34 @@
+import { invalidType, invalidValue } from '../../errors.js'
+import { checkCost } from '../../limits/index.js'
+import { checkNames } from '../../limits/options.js'
+import { checkKey } from '../../stores/index.js'
+import type { AcquireOptions } from '../limiter.js'
+import type { Patience } from './waiter.js'
+
+const NAMES = ['cost', 'signal', 'maxWaitMs']
+
+/** How a call for `key` is to wait: what the options say or, for as long as it takes, for 1. */
+export function checkAcquire(key: string, options: AcquireOptions | undefined): Patience {
+  checkKey(key)
+  if (options === undefined) return { cost: 1, signal: undefined, maxWaitMs: Infinity }
+  // The usual mistakes are acquire(key, 3) and acquire(key, signal).
+  if (typeof options !== 'object' || options === null || Array.isArray(options) || isSignal(options))
+    throw invalidType('options', 'an object such as { cost: 3, signal }', options)
+  checkNames('acquire', options, NAMES)
+  const { cost = 1, signal, maxWaitMs = Infinity } = options
+  checkCost(cost)
+  if (signal !== undefined && !isSignal(signal))
+    throw invalidType('signal', 'an AbortSignal such as AbortSignal.timeout(1000)', signal)
+  const wanted = 'a number of milliseconds from 0'
+  if (typeof maxWaitMs !== 'number') throw invalidType('maxWaitMs', wanted, maxWaitMs)
+  if (!(maxWaitMs >= 0)) throw invalidValue('maxWaitMs', wanted, maxWaitMs)
+  return { cost, signal, maxWaitMs }
+}
+
+/** By its shape: signals of other realms and of polyfills are as good. */
+function isSignal(value: unknown): value is AbortSignal {
+  const signal = value as Partial<AbortSignal> | null
+  return (
+    typeof signal === 'object' && signal !== null && typeof signal.aborted === 'boolean' && 'addEventListener' in signal
+  )
+}

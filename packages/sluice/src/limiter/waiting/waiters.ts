@@ -1,0 +1,294 @@
+import type { Clock } from '../../clock.js'
+import { WaitTooLongError } from '../../errors.js'
+import { arithmeticOf, type Decision, type Limit } from '../../limits/index.js'
+import type { Answer, Awaitable } from '../../stores/index.js'
+import { Agenda } from './agenda.js'
+import { Line } from './line.js'
+import { Signals } from './signals.js'
+import { sleepMs, vainMs } from './sleep.js'
+import { type Patience, Waiter } from './waiter.js'
+
+/** Where units come from. */
+export interface Source<A extends Answer> {
+  readonly limit: Limit
+  readonly clock: Clock
+  /** Others may take and give back without this process knowing. */
+  readonly isShared: boolean
+  take(key: string, cost: number): Awaitable<A>
+  /** Gives all back that an answer took. */
+  giveBack(key: string, cost: number, answer: A): Awaitable<unknown>
+}
+
+/** The most that a source is asked for at a time for one key: what mostly leaves in one call of Redis. */
+const MOST_UNDERWAY = 128
+
+/**
+ * Those who wait for units, in a line for each key. Only the first in line is asked for, and those behind it of the same
+ * cost when it is known that there is enough; whatever is given for a cost goes to the first in line if that is its cost,
+ * so nobody overtakes. When the source says no it is asked again when the units will be there, or when somebody says
+ * (`wake`) that some have come back.
+ *
+ * Nothing here polls, and what is kept is kept for those who wait: no line, listener or alarm outlives them.
+ */
+export class Waiters<A extends Answer> {
+  readonly #source: Source<A>
+  readonly #clock: Clock
+  readonly #quota: number
+  readonly #lines = new Map<string, Line<A>>()
+  readonly #agenda: Agenda<Line<A> | Waiter<A>>
+  readonly #signals = new Signals<Waiter<A>>((waiter) => this.#giveUp(waiter, waiter.signal?.reason))
+
+  constructor(source: Source<A>) {
+    this.#source = source
+    this.#clock = source.clock
+    this.#quota = arithmeticOf(source.limit).quota
+    this.#agenda = new Agenda(source.clock, (due) => (due instanceof Line ? this.#ask(due) : this.#timeIsUp(due)))
+  }
+
+  /** How much is kept: lines, and signals that are listened to. */
+  get size(): { readonly lines: number; readonly signals: number } {
+    return { lines: this.#lines.size, signals: this.#signals.size }
+  }
+
+  /** Resolves with the answer that took the units; rejects with a `WaitTooLongError` or the signal's reason. */
+  wait(key: string, patience: Patience): Promise<A> {
+    return new Promise((resolve, reject) => {
+      if (patience.signal?.aborted) return reject(patience.signal.reason)
+      const nowMs = this.#clock.now()
+      const before = this.#lines.get(key)
+      const line = before ?? new Line<A>(key)
+      const waiter = new Waiter(line, patience, nowMs, resolve, reject)
+      if (waiter.cost > this.#quota) return reject(neverError(waiter))
+      if (before !== undefined && waiter.deadlineMs < line.nothingUntilMs)
+        return reject(tooLongError(waiter, line.nothingUntilMs - nowMs))
+      line.push(waiter)
+      if (before === undefined) {
+        this.#lines.set(key, line)
+        this.#ask(line)
+      }
+      // Those who are served at once need neither alarm nor listener.
+      if (waiter.isDone) return
+      if (waiter.slot === undefined && waiter.deadlineMs < Infinity) this.#agenda.set(waiter, waiter.deadlineMs)
+      if (waiter.signal !== undefined) this.#signals.watch(waiter.signal, waiter)
+    })
+  }
+
+  /** Units of that key may have come back: asks for the first in line at once. */
+  wake(key: string): void {
+    const line = this.#lines.get(key)
+    if (line !== undefined) this.#ask(line)
+  }
+
+  /** Asks until the line is empty, the source says no, or its answer has to be waited for. */
+  #ask(line: Line<A>): void {
+    if (line.underway > 0) {
+      line.hasNews = true
+      return
+    }
+    this.#agenda.drop(line)
+    do this.#askFor(line)
+    while (line.underway === 0 && this.#goesOn(line))
+  }
+
+  #askFor(line: Line<A>): void {
+    line.hasNews = false
+    line.denial = undefined
+    line.nothingUntilMs = 0
+    const asked = this.#chooseNext(line)
+    // All at once, so that nobody who is told of one answer believes it to be the last.
+    line.underway = asked
+    for (let i = 0; i < asked; i++) {
+      let answer: Awaitable<A>
+      try {
+        answer = this.#source.take(line.key, line.askedCost)
+      } catch (error) {
+        this.#failed(line, error)
+        continue
+      }
+      if (isLater(answer)) this.#answeredLater(line, answer)
+      else this.#answered(line, answer)
+    }
+  }
+
+  /** Chooses those who are asked for now: how many they are, all of `askedCost`. */
+  #chooseNext(line: Line<A>): number {
+    while (line.first?.signal?.aborted) this.#fail(line.first, line.first.signal.reason)
+    const { first } = line
+    if (first === undefined) return 0
+    line.askedCost = first.cost
+    const most = Math.min(MOST_UNDERWAY, Math.max(1, Math.floor(line.remaining / Math.max(1, first.cost))))
+    line.remaining = 0
+    let count = 0
+    for (let next: Waiter<A> | undefined = first; next?.cost === first.cost && count < most; next = next.next) {
+      next.isAsked = true
+      count++
+    }
+    return count
+  }
+
+  #answeredLater(line: Line<A>, answer: Promise<A>): void {
+    const goOn = () => {
+      if (line.underway > 0) return
+      if (this.#goesOn(line)) this.#ask(line)
+      this.#endOverdue(line)
+    }
+    answer.then(
+      (given) => {
+        this.#answered(line, given)
+        goOn()
+      },
+      (error) => {
+        this.#failed(line, error)
+        goOn()
+      },
+    )
+  }
+
+  #answered(line: Line<A>, answer: A): void {
+    const [decision] = answer.decisions
+    if (answer.allowed) {
+      line.denials = 0
+      line.remaining = decision.remaining
+      this.#hand(line, answer, decision.delayMs)
+    } else line.denial = decision
+    line.underway--
+  }
+
+  #failed(line: Line<A>, error: unknown): void {
+    if (line.first?.cost === line.askedCost) this.#fail(line.first, error)
+    line.underway--
+  }
+
+  /** Gives what was taken to the first in line; back, if those whom it was taken for have gone. */
+  #hand(line: Line<A>, answer: A, delayMs: number): void {
+    // Whoever has a slot that has come was before.
+    this.#agenda.catchUp()
+    const { first } = line
+    if (first?.cost !== line.askedCost) {
+      this.#giveBack(line.key, line.askedCost, answer)
+    } else if (delayMs <= 0) {
+      this.#leave(first)
+      first.resolve(answer)
+    } else {
+      this.#waitForSlot(first, answer, delayMs)
+    }
+  }
+
+  #waitForSlot(waiter: Waiter<A>, answer: A, delayMs: number): void {
+    const atMs = this.#clock.now() + delayMs
+    if (atMs > waiter.deadlineMs) {
+      this.#fail(waiter, tooLongError(waiter, delayMs))
+      this.#giveBack(waiter.line.key, waiter.cost, answer)
+      return
+    }
+    waiter.line.remove(waiter)
+    waiter.slot = answer
+    waiter.rank = 0
+    this.#agenda.set(waiter, atMs)
+  }
+
+  /** Once all that was asked is answered: is there somebody to be asked for at once? */
+  #goesOn(line: Line<A>): boolean {
+    for (let next = line.first; next?.isAsked; next = next.next) next.isAsked = false
+    if (line.denial !== undefined && !line.hasNews && this.#sleeps(line, line.denial)) return false
+    if (line.first !== undefined) return true
+    this.#lines.delete(line.key)
+    return false
+  }
+
+  /** After a no: rejects those at the front whom it tells that waiting is in vain. Does the line sleep for the others? */
+  #sleeps(line: Line<A>, denial: Decision): boolean {
+    const { limit, isShared } = this.#source
+    const nowMs = this.#clock.now()
+    const untilMs = nowMs + vainMs(limit, denial)
+    line.denials++
+    for (let { first } = line; first !== undefined; { first } = line) {
+      // The no was to more than that. To as much or more it would be no as well.
+      if (first.cost < line.askedCost) return false
+      if (untilMs === Infinity) this.#fail(first, neverError(first))
+      else if (untilMs > first.deadlineMs) this.#fail(first, tooLongError(first, untilMs - nowMs))
+      else {
+        line.nothingUntilMs = untilMs
+        this.#agenda.set(line, nowMs + sleepMs(limit, denial, line.denials, isShared))
+        return true
+      }
+    }
+    return false
+  }
+
+  #timeIsUp(waiter: Waiter<A>): void {
+    const { line, slot } = waiter
+    if (slot !== undefined) {
+      this.#leave(waiter)
+      waiter.resolve(slot)
+    } else if (line.underway > 0) {
+      line.overdue.push(waiter)
+    } else {
+      this.#giveUp(waiter, tooLongError(waiter, line.nothingUntilMs - this.#clock.now()))
+    }
+  }
+
+  /** Rejects those whose time was over while the source was being asked, unless it is now being asked for them. */
+  #endOverdue(line: Line<A>): void {
+    const { overdue } = line
+    if (overdue.length === 0) return
+    line.overdue = overdue.filter(({ isAsked, isDone }) => isAsked && !isDone)
+    for (const waiter of overdue) if (!waiter.isAsked) this.#giveUp(waiter, tooLongError(waiter, 0))
+  }
+
+  #giveUp(waiter: Waiter<A>, reason: unknown): void {
+    if (waiter.isDone) return
+    const { line, slot } = waiter
+    const wasFirst = line.first === waiter
+    this.#fail(waiter, reason)
+    if (slot !== undefined) this.#giveBack(line.key, waiter.cost, slot)
+    else if (wasFirst && line.underway === 0) this.#firstHasLeft(line)
+  }
+
+  #firstHasLeft(line: Line<A>): void {
+    if (line.first === undefined) {
+      this.#agenda.drop(line)
+      this.#lines.delete(line.key)
+    } else if (line.first.cost < line.askedCost) this.#ask(line)
+  }
+
+  #fail(waiter: Waiter<A>, reason: unknown): void {
+    this.#leave(waiter)
+    waiter.reject(reason)
+  }
+
+  #leave(waiter: Waiter<A>): void {
+    waiter.isDone = true
+    if (waiter.slot === undefined) waiter.line.remove(waiter)
+    this.#agenda.drop(waiter)
+    if (waiter.signal !== undefined) this.#signals.unwatch(waiter.signal, waiter)
+  }
+
+  #giveBack(key: string, cost: number, answer: A): void {
+    const given = this.#source.giveBack(key, cost, answer)
+    if (!isLater(given)) this.wake(key)
+    // Who waited has been told already, so nobody is left to be told that it failed: the units stay taken.
+    else
+      given.then(
+        () => this.wake(key),
+        () => {},
+      )
+  }
+}
+
+function isLater<T>(value: Awaitable<T>): value is Promise<T> {
+  return typeof (value as Promise<T> | undefined)?.then === 'function'
+}
+
+function neverError({ cost }: { readonly cost: number }): WaitTooLongError {
+  return new WaitTooLongError(
+    `a cost of ${cost} is more than the limit can ever give, so waiting does not help`,
+    Infinity,
+  )
+}
+
+function tooLongError({ maxWaitMs }: { readonly maxWaitMs: number }, leftMs: number): WaitTooLongError {
+  const retryAfterMs = Math.max(0, Math.ceil(leftMs))
+  const when = retryAfterMs === 0 ? 'not come' : `come in ${retryAfterMs} ms at the earliest`
+  return new WaitTooLongError(`the units would ${when}, and maxWaitMs is ${maxWaitMs}`, retryAfterMs)
+}

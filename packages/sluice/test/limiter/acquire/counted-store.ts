@@ -1,0 +1,60 @@
+import { type Answer, type AsyncStore, type MemoryStore, memoryStore, type SyncStore } from 'sluice'
+import type { ManualClock } from 'sluice/testing'
+
+/** A memory store that counts how often it is asked to decide. */
+export function countedStore(clock: ManualClock): { readonly store: SyncStore; readonly count: { decides: number } } {
+  const inner = memoryStore({ clock })
+  const count = { decides: 0 }
+  const store: SyncStore = {
+    synchronous: true,
+    clock,
+    decide(demands) {
+      count.decides++
+      return inner.decide(demands)
+    },
+    decideOne: (...asked) => inner.decideOne(...asked),
+    charge: (demand) => inner.charge(demand),
+    giveBack: (demand, taken) => inner.giveBack(demand, taken),
+    reset: (name, key) => inner.reset(name, key),
+    block: (name, key, durationUs) => inner.block(name, key, durationUs),
+  }
+  return { store, count }
+}
+
+/** A store that answers when it is told to: what was asked by then is decided and answered together. */
+export class LateStore implements AsyncStore {
+  readonly clock: ManualClock
+  readonly memory: MemoryStore
+  /** How many it was asked for in each answer. */
+  readonly batches: number[] = []
+  #waiting: (() => void)[] = []
+
+  constructor(clock: ManualClock) {
+    this.clock = clock
+    this.memory = memoryStore({ clock })
+  }
+
+  get underway(): number {
+    return this.#waiting.length
+  }
+
+  /** Answers all that was asked; given an error, by that. */
+  answer(error?: Error): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.batches.push(waiting.length)
+    this.#error = error
+    for (const each of waiting) each()
+  }
+  #error: Error | undefined
+
+  decide(demands: Parameters<AsyncStore['decide']>[0]): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(() => (this.#error ? reject(this.#error) : resolve(this.memory.decide(demands))))
+    })
+  }
+  charge: AsyncStore['charge'] = async (demand) => this.memory.charge(demand)
+  giveBack: AsyncStore['giveBack'] = async (demand, taken) => this.memory.giveBack(demand, taken)
+  reset: AsyncStore['reset'] = async (name, key) => this.memory.reset(name, key)
+  block: AsyncStore['block'] = async (name, key, durationUs) => this.memory.block(name, key, durationUs)
+}

@@ -1,0 +1,142 @@
+import { createLimiter, type Limit, leakyBucket, tokenBucket } from 'sluice'
+import { ManualClock } from 'sluice/testing'
+import { describe, expect, it } from 'vitest'
+import { LateStore } from './counted-store.js'
+import { Outcomes, settled } from './outcomes.js'
+
+const START = 1_745_000_000_000
+
+function lateRoom(limit: Limit = tokenBucket({ capacity: 10, refill: '1/s' })) {
+  const clock = new ManualClock(START)
+  const store = new LateStore(clock)
+  const limiter = createLimiter({ name: 'late', limit, store })
+  const remaining = () => store.memory.decideOne('late', limit, 'user', 0).remaining
+  const answer = async (error?: Error) => {
+    store.answer(error)
+    await settled()
+  }
+  return { clock, store, limiter, outcomes: new Outcomes(clock), remaining, answer }
+}
+
+describe('acquire on a store that answers later', () => {
+  it('asks for the first in line, and then for all for whom there is enough', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom()
+    for (let i = 0; i < 15; i++) outcomes.watch(`${i}`, limiter.acquire('user'))
+    expect(store.underway).toBe(1)
+    await answer()
+    expect(store.underway).toBe(9)
+    await answer()
+    expect(outcomes.admitted).toHaveLength(10)
+    expect(store.underway).toBe(1)
+    await answer()
+    expect([store.underway, clock.nextAlarmMs]).toEqual([0, START + 1_000])
+    clock.advance(1_000)
+    expect(store.underway).toBe(1)
+    await answer()
+    expect(outcomes.admitted).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10'])
+  })
+
+  it('keeps the order when others take what was believed to be there', async () => {
+    const { store, limiter, outcomes, answer } = lateRoom()
+    for (let i = 0; i < 6; i++) outcomes.watch(`${i}`, limiter.acquire('user', { cost: 2 }))
+    outcomes.watch('small', limiter.acquire('user'))
+    await answer()
+    expect(store.underway).toBe(4)
+    store.memory.charge({ name: 'late', limit: limiter.limit, key: 'user', cost: 5 })
+    await answer()
+    expect(outcomes.admitted).toEqual(['0', '1'])
+    expect(store.underway).toBe(0)
+  })
+
+  it('gives back what came for one who has left', async () => {
+    const { clock, limiter, outcomes, remaining, answer } = lateRoom()
+    const controller = new AbortController()
+    outcomes.watch('a', limiter.acquire('user', { cost: 4, signal: controller.signal }))
+    controller.abort('gone')
+    await settled()
+    expect(outcomes.of('a')?.error).toBe('gone')
+    await answer()
+    expect(remaining()).toBe(10)
+    expect(clock.nextAlarmMs).toBeUndefined()
+  })
+
+  it('hands what came for one who has left to the next of the same cost', async () => {
+    const { store, limiter, outcomes, remaining, answer } = lateRoom()
+    const controller = new AbortController()
+    outcomes.watch('a', limiter.acquire('user', { cost: 4, signal: controller.signal }))
+    outcomes.watch('b', limiter.acquire('user', { cost: 4 }))
+    controller.abort()
+    await answer()
+    expect(outcomes.admitted).toEqual(['b'])
+    expect([store.underway, remaining()]).toEqual([0, 6])
+  })
+
+  it('asks again when units come back while it is being denied', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom()
+    store.memory.charge({ name: 'late', limit: limiter.limit, key: 'user', cost: 10 })
+    outcomes.watch('a', limiter.acquire('user'))
+    store.answer()
+    // The no is on its way.
+    await limiter.refund('user')
+    await settled()
+    if (store.underway > 0) await answer()
+    expect(outcomes.admitted).toEqual(['a'])
+    expect(clock.nextAlarmMs).toBeUndefined()
+  })
+
+  it('rejects whom the store fails, and asks for the next', async () => {
+    const { limiter, outcomes, answer } = lateRoom()
+    outcomes.watch('a', limiter.acquire('user'))
+    outcomes.watch('b', limiter.acquire('user'))
+    const failure = new Error('no store')
+    await answer(failure)
+    expect(outcomes.of('a')?.error).toBe(failure)
+    await answer()
+    expect(outcomes.admitted).toEqual(['b'])
+  })
+
+  it('waits for an answer that is under way when maxWaitMs is over', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom()
+    for (const name of ['a', 'b', 'c']) outcomes.watch(name, limiter.acquire('user', { maxWaitMs: 0 }))
+    outcomes.watch('large', limiter.acquire('user', { cost: 9, maxWaitMs: 0 }))
+    clock.advance(5)
+    await settled()
+    await answer()
+    expect(outcomes.admitted).toEqual(['a'])
+    // There was enough for the next two, so they are being asked for; of the last one nothing is known.
+    expect(outcomes.of('large')?.error).toMatchObject({ code: 'SLUICE_WAIT_TOO_LONG' })
+    expect(store.underway).toBe(2)
+    await answer()
+    expect(outcomes.admitted).toEqual(['a', 'b', 'c'])
+    expect([store.underway, clock.nextAlarmMs]).toEqual([0, undefined])
+  })
+
+  it('rejects one who is denied after maxWaitMs', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom()
+    store.memory.charge({ name: 'late', limit: limiter.limit, key: 'user', cost: 10 })
+    outcomes.watch('a', limiter.acquire('user', { maxWaitMs: 10 }))
+    outcomes.watch('b', limiter.acquire('user', { maxWaitMs: 10 }))
+    clock.advance(20)
+    await answer()
+    expect(outcomes.of('a')?.error).toMatchObject({ retryAfterMs: 980 })
+    expect(outcomes.of('b')?.error).toMatchObject({ code: 'SLUICE_WAIT_TOO_LONG' })
+    expect([store.underway, clock.nextAlarmMs]).toEqual([0, undefined])
+  })
+
+  it('waits for slots while those behind are asked for', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom(leakyBucket({ capacity: 4, drain: '10/s' }))
+    const controller = new AbortController()
+    outcomes.watch('a', limiter.acquire('user'))
+    outcomes.watch('b', limiter.acquire('user'))
+    outcomes.watch('c', limiter.acquire('user', { signal: controller.signal }))
+    await answer()
+    await answer()
+    expect(store.underway).toBe(0)
+    controller.abort()
+    await settled()
+    clock.advance(1_000)
+    await settled()
+    expect(outcomes.admitted).toEqual(['a', 'b'])
+    expect(clock.nextAlarmMs).toBeUndefined()
+  })
+})

@@ -1,0 +1,52 @@
+import type { Decision } from 'sluice'
+import type { ManualClock } from 'sluice/testing'
+
+/** How a wait ended, and when by the clock. */
+export interface Outcome {
+  readonly atMs: number
+  readonly decision?: Decision
+  readonly error?: unknown
+}
+
+/** Notes how waits end, in the order in which they do. */
+export class Outcomes {
+  readonly #clock: ManualClock
+  readonly #byName = new Map<string, Outcome>()
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock
+  }
+
+  watch(name: string, wait: Promise<Decision>): void {
+    wait.then(
+      (decision) => this.#byName.set(name, { atMs: this.#clock.now(), decision }),
+      (error: unknown) => this.#byName.set(name, { atMs: this.#clock.now(), error }),
+    )
+  }
+
+  of(name: string): Outcome | undefined {
+    return this.#byName.get(name)
+  }
+
+  /** Those who got their units, in order. */
+  get admitted(): string[] {
+    return [...this.#byName].filter(([, { decision }]) => decision).map(([name]) => name)
+  }
+}
+
+/** Lets everything go on that waits for a promise which is settled. */
+export async function settled(): Promise<void> {
+  for (let i = 0; i < 12; i++) await undefined
+}
+
+/** Moves on, and stops at every alarm for those whom it wakes. */
+export async function pass(clock: ManualClock, ms: number): Promise<void> {
+  const endMs = clock.now() + ms
+  await settled()
+  for (let next = clock.nextAlarmMs; next !== undefined && next <= endMs; next = clock.nextAlarmMs) {
+    clock.advance(Math.max(0, next - clock.now()))
+    await settled()
+  }
+  clock.advance(endMs - clock.now())
+  await settled()
+}
