@@ -3,7 +3,7 @@ import { checkCost } from '../../limits/index.js'
 import { checkNames } from '../../limits/options.js'
 import { checkKey } from '../../stores/index.js'
 import type { AcquireOptions } from '../limiter.js'
-import type { Patience } from './waiter.js'
+import type { Patience } from './line.js'
 
 const NAMES = ['cost', 'signal', 'maxWaitMs']
 

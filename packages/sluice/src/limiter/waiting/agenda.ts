@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import { type Clock, setAlarm } from '../../clock.js'
 
 /** Something that is due at a time. It is in one agenda at most, and whoever made it changes none of this. */
@@ -10,6 +11,12 @@ export interface Appointment {
   /** Where in the agenda it is; -1 if it is in none. */
   place: number
 }
+
+/**
+ * Where no request is: a timer keeps the context that it was set in, and hands it on to the next, which would keep one
+ * request's for as long as anybody waits.
+ */
+const outside = new AsyncResource('SluiceAlarm')
 
 /** Appointments by time, with one alarm for all of them and none when there are none. A binary heap. */
 export class Agenda<A extends Appointment> {
@@ -55,7 +62,10 @@ export class Agenda<A extends Appointment> {
     if (nextMs === this.#alarmMs) return
     this.#stopAlarm?.()
     this.#alarmMs = nextMs
-    this.#stopAlarm = nextMs === undefined ? undefined : setAlarm(this.#clock, nextMs, () => this.#ring())
+    this.#stopAlarm =
+      nextMs === undefined
+        ? undefined
+        : outside.runInAsyncScope(setAlarm, undefined, this.#clock, nextMs, () => this.#ring())
   }
 
   #ring(): void {

@@ -3,10 +3,9 @@ import { WaitTooLongError } from '../../errors.js'
 import { arithmeticOf, type Decision, type Limit } from '../../limits/index.js'
 import type { Answer, Awaitable } from '../../stores/index.js'
 import { Agenda } from './agenda.js'
-import { Line } from './line.js'
+import { Line, type Patience, Waiter } from './line.js'
 import { Signals } from './signals.js'
 import { sleepMs, vainMs } from './sleep.js'
-import { type Patience, Waiter } from './waiter.js'
 
 /** Where units come from. */
 export interface Source<A extends Answer> {
@@ -232,8 +231,11 @@ export class Waiters<A extends Answer> {
   #endOverdue(line: Line<A>): void {
     const { overdue } = line
     if (overdue.length === 0) return
-    line.overdue = overdue.filter(({ isAsked, isDone }) => isAsked && !isDone)
-    for (const waiter of overdue) if (!waiter.isAsked) this.#giveUp(waiter, tooLongError(waiter, 0))
+    line.overdue = []
+    for (const waiter of overdue) {
+      if (waiter.isAsked && !waiter.isDone) line.overdue.push(waiter)
+      else this.#giveUp(waiter, tooLongError(waiter, line.nothingUntilMs - this.#clock.now()))
+    }
   }
 
   #giveUp(waiter: Waiter<A>, reason: unknown): void {

@@ -35,7 +35,7 @@ export const limits: { readonly [algorithm in Limit['algorithm']]?: Arbitrary<Li
   'sliding-log': fc.record({ quota, window: windowMs }).map(slidingLog),
 }
 
-export function quotaOf(limit: Limit): number {
+function quotaOf(limit: Limit): number {
   return 'capacity' in limit ? limit.capacity : limit.quota
 }
 

@@ -1,0 +1,33 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createLimiter, memoryStore, type SyncStore, tokenBucket } from 'sluice'
+import { expect, it } from 'vitest'
+
+it('whoever waited goes on in its own context, and nobody else is given that of another', async () => {
+  const context = new AsyncLocalStorage<string>()
+  const inner = memoryStore()
+  const asked: (string | undefined)[] = []
+  const store: SyncStore = {
+    synchronous: true,
+    clock: inner.clock,
+    decide(demands) {
+      asked.push(context.getStore())
+      return inner.decide(demands)
+    },
+    decideOne: (...given) => inner.decideOne(...given),
+    charge: (demand) => inner.charge(demand),
+    giveBack: (demand, taken) => inner.giveBack(demand, taken),
+    reset: (name, key) => inner.reset(name, key),
+    block: (name, key, durationUs) => inner.block(name, key, durationUs),
+  }
+  const limiter = createLimiter({ name: 'context', limit: tokenBucket({ capacity: 1, refill: '10/s' }), store })
+  limiter.tryAcquire('key')
+  const wait = (name: string) =>
+    context.run(name, async () => {
+      await limiter.acquire('key')
+      return context.getStore()
+    })
+  expect(await Promise.all([wait('a'), wait('b'), wait('c')])).toEqual(['a', 'b', 'c'])
+  // The first was asked for at once; what the alarm does, it does for nobody in particular.
+  expect(asked[0]).toBe('a')
+  expect(new Set(asked.slice(1))).toEqual(new Set([undefined]))
+})
