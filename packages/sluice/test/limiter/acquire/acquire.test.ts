@@ -251,10 +251,27 @@ describe('acquire of a leaky bucket', () => {
     outcomes.watch('b', limiter.acquire('user'))
     outcomes.watch('c', limiter.acquire('user', { signal }))
     outcomes.watch('d', limiter.acquire('user'))
+    expect(clock.nextAlarmMs).toBe(START + 100)
     controller.abort()
+    expect(limiter.tryAcquire('user').retryAfterMs).toBe(100)
     await pass(clock, 1_000)
     expect(outcomes.admitted).toEqual(['a', 'b', 'd'])
     expect(outcomes.of('d')?.atMs).toBe(START + 200)
+  })
+
+  it('lets nobody overtake one whose slot has come, when the alarm is late', async () => {
+    let nowMs = START
+    const clock = { now: () => nowMs, alarm: () => () => {} }
+    const limiter = createLimiter({ limit: queue, clock })
+    const left: string[] = []
+    limiter.acquire('user').then(() => left.push('a'))
+    limiter.acquire('user', { cost: 0 }).then(() => left.push('b'))
+    await settled()
+    expect(left).toEqual(['a'])
+    nowMs += 150
+    limiter.acquire('user').then(() => left.push('c'))
+    await settled()
+    expect(left).toEqual(['a', 'b', 'c'])
   })
 
   it('does not wait for a slot that comes too late', async () => {

@@ -21,13 +21,18 @@ export function countedStore(clock: ManualClock): { readonly store: SyncStore; r
   return { store, count }
 }
 
-/** A store that answers when it is told to: what was asked by then is decided and answered together. */
+/**
+ * A store that answers when it is told to: what was asked by then is answered together. It decides then, or with
+ * `decidesEarly` when it is asked, so that its answers are old when they come.
+ */
 export class LateStore implements AsyncStore {
   readonly clock: ManualClock
   readonly memory: MemoryStore
   /** How many it was asked for in each answer. */
   readonly batches: number[] = []
+  decidesEarly = false
   #waiting: (() => void)[] = []
+  #error: Error | undefined
 
   constructor(clock: ManualClock) {
     this.clock = clock
@@ -46,11 +51,11 @@ export class LateStore implements AsyncStore {
     this.#error = error
     for (const each of waiting) each()
   }
-  #error: Error | undefined
 
   decide(demands: Parameters<AsyncStore['decide']>[0]): Promise<Answer> {
+    const early = this.decidesEarly ? this.memory.decide(demands) : undefined
     return new Promise((resolve, reject) => {
-      this.#waiting.push(() => (this.#error ? reject(this.#error) : resolve(this.memory.decide(demands))))
+      this.#waiting.push(() => (this.#error ? reject(this.#error) : resolve(early ?? this.memory.decide(demands))))
     })
   }
   charge: AsyncStore['charge'] = async (demand) => this.memory.charge(demand)

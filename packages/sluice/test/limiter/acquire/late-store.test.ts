@@ -74,14 +74,28 @@ describe('acquire on a store that answers later', () => {
   it('asks again when units come back while it is being denied', async () => {
     const { clock, store, limiter, outcomes, answer } = lateRoom()
     store.memory.charge({ name: 'late', limit: limiter.limit, key: 'user', cost: 10 })
+    store.decidesEarly = true
     outcomes.watch('a', limiter.acquire('user'))
-    store.answer()
     // The no is on its way.
     await limiter.refund('user')
-    await settled()
-    if (store.underway > 0) await answer()
+    await answer()
+    expect(store.underway).toBe(1)
+    await answer()
     expect(outcomes.admitted).toEqual(['a'])
     expect(clock.nextAlarmMs).toBeUndefined()
+  })
+
+  it('gives a smaller one behind nothing that came for a larger one who has left', async () => {
+    const { limiter, outcomes, remaining, answer } = lateRoom()
+    const controller = new AbortController()
+    outcomes.watch('large', limiter.acquire('user', { cost: 4, signal: controller.signal }))
+    outcomes.watch('small', limiter.acquire('user'))
+    controller.abort()
+    await answer()
+    expect(outcomes.admitted).toEqual([])
+    await answer()
+    expect(outcomes.admitted).toEqual(['small'])
+    expect(remaining()).toBe(9)
   })
 
   it('rejects whom the store fails, and asks for the next', async () => {
