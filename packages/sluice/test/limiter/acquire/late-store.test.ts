@@ -98,6 +98,29 @@ describe('acquire on a store that answers later', () => {
     expect(remaining()).toBe(9)
   })
 
+  it('asks again when what came for one who has left is back', async () => {
+    const { store, limiter, outcomes, answer } = lateRoom()
+    let arrive = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve
+    })
+    store.giveBack = async (demand, taken) => {
+      await arrived
+      return store.memory.giveBack(demand, taken)
+    }
+    const controller = new AbortController()
+    outcomes.watch('large', limiter.acquire('user', { cost: 8, signal: controller.signal }))
+    outcomes.watch('small', limiter.acquire('user', { cost: 4 }))
+    controller.abort()
+    await answer()
+    await answer()
+    expect([outcomes.admitted, store.underway]).toEqual([[], 0])
+    arrive()
+    await settled()
+    await answer()
+    expect(outcomes.admitted).toEqual(['small'])
+  })
+
   it('rejects whom the store fails, and asks for the next', async () => {
     const { limiter, outcomes, answer } = lateRoom()
     outcomes.watch('a', limiter.acquire('user'))
