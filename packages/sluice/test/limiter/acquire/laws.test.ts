@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import type { Limit } from 'sluice'
 import { describe, expect, it } from 'vitest'
-import { RUNS } from '../../property/arbitraries.js'
 import { keepsTheLaw } from './keeps-the-law.js'
 import { foretold, play } from './play.js'
 import { KEYS, limits, START, scenes } from './scenes.js'
 
+/** Each is a scene of up to 20, of whom every one is a case. */
+const RUNS = { numRuns: 400 }
 const patient = fc.constant(undefined)
 const impatient = fc.oneof(fc.constant(undefined), fc.constant(0), fc.integer({ min: 0, max: 100 }))
 
