@@ -11,15 +11,19 @@ const folder = join(root, 'packages/sluice/src/stores/redis')
 const module = join(folder, 'script.ts')
 
 /** In the order of their numbers in a request. */
-const algorithms = ['token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-window', 'sliding-log']
+const algorithms = ['token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-window', 'sliding-log', 'concurrency']
+
+/** Files that several algorithms use, each a function. */
+const shared = ['bucket', 'views', 'log']
+
+/** Algorithms that have no file of their own, because they are such a function. */
+const twins = { 'sliding-log': 'log', concurrency: 'log' }
 
 /** The module's text, given a way to read a Lua file by its name. */
 export function moduleText(read) {
-  const functions = algorithms.map((name) => `function()\n${stripped(read(name))}\nend`)
-  const shared = ['bucket', 'views']
-    .map((name) => `local ${name} = function(...)\n${stripped(read(name))}\nend`)
-    .join('\n')
-  const chosen = `${shared}\nlocal ALGORITHMS = {\n${functions}\n}`
+  const functions = algorithms.map((name) => twins[name] ?? `function()\n${stripped(read(name))}\nend`)
+  const locals = shared.map((name) => `local ${name} = function(...)\n${stripped(read(name))}\nend`).join('\n')
+  const chosen = `${locals}\nlocal ALGORITHMS = {\n${functions}\n}`
   const overrides = stripped(read('overrides'))
   const general = stripped(
     read('general')

@@ -46,6 +46,11 @@ const limits = [
   '{ algorithm: sliding-window, quota: 1, window: 1s, slices: 101 }',
   '{ algorithm: sliding-log, quota: 1000001, window: 1s }',
   '{ algorithm: sliding-log, quota: 1, window: 1s, align: first }',
+  '{ algorithm: concurrency, ttl: 1s }',
+  '{ algorithm: concurrency, max: 0 }',
+  '{ algorithm: concurrency, max: 1000001 }',
+  '{ algorithm: concurrency, max: 1, ttl: soon }',
+  '{ algorithm: concurrency, max: 1, window: 1s }',
   `[${Array(9).fill('{ algorithm: token-bucket, capacity: 1, refill: 1/s }')}]`,
 ]
 

@@ -15,6 +15,9 @@ export * from './limiter/index.js'
 export {
   type Algorithm,
   type Alignment,
+  type Concurrency,
+  type ConcurrencyOptions,
+  concurrency,
   type Decision,
   type Duration,
   type FixedWindow,

@@ -1,6 +1,7 @@
 import { invalidType, invalidValue } from '../errors.js'
+import { isConcurrency } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
-import { checkDialects, type Dialect, type Fields, labelOf, writeQuotas } from './dialects.js'
+import { checkDialects, type Dialect, type Fields, labelOf, toldMs, writeQuotas } from './dialects.js'
 import { secondsText } from './structured-field.js'
 import { verdictOfOne } from './verdict-of-one.js'
 
@@ -89,14 +90,25 @@ function writeDenial(headers: Fields, verdict: Verdict, jitterMs: number): void 
   headers['Cache-Control'] = 'no-store'
   if (verdict.retryAfterMs === Infinity) return
   const jitter = jitterMs > 0 && isAligned(verdict) ? Math.random() * jitterMs : 0
-  headers['Retry-After'] = secondsText(Math.max(1, (verdict.retryAfterMs || 0) + jitter, nextUnitsMs(verdict)))
+  headers['Retry-After'] = secondsText(Math.max(1, retryMs(verdict) + jitter, nextUnitsMs(verdict)))
+}
+
+/** The longest wait of the levels that denied, as clients are told of it. */
+function retryMs({ levels, retryAfterMs }: Verdict): number {
+  if (!levels.some(({ limit }) => isConcurrency(limit))) return retryAfterMs || 0
+  return longest(levels, ({ retryAfterMs }) => retryAfterMs)
 }
 
 /** When each level that denied has more, which `t` says: nobody is told to come back before. */
 function nextUnitsMs({ levels }: Verdict): number {
-  return levels.reduce((ms, { shadow, decision: { allowed, nextUnitAfterMs } }) => {
-    const counts = shadow !== true && !allowed && nextUnitAfterMs < Infinity
-    return counts ? Math.max(ms, nextUnitAfterMs) : ms
+  return longest(levels, ({ nextUnitAfterMs }) => nextUnitAfterMs)
+}
+
+function longest(levels: readonly LevelDecision[], waitMs: (decision: LevelDecision['decision']) => number): number {
+  return levels.reduce((longestMs, { limit, shadow, decision }) => {
+    const ms = waitMs(decision)
+    const counts = shadow !== true && !decision.allowed && ms < Infinity
+    return counts ? Math.max(longestMs, toldMs(limit, ms)) : longestMs
   }, 0)
 }
 

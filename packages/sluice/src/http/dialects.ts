@@ -1,5 +1,5 @@
 import { invalidType, invalidValue } from '../errors.js'
-import type { Limit } from '../limits/index.js'
+import { isConcurrency, type Limit } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
 import { quotaPolicyOf } from './quota-policy.js'
 import { integerText, secondsText, stringText } from './structured-field.js'
@@ -31,7 +31,9 @@ const WRITERS: { readonly [D in Dialect]: Write } = {
       }
       const { policy, quota } = itemsOf(limit, labelOf(levels, i))
       policies += policy
-      quotas += quota + integerText(decision.remaining) + timeParameter(decision.nextUnitAfterMs)
+      quotas += quota + integerText(decision.remaining)
+      // When something in flight is over, nobody knows.
+      if (!isConcurrency(limit)) quotas += timeParameter(decision.nextUnitAfterMs)
     }
     fields['RateLimit-Policy'] = policies
     fields.RateLimit = quotas
@@ -41,15 +43,16 @@ const WRITERS: { readonly [D in Dialect]: Write } = {
     const { quota, windowSeconds } = quotaPolicyOf(limit)
     fields['RateLimit-Limit'] = integerText(quota)
     fields['RateLimit-Remaining'] = integerText(decision.remaining)
-    fields['RateLimit-Reset'] = secondsText(resetMs(decision))
+    fields['RateLimit-Reset'] = secondsText(resetMs(limit, decision))
     // The field of the newer dialect has the same name and says more.
-    fields['RateLimit-Policy'] ??= `${integerText(quota)};w=${integerText(windowSeconds)}`
+    if (windowSeconds !== undefined)
+      fields['RateLimit-Policy'] ??= `${integerText(quota)};w=${integerText(windowSeconds)}`
   },
   legacy(fields, levels, nowMs) {
     const { limit, decision } = tightest(levels)
     fields['X-RateLimit-Limit'] = integerText(quotaPolicyOf(limit).quota)
     fields['X-RateLimit-Remaining'] = integerText(decision.remaining)
-    fields['X-RateLimit-Reset'] = secondsText((nowMs ?? Date.now()) + resetMs(decision))
+    fields['X-RateLimit-Reset'] = secondsText((nowMs ?? Date.now()) + resetMs(limit, decision))
   },
 }
 
@@ -101,7 +104,8 @@ function itemsOf(limit: Limit, label: string): Items {
   if (items?.label !== label) {
     const { quota, windowSeconds } = quotaPolicyOf(limit)
     const name = stringText(label)
-    items = { label, policy: `${name};q=${integerText(quota)};w=${integerText(windowSeconds)}`, quota: `${name};r=` }
+    const of = windowSeconds === undefined ? 'qu="concurrent-requests"' : `w=${integerText(windowSeconds)}`
+    items = { label, policy: `${name};q=${integerText(quota)};${of}`, quota: `${name};r=` }
     known.set(limit, items)
   }
   return items
@@ -131,14 +135,17 @@ function isTighter({ decision: one }: LevelDecision, { decision: other }: LevelD
  * A client that has something left is told when the whole quota is back; one that has not, when it may go on, for that is
  * what it waits for.
  */
-function resetMs({
-  allowed,
-  remaining,
-  retryAfterMs,
-  nextUnitAfterMs,
-  resetAfterMs,
-}: LevelDecision['decision']): number {
+function resetMs(limit: Limit, decision: LevelDecision['decision']): number {
+  const { allowed, remaining, retryAfterMs, nextUnitAfterMs, resetAfterMs } = decision
   const ms =
     allowed && remaining > 0 ? resetAfterMs : Math.max(nextUnitAfterMs || 0, retryAfterMs < Infinity ? retryAfterMs : 0)
-  return Math.max(0, ms || 0)
+  return Math.max(0, toldMs(limit, ms || 0))
+}
+
+/** A place is free when somebody is done: long before the time after which nobody can hold it any more. */
+const PLACE_MS = 1_000
+
+/** How long a client is told to wait for what a limit says comes back after so long. */
+export function toldMs(limit: Limit, ms: number): number {
+  return isConcurrency(limit) ? Math.min(ms, PLACE_MS) : ms
 }

@@ -1,10 +1,10 @@
-import { durationUs, type Limit, parseRate } from '../limits/index.js'
+import { type Concurrency, durationUs, type Limit, parseRate, quotaOf } from '../limits/index.js'
 
 /** What a client is told of a limit that does not change from request to request. */
 export interface QuotaPolicy {
   readonly quota: number
-  /** In how many seconds the quota comes back, at least 1. */
-  readonly windowSeconds: number
+  /** In how many seconds the quota comes back, at least 1. What is in flight comes back when it is over. */
+  readonly windowSeconds: number | undefined
 }
 
 const known = new WeakMap<Limit, QuotaPolicy>()
@@ -12,18 +12,19 @@ const known = new WeakMap<Limit, QuotaPolicy>()
 export function quotaPolicyOf(limit: Limit): QuotaPolicy {
   let policy = known.get(limit)
   if (policy === undefined) {
-    policy = { quota: quotaOf(limit), windowSeconds: Math.max(1, Math.ceil(windowUs(limit) / 1_000_000) || 1) }
+    policy = { quota: quotaOf(limit), windowSeconds: windowSecondsOf(limit) }
     known.set(limit, policy)
   }
   return policy
 }
 
-function quotaOf(limit: Limit): number {
-  return 'capacity' in limit ? limit.capacity : limit.quota
+function windowSecondsOf(limit: Limit): number | undefined {
+  if (limit.algorithm === 'concurrency') return undefined
+  return Math.max(1, Math.ceil(windowUs(limit) / 1_000_000) || 1)
 }
 
 /** Of a bucket, the time in which it fills. */
-function windowUs(limit: Limit): number {
+function windowUs(limit: Exclude<Limit, Concurrency>): number {
   switch (limit.algorithm) {
     case 'token-bucket':
       return fillUs(limit.capacity, limit.refill)

@@ -1,11 +1,12 @@
 import { InvalidValueError, invalidType, shown } from '../errors.js'
 import type { Arithmetic } from './arithmetic.js'
+import { type ConcurrencyOptions, concurrencyArithmetic } from './concurrency.js'
 import { FixedWindowArithmetic, type FixedWindowOptions } from './fixed-window.js'
 import { LeakyBucketArithmetic, type LeakyBucketOptions } from './leaky-bucket.js'
 import type { Algorithm, Limit } from './limit.js'
 import { nearest } from './options.js'
 import { remember, remembered } from './remembered.js'
-import { SlidingLogArithmetic, type SlidingLogOptions } from './sliding-log.js'
+import { type SlidingLogOptions, slidingLogArithmetic } from './sliding-log.js'
 import { SlidingWindowArithmetic, type SlidingWindowOptions } from './sliding-window.js'
 import { TokenBucketArithmetic, type TokenBucketOptions } from './token-bucket.js'
 
@@ -14,7 +15,8 @@ const MAKERS: { readonly [A in Algorithm]: (options: object) => Arithmetic } = {
   'leaky-bucket': (options) => new LeakyBucketArithmetic(options as LeakyBucketOptions),
   'fixed-window': (options) => new FixedWindowArithmetic(options as FixedWindowOptions),
   'sliding-window': (options) => new SlidingWindowArithmetic(options as SlidingWindowOptions),
-  'sliding-log': (options) => new SlidingLogArithmetic(options as SlidingLogOptions),
+  'sliding-log': (options) => slidingLogArithmetic(options as SlidingLogOptions),
+  concurrency: (options) => concurrencyArithmetic(options as ConcurrencyOptions),
 }
 
 /** Every algorithm, by the name it has in a limit's JSON. */
@@ -46,7 +48,7 @@ export function parseLimit(value: unknown): Limit {
 
 /** How a window's limit counts with another quota. */
 export function withQuota({ limit }: Arithmetic, quota: number): Arithmetic {
-  return arithmeticFrom({ ...limit, quota })
+  return arithmeticFrom(limit.algorithm === 'concurrency' ? { ...limit, max: quota } : { ...limit, quota })
 }
 
 function arithmeticFrom(value: object): Arithmetic {

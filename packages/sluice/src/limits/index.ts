@@ -4,6 +4,7 @@
  */
 export type { Arithmetic, Report, Taken, Twin, Words } from './arithmetic.js'
 export { ALGORITHMS, arithmeticOf, parseLimit, withQuota } from './arithmetic-of.js'
+export { type ConcurrencyOptions, concurrency, isConcurrency } from './concurrency.js'
 export { checkCost } from './cost.js'
 export { blockedDecision, type Decision } from './decision.js'
 export { type Duration, durationText, durationUs } from './duration.js'
@@ -14,6 +15,7 @@ export { type LeakyBucketOptions, leakyBucket } from './leaky-bucket.js'
 export type {
   Algorithm,
   Alignment,
+  Concurrency,
   FixedWindow,
   LeakyBucket,
   Limit,
@@ -23,6 +25,7 @@ export type {
 } from './limit.js'
 export { microseconds } from './microseconds.js'
 export { mixed } from './mixed-bucket.js'
+export { quotaOf } from './quota-of.js'
 export { parseRate, type Rate } from './rate.js'
 export { restrains } from './restrains.js'
 export { shareOf } from './share-of.js'

@@ -44,8 +44,15 @@ export interface SlidingLog {
   readonly window: string
 }
 
+/** At most `max` in flight; one that is not given back counts for `ttl`. */
+export interface Concurrency {
+  readonly algorithm: 'concurrency'
+  readonly max: number
+  readonly ttl: string
+}
+
 /** An algorithm with its numbers. */
-export type Limit = TokenBucket | LeakyBucket | FixedWindow | SlidingWindow | SlidingLog
+export type Limit = TokenBucket | LeakyBucket | FixedWindow | SlidingWindow | SlidingLog | Concurrency
 
 /** The name of an algorithm, as it is written in a limit's JSON. */
 export type Algorithm = Limit['algorithm']

@@ -1,6 +1,6 @@
 import { arithmeticOf } from './arithmetic-of.js'
 import { durationUs } from './duration.js'
-import type { Limit } from './limit.js'
+import type { Concurrency, Limit, SlidingLog } from './limit.js'
 
 /**
  * Does one limit keep another from ever denying, when whatever is taken from the second is taken from the first too? Only
@@ -15,8 +15,12 @@ import type { Limit } from './limit.js'
  * A bucket never denies what stays below its own capacity + rate·T for every T; a window, what stays below its quota for
  * T = window, or two windows where it weighs the one before. Windows that begin and end together count the same; those
  * that begin with a key's first request do only if both are for the same key and the same requests.
+ *
+ * What is in flight at a time came within the last `ttl`, so that a concurrency limit never denies what a sliding log of
+ * those numbers would not. It lets any number through one after the other, and so restrains only another of its kind.
  */
 export function restrains(first: Limit, second: Limit, forTheSame = false): boolean {
+  if (first.algorithm === 'concurrency') return second.algorithm === 'concurrency' && holdsLonger(first, second)
   const [a, b] = [profileOf(first), profileOf(second)]
   if (a.grid !== '' && a.grid === b.grid && (forTheSame || !a.startsWithKey)) return a.quota <= b.quota
   if (b.windowUs === 0n) {
@@ -25,6 +29,11 @@ export function restrains(first: Limit, second: Limit, forTheSame = false): bool
     return isSlower && mostIn(a, a.windowUs === 0n ? 0n : 1n) <= b.quota
   }
   return mostIn(a, second.algorithm === 'sliding-window' ? 2n * b.windowUs : b.windowUs) <= b.quota
+}
+
+/** Whatever holds a place of the second holds one of the first, which has no more. */
+function holdsLonger(first: Concurrency, second: Concurrency): boolean {
+  return first.max <= second.max && durationUs('ttl', first.ttl) >= durationUs('ttl', second.ttl)
 }
 
 /** A limit as far as that matters here. */
@@ -48,7 +57,7 @@ const profiles = new WeakMap<Limit, Profile>()
 function profileOf(limit: Limit): Profile {
   let profile = profiles.get(limit)
   if (profile === undefined) {
-    profile = 'capacity' in limit ? bucketProfile(limit) : windowProfile(limit)
+    profile = 'capacity' in limit ? bucketProfile(limit) : windowProfile('max' in limit ? logOf(limit) : limit)
     profiles.set(limit, profile)
   }
   return profile
@@ -73,6 +82,10 @@ function windowProfile(limit: Limit & { readonly quota: number; readonly window:
     grid: JSON.stringify({ ...limit, quota: 0 }),
     startsWithKey: 'align' in limit,
   }
+}
+
+function logOf({ max, ttl }: Concurrency): SlidingLog {
+  return { algorithm: 'sliding-log', quota: max, window: ttl }
 }
 
 function mostIn({ quota, units, perUs, windowUs, extraWindows }: Profile, us: bigint): bigint {

@@ -17,6 +17,8 @@ export function shareOf(limit: Limit, instances: number): Limit {
       return parseLimit({ ...limit, capacity: units(limit.capacity), refill: slowed(limit.refill, instances) })
     case 'leaky-bucket':
       return parseLimit({ ...limit, capacity: units(limit.capacity), drain: slowed(limit.drain, instances) })
+    case 'concurrency':
+      return parseLimit({ ...limit, max: units(limit.max) })
     default:
       return parseLimit({ ...limit, quota: units(limit.quota) })
   }

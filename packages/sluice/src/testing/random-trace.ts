@@ -1,5 +1,13 @@
 /** Random series of calls, the same for the same seed, for comparing one store with another. */
-import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from '../limits/index.js'
+import {
+  concurrency,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../limits/index.js'
 
 /** One call of a store, after the clock was moved. */
 export interface TraceStep {
@@ -54,7 +62,7 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
       const limit = sameAlgorithm(before, pick, whole)
       limits.set(name, limit)
       // Not of a log, of which a store remembers no more than the quotas that it has met.
-      if (before.algorithm !== 'sliding-log') versions.set(name, [...(versions.get(name) ?? []), before])
+      if (!isLog(before)) versions.set(name, [...(versions.get(name) ?? []), before])
       const demands = KEYS.map((key) => ({ name, limit, key, cost: 1 }))
       return { advanceMs: 0, call: 'change', demands, durationUs: 0 }
     }
@@ -69,6 +77,10 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
       mixed: versions.size > 0,
     }
   })
+}
+
+function isLog({ algorithm }: Limit): boolean {
+  return algorithm === 'sliding-log' || algorithm === 'concurrency'
 }
 
 type Pick = <T>(...from: readonly T[]) => T
@@ -86,12 +98,15 @@ function randomLimit(pick: Pick, whole: Whole): Limit {
     () => slidingWindow({ quota: units, window, align }),
     () => slidingWindow({ quota: units, window, align, slices: pick(2, 3, 10) }),
     () => slidingLog({ quota: units, window }),
+    () => concurrency({ max: units, ttl: window }),
   )()
 }
 
 function sameAlgorithm(limit: Limit, pick: Pick, whole: Whole): Limit {
   // A log's window stays: how much a store remembers beyond it shows when the clock steps back and units are given back.
-  if (limit.algorithm === 'sliding-log') return slidingLog({ quota: 1 + whole(pick(4, 20, 300)), window: limit.window })
+  const units = 1 + whole(pick(4, 20, 300))
+  if (limit.algorithm === 'sliding-log') return slidingLog({ quota: units, window: limit.window })
+  if (limit.algorithm === 'concurrency') return concurrency({ max: units, ttl: limit.ttl })
   for (;;) {
     const other = randomLimit(pick, whole)
     if (other.algorithm === limit.algorithm) return other

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from '../limits/index.js'
+import {
+  concurrency,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  slidingLog,
+  slidingWindow,
+  type Taken,
+  tokenBucket,
+} from '../limits/index.js'
 import type { Demand, Store } from '../stores/index.js'
 import type { ManualClock } from './manual-clock.js'
 
@@ -185,6 +194,29 @@ export const STORE_RULES: Readonly<Record<string, (store: Store, clock: ManualCl
     clock.advance(6_000)
     assert.equal((await store.decide([demand(after, 'k')])).allowed, true)
   },
+  'places that are taken at the same time are given back one by one, and never those of others': async (
+    store,
+    clock,
+  ) => {
+    const limit = concurrency({ max: 3, ttl: '1m' })
+    const take = async () => {
+      const { takenUs, decisions } = await store.decide([demand(limit)])
+      assert.equal(decisions[0].allowed, true)
+      return { atUs: takenUs[0], cost: 1, delayMs: 0 }
+    }
+    const giveBack = async (taken: Taken) => (await store.giveBack(demand(limit), taken)).remaining
+    const [first, second] = [await take(), await take()]
+    assert.equal(await giveBack(first), 2)
+    assert.equal(await giveBack(second), 3)
+    const dead = await take()
+    clock.advance(59_999)
+    const other = await take()
+    assert.equal((await store.decide([demand(limit, 'key', 0)])).decisions[0].remaining, 1)
+    clock.advance(1)
+    assert.equal((await store.decide([demand(limit, 'key', 0)])).decisions[0].remaining, 2)
+    assert.equal(await giveBack(dead), 2)
+    assert.equal(await giveBack(other), 3)
+  },
   'windows longer than a 32-bit timer work': async (store, clock) => {
     const long = fixedWindow({ quota: 1, window: '1000d', align: 'first' })
     assert.equal((await store.decide([demand(long, 'k')])).allowed, true)
@@ -204,4 +236,5 @@ const ONE_OF_EACH: readonly Limit[] = [
   slidingWindow({ quota: 5, window: '1m' }),
   slidingWindow({ quota: 5, window: '30s', slices: 3 }),
   slidingLog({ quota: 5, window: '1m' }),
+  concurrency({ max: 5, ttl: '1m' }),
 ]

@@ -1,5 +1,6 @@
 import {
   type AsyncStore,
+  concurrency,
   createLimiter,
   createLimiters,
   fixedWindow,
@@ -20,6 +21,7 @@ const LIMITS = [
   fixedWindow({ quota: 5, window: '1m' }),
   slidingWindow({ quota: 5, window: '1m', slices: 3 }),
   slidingLog({ quota: 5, window: '1m' }),
+  concurrency({ max: 5, ttl: '1m' }),
 ]
 const [limit] = LIMITS
 const COST = 'must be a whole number from 0 to 9,007,199,254,740,991, got '

@@ -1,4 +1,5 @@
 import {
+  concurrency,
   fixedWindow,
   InvalidTypeError,
   InvalidValueError,
@@ -22,6 +23,7 @@ describe('a quota or capacity that is no whole number from 1 is refused', () => 
     'fixedWindow quota': (value) => fixedWindow({ quota: value as never, window: '1s' }),
     'slidingWindow quota': (value) => slidingWindow({ quota: value as never, window: '1s' }),
     'slidingLog quota': (value) => slidingLog({ quota: value as never, window: '1s' }),
+    'concurrency max': (value) => concurrency({ max: value as never, ttl: '1s' }),
   }
   for (const [name, make] of Object.entries(makers)) {
     const option = name.split(' ')[1]
@@ -41,6 +43,7 @@ describe('a quota or capacity that is no whole number from 1 is refused', () => 
   it('and one that is larger than the algorithm can count, too', () => {
     expectRefusal(() => tokenBucket({ capacity: 1e15 + 1, refill: '1/s' }), 'capacity', '1000000000000001')
     expectRefusal(() => slidingLog({ quota: 1_000_001, window: '1s' }), 'quota', '1 to 1,000,000,', '1000001')
+    expectRefusal(() => concurrency({ max: 1_000_001 }), 'max', '1 to 1,000,000,', '1000001')
     expect(fixedWindow({ quota: 1e15, window: '1s' }).quota).toBe(1e15)
   })
 
@@ -212,6 +215,7 @@ describe('options', () => {
     [() => leakyBucket({ capacity: 1, refill: '1/s' } as never), "has no option 'refill'", 'it takes capacity, drain'],
     [() => fixedWindow({ quota: 1, windows: '1s' } as never), "fixedWindow has no option 'windows'", 'mean window?'],
     [() => slidingWindow({ quota: 1, window: '1s', slice: 2 } as never), "has no option 'slice'", 'mean slices?'],
+    [() => concurrency({ maximum: 1 } as never), "concurrency has no option 'maximum'", 'it takes max, ttl'],
     [() => slidingLog({ qouta: 1, window: '1s' } as never), "slidingLog has no option 'qouta'", 'mean quota?'],
     [() => slidingLog({ quota: 1, window: '1s', align: 'first' } as never), "no option 'align'", 'takes quota, window'],
     [
@@ -231,7 +235,7 @@ describe('options', () => {
   })
 
   it('that are no object are refused', () => {
-    for (const make of [tokenBucket, leakyBucket, fixedWindow, slidingWindow, slidingLog]) {
+    for (const make of [tokenBucket, leakyBucket, fixedWindow, slidingWindow, slidingLog, concurrency]) {
       for (const value of [undefined, null, 5, 'five', [], () => {}, TEN_MB]) {
         expectRefusal(() => make(value as never), `${make.name} takes an object with `, 'got ')
       }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
+  concurrency,
   fixedWindow,
   leakyBucket,
   parseRate,
@@ -21,6 +22,7 @@ test('a share of a limit has its part of the quota and of the rate', () => {
   expect(shareOf(slidingWindow({ quota: 10, window: '1m', slices: 5 }), 3)).toEqual(
     slidingWindow({ quota: 3, window: '1m', slices: 5 }),
   )
+  expect(shareOf(concurrency({ max: 20, ttl: '1m' }), 3)).toEqual(concurrency({ max: 6, ttl: '1m' }))
   expect(shareOf(slidingLog({ quota: 10, window: '1m' }), 10)).toEqual(slidingLog({ quota: 1, window: '1m' }))
 })
 

@@ -4,7 +4,7 @@
  * '2.5/7s' means is worked out from the parts it was made of.
  */
 import fc, { type Arbitrary } from 'fast-check'
-import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice'
+import { concurrency, fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice'
 
 /** At least this many runs a property. */
 export const RUNS = { numRuns: 1_000 }
@@ -120,6 +120,10 @@ export const slidingLogs: Arbitrary<LimitCase> = fc
     windowCase(slidingLog({ quota, window: window.text }), quota, window.us, 1, 'epoch' as const),
   )
 
+export const concurrencies: Arbitrary<LimitCase> = fc
+  .record({ max: quotas, ttl: windows })
+  .map(({ max, ttl }) => windowCase(concurrency({ max, ttl: ttl.text }), max, ttl.us, 1, 'epoch' as const))
+
 /** One algorithm after the other, by the name it has in a limit. */
 export const BY_ALGORITHM: Readonly<Record<Limit['algorithm'], Arbitrary<LimitCase>>> = {
   'token-bucket': tokenBuckets,
@@ -127,6 +131,7 @@ export const BY_ALGORITHM: Readonly<Record<Limit['algorithm'], Arbitrary<LimitCa
   'fixed-window': fixedWindows,
   'sliding-window': slidingWindows,
   'sliding-log': slidingLogs,
+  concurrency: concurrencies,
 }
 
 export const anyLimit = fc.oneof(...Object.values(BY_ALGORITHM))

@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 import {
+  concurrency,
   createLimiter,
   fixedWindow,
   type Limit,
@@ -20,6 +21,7 @@ const MAKERS: Readonly<Record<Limit['algorithm'], (quota: number) => Limit>> = {
   'fixed-window': (quota) => fixedWindow({ quota, window: '10s' }),
   'sliding-window': (quota) => slidingWindow({ quota, window: '10s', slices: 4 }),
   'sliding-log': (quota) => slidingLog({ quota, window: '10s' }),
+  concurrency: (max) => concurrency({ max, ttl: '10s' }),
 }
 
 /** The same algorithm that is whole again within two seconds, and one that takes an hour. */
@@ -29,6 +31,7 @@ const SLOWED: Readonly<Record<Limit['algorithm'], readonly [Limit, Limit]>> = {
   'fixed-window': [fixedWindow({ quota: 5, window: '1s' }), fixedWindow({ quota: 5, window: '1h' })],
   'sliding-window': [slidingWindow({ quota: 5, window: '1s' }), slidingWindow({ quota: 5, window: '1h' })],
   'sliding-log': [slidingLog({ quota: 5, window: '1s' }), slidingLog({ quota: 5, window: '1h' })],
+  concurrency: [concurrency({ max: 5, ttl: '1s' }), concurrency({ max: 5, ttl: '1h' })],
 }
 
 describe('when the numbers of a named limit change', () => {

@@ -46,6 +46,7 @@ const USAGES: Readonly<Record<LimitCase['limit']['algorithm'], (given: LimitCase
   'fixed-window': fixedUsage,
   'sliding-window': slidingUsage,
   'sliding-log': logUsage,
+  concurrency: logUsage,
 }
 
 /** used = max(0, used − elapsed · units / perUs), request after request. */

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { freePort, type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
 import {
   type AsyncLimiter,
+  concurrency,
   createLimiter,
   createLimiters,
   fixedWindow,
@@ -95,6 +96,7 @@ const LIMITS = [
   fixedWindow({ quota: 10, window: '365d' }),
   slidingWindow({ quota: 10, window: '365d', slices: 12 }),
   slidingLog({ quota: 10, window: '365d' }),
+  concurrency({ max: 10, ttl: '365d' }),
 ]
 
 const EXAMPLES = new Set(workedExamples.map(({ name }) => name))

@@ -4,6 +4,7 @@ import { type ManualClock, storeContract, workedExamples } from 'sluice/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RedisCluster, startCluster } from '../../../../scripts/redis-cluster.mjs'
 import {
+  concurrency,
   createLimiter,
   type Demand,
   fixedWindow,
@@ -26,6 +27,7 @@ const LIMITS = [
   fixedWindow({ quota: 10, window: '365d' }),
   slidingWindow({ quota: 10, window: '365d', slices: 12 }),
   slidingLog({ quota: 10, window: '365d' }),
+  concurrency({ max: 10, ttl: '365d' }),
 ]
 const [bucket, , window] = LIMITS
 const SOUND = { deadline: 0, error: 0, breaker: 0, overload: 0, foreign: 0 }

@@ -11,6 +11,7 @@ const letters: Readonly<Record<string, string>> = {
   'fixed-window': 'f',
   'sliding-window': 's',
   'sliding-log': 'g',
+  concurrency: 'c',
 }
 
 it.each([...limitsOver('1h')])(

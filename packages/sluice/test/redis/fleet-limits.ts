@@ -1,4 +1,12 @@
-import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from '../../src/limits/index.js'
+import {
+  concurrency,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../../src/limits/index.js'
 
 export const QUOTA = 5
 
@@ -14,5 +22,6 @@ export function limitsOver(window: string): ReadonlyMap<string, Limit> {
     [`sliding window of ${window} in ten slices`, slidingWindow({ quota, window, slices: 10 })],
     [`sliding window of ${window} from the first`, slidingWindow({ quota, window, slices: 10, align: 'first' })],
     [`sliding log over ${window}`, slidingLog({ quota, window })],
+    [`concurrency for ${window}`, concurrency({ max: quota, ttl: window })],
   ])
 }

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from '../../src/limits/index.js'
+import {
+  concurrency,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../../src/limits/index.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'
 import { ReferenceStore } from '../../src/testing/reference-store.js'
 import { startInjected } from './injected-store.js'
@@ -51,4 +59,5 @@ test('windows of a quadrillion, of a millisecond and of a century are the same i
   await compare(slidingWindow({ quota: 1e15, window: '1ms' }), slidingWindow({ quota: 1e15, window: '36500d' }))
   await compare(slidingWindow({ quota: 1e15, window: '7s', slices: 100 }))
   await compare(slidingLog({ quota: 3, window: '1ms' }), slidingLog({ quota: 1, window: '36500d' }))
+  await compare(concurrency({ max: 3, ttl: '1ms' }), concurrency({ max: 1, ttl: '36500d' }))
 })

@@ -14,6 +14,7 @@ const STAND_INS: Readonly<Record<string, unknown>> = {
   drain: '1/s',
   quota: 1,
   window: '1s',
+  max: 1,
 }
 
 /** One limit or a list of them; nothing, and every problem of each, if any is wrong. */
@@ -78,4 +79,5 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   drain: '5/s',
   quota: 100,
   window: '1m',
+  max: 20,
 }

@@ -1,4 +1,4 @@
-import { type Decision, type Limit, shareOf, type Taken } from '../../limits/index.js'
+import { type Decision, type Limit, quotaOf, shareOf, type Taken } from '../../limits/index.js'
 import { type MemoryStore, memoryStore } from '../memory/memory-store.js'
 import type { OnFailure } from '../on-failure.js'
 import type { Answer, Demand } from '../store.js'
@@ -95,10 +95,6 @@ export class Fallback {
     }
     return { ...demand, limit }
   }
-}
-
-function quotaOf(limit: Limit): number {
-  return 'capacity' in limit ? limit.capacity : limit.quota
 }
 
 function openDecision({ limit, cost }: Demand): Decision {

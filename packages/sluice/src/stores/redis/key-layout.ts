@@ -11,6 +11,7 @@ const LETTERS: { readonly [A in Algorithm]: string } = {
   'fixed-window': 'f',
   'sliding-window': 's',
   'sliding-log': 'g',
+  concurrency: 'c',
 }
 
 /**

@@ -7,6 +7,7 @@ export const ALGORITHM_ORDER = [
   'fixed-window',
   'sliding-window',
   'sliding-log',
+  'concurrency',
 ] as const
 
 /** The script that decides, without the lines that say what time it is. */
@@ -298,6 +299,168 @@ return {
 open = open, fits = window.fits, take = take, giveBack = giveBack, save = save, report = window.report, block = block,
 }
 end
+local log = function(...)
+local HEADER, ENTRY = 48, 16
+local SHORT = HEADER + 64 * ENTRY
+local function keepFor(state, limit)
+if limit[2] <= state.keptUs and limit[3] <= state.keptUnits then return end
+state.wholeUs = state.wholeUs - state.keptUs + max(state.keptUs, limit[2])
+state.keptUs, state.keptUnits = max(state.keptUs, limit[2]), max(state.keptUnits, limit[3])
+local header = pack('<ddd', state.wholeUs, state.keptUs, state.keptUnits)
+call('SETRANGE', state.key, 24, header)
+call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
+state.raw = string.sub(state.raw, 1, 24) .. header .. string.sub(state.raw, HEADER + 1)
+end
+local function open(key, limit)
+local raw = pcall('GETRANGE', key, 0, SHORT - 1)
+if type(raw) ~= 'string' then return nil end
+local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0, keptUs = 0, keptUnits = 0 }
+if raw == '' then return state end
+if #raw == SHORT then state.bytes = call('STRLEN', key) end
+if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
+state.dropped, state.base, state.blockedUs, state.wholeUs, state.keptUs, state.keptUnits = unpackWords('<dddddd', raw)
+state.entries = (state.bytes - HEADER) / ENTRY
+state.stored = state.entries > 0
+if limit and state.wholeUs > now then keepFor(state, limit) end
+return state
+end
+local function entry(state, index)
+local at = HEADER + ENTRY * index
+if at + ENTRY <= #state.raw then return unpackWords('<dd', state.raw, at + 1) end
+return unpackWords('<dd', call('GETRANGE', state.key, at, at + ENTRY - 1))
+end
+local function unitsBefore(state, index)
+if index <= state.dropped then return state.base end
+local _, units = entry(state, index - 1)
+return units
+end
+local function newestUs(state)
+if state.entries == state.dropped then return nil end
+return (entry(state, state.entries - 1))
+end
+local function laterUs(state)
+local us = newestUs(state)
+return us and max(now, us) or now
+end
+local function firstAfter(state, us)
+local low, high = state.dropped, state.entries
+while low < high do
+local middle = floor((low + high) / 2)
+if entry(state, middle) <= us then low = middle + 1 else high = middle end
+end
+return low
+end
+local function fitsFromUs(state, limit, cost)
+local tooMany = unitsBefore(state, state.entries) - state.base + cost - limit[3]
+if tooMany <= 0 then return nil end
+local low, high = state.dropped, state.entries - 1
+while low < high do
+local middle = floor((low + high) / 2)
+if unitsBefore(state, middle + 1) - state.base >= tooMany then high = middle else low = middle + 1 end
+end
+return entry(state, low) + limit[2]
+end
+local function fits(state, limit, cost)
+if cost > limit[3] then return false end
+local fromUs = fitsFromUs(state, limit, cost)
+return not fromUs or fromUs <= laterUs(state)
+end
+local function slice(state, from, to)
+local first, last = HEADER + ENTRY * from, HEADER + ENTRY * to - 1
+if #state.raw == state.bytes then return string.sub(state.raw, first + 1, last + 1) end
+return last < first and '' or call('GETRANGE', state.key, first, last)
+end
+local function header(state)
+local blockedUs = state.blockedUs > now and state.blockedUs or 0
+return pack('<dddddd', state.dropped, state.base, blockedUs, state.wholeUs, state.keptUs, state.keptUnits)
+end
+local function rewrite(state, entries)
+state.dropped = 0
+state.entries = #entries / ENTRY
+state.wholeUs = state.entries > 0 and unpackWords('<d', entries, #entries - ENTRY + 1) + state.keptUs or 0
+state.raw = header(state) .. entries
+state.bytes = #state.raw
+local untilUs = max(state.wholeUs, state.blockedUs)
+if untilUs > now then
+call('SET', state.key, state.raw, 'PX', ttlMs(untilUs))
+else
+call('DEL', state.key)
+end
+end
+local function firstNeeded(state, us, units)
+local low, high = firstAfter(state, us - state.keptUs), state.entries
+while low < high do
+local middle = floor((low + high) / 2)
+if unitsBefore(state, middle + 1) <= units - 2 * state.keptUnits then low = middle + 1 else high = middle end
+end
+return low
+end
+local function take(state, limit, cost)
+local us = laterUs(state)
+local units = unitsBefore(state, state.entries)
+local live = units - unitsBefore(state, firstAfter(state, us - limit[2]))
+local taken = max(0, min(cost, 2 * limit[3] - live))
+state.keptUs, state.keptUnits = max(state.keptUs, limit[2]), max(state.keptUnits, limit[3])
+local first = firstNeeded(state, us, units + taken)
+local base = unitsBefore(state, first)
+local last = state.entries
+if taken > 0 and newestUs(state) == us then last = last - 1 end
+state.dropped, state.base = first, base
+local added = taken > 0 and pack('<dd', us, units + taken) or ''
+if #state.raw == state.bytes or first > state.entries / 2 then
+return rewrite(state, slice(state, first, last) .. added)
+end
+if taken > 0 then state.wholeUs = us + state.keptUs end
+call('SETRANGE', state.key, 0, header(state))
+call('SETRANGE', state.key, HEADER + ENTRY * last, added)
+call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
+state.entries = last + #added / ENTRY
+state.bytes = HEADER + ENTRY * state.entries
+end
+local function giveBack(state, limit, units, atUs)
+local last = atUs and firstAfter(state, atUs) or state.entries
+local gone = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
+local endUnits = unitsBefore(state, last)
+local given = min(units, max(0, endUnits - gone))
+if given == 0 then return false end
+local kept, high = state.dropped, last
+while kept < high do
+local middle = floor((kept + high + 1) / 2)
+if unitsBefore(state, middle) <= endUnits - given then kept = middle else high = middle - 1 end
+end
+local before = slice(state, state.dropped, kept)
+if unitsBefore(state, kept) < endUnits - given then
+before = before .. pack('<dd', entry(state, kept), endUnits - given)
+end
+local behind, rest = {}, slice(state, last, state.entries)
+for at = 1, #rest, ENTRY do
+local us, until_ = unpackWords('<dd', rest, at)
+behind[#behind + 1] = pack('<dd', us, until_ - given)
+end
+rewrite(state, before .. table.concat(behind))
+return true
+end
+local function save() end
+local function report(state, limit, cost, fitted)
+local live = unitsBefore(state, state.entries) - unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
+put(live)
+put(newestUs(state) or 0)
+put(not fitted and cost <= limit[3] and fitsFromUs(state, limit, cost) or 0)
+put(live > 0 and fitsFromUs(state, limit, max(0, limit[3] - live) + 1) or 0)
+end
+local function block(key, untilUs)
+local state = open(key)
+if not state then return false end
+if state.bytes == 0 then
+call('SET', key, pack('<dddddd', 0, 0, untilUs, 0, 0, 0), 'PX', ttlMs(untilUs))
+else
+call('SETRANGE', key, 16, pack('<d', untilUs))
+call('PEXPIRE', key, ttlMs(max(state.wholeUs, untilUs)))
+end
+return true
+end
+return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
+end
 local ALGORITHMS = {
 function()
 return bucket({
@@ -562,168 +725,7 @@ return views({
 length = length, parse = parse, packed = packed, fresh = fresh, adopted = adopted, isWhole = isWhole,
 wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, giveBackTo = giveBackTo, report = report,
 })
-end,function()
-local HEADER, ENTRY = 48, 16
-local SHORT = HEADER + 64 * ENTRY
-local function keepFor(state, limit)
-if limit[2] <= state.keptUs and limit[3] <= state.keptUnits then return end
-state.wholeUs = state.wholeUs - state.keptUs + max(state.keptUs, limit[2])
-state.keptUs, state.keptUnits = max(state.keptUs, limit[2]), max(state.keptUnits, limit[3])
-local header = pack('<ddd', state.wholeUs, state.keptUs, state.keptUnits)
-call('SETRANGE', state.key, 24, header)
-call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
-state.raw = string.sub(state.raw, 1, 24) .. header .. string.sub(state.raw, HEADER + 1)
-end
-local function open(key, limit)
-local raw = pcall('GETRANGE', key, 0, SHORT - 1)
-if type(raw) ~= 'string' then return nil end
-local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0, keptUs = 0, keptUnits = 0 }
-if raw == '' then return state end
-if #raw == SHORT then state.bytes = call('STRLEN', key) end
-if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
-state.dropped, state.base, state.blockedUs, state.wholeUs, state.keptUs, state.keptUnits = unpackWords('<dddddd', raw)
-state.entries = (state.bytes - HEADER) / ENTRY
-state.stored = state.entries > 0
-if limit and state.wholeUs > now then keepFor(state, limit) end
-return state
-end
-local function entry(state, index)
-local at = HEADER + ENTRY * index
-if at + ENTRY <= #state.raw then return unpackWords('<dd', state.raw, at + 1) end
-return unpackWords('<dd', call('GETRANGE', state.key, at, at + ENTRY - 1))
-end
-local function unitsBefore(state, index)
-if index <= state.dropped then return state.base end
-local _, units = entry(state, index - 1)
-return units
-end
-local function newestUs(state)
-if state.entries == state.dropped then return nil end
-return (entry(state, state.entries - 1))
-end
-local function laterUs(state)
-local us = newestUs(state)
-return us and max(now, us) or now
-end
-local function firstAfter(state, us)
-local low, high = state.dropped, state.entries
-while low < high do
-local middle = floor((low + high) / 2)
-if entry(state, middle) <= us then low = middle + 1 else high = middle end
-end
-return low
-end
-local function fitsFromUs(state, limit, cost)
-local tooMany = unitsBefore(state, state.entries) - state.base + cost - limit[3]
-if tooMany <= 0 then return nil end
-local low, high = state.dropped, state.entries - 1
-while low < high do
-local middle = floor((low + high) / 2)
-if unitsBefore(state, middle + 1) - state.base >= tooMany then high = middle else low = middle + 1 end
-end
-return entry(state, low) + limit[2]
-end
-local function fits(state, limit, cost)
-if cost > limit[3] then return false end
-local fromUs = fitsFromUs(state, limit, cost)
-return not fromUs or fromUs <= laterUs(state)
-end
-local function slice(state, from, to)
-local first, last = HEADER + ENTRY * from, HEADER + ENTRY * to - 1
-if #state.raw == state.bytes then return string.sub(state.raw, first + 1, last + 1) end
-return last < first and '' or call('GETRANGE', state.key, first, last)
-end
-local function header(state)
-local blockedUs = state.blockedUs > now and state.blockedUs or 0
-return pack('<dddddd', state.dropped, state.base, blockedUs, state.wholeUs, state.keptUs, state.keptUnits)
-end
-local function rewrite(state, entries)
-state.dropped = 0
-state.entries = #entries / ENTRY
-state.wholeUs = state.entries > 0 and unpackWords('<d', entries, #entries - ENTRY + 1) + state.keptUs or 0
-state.raw = header(state) .. entries
-state.bytes = #state.raw
-local untilUs = max(state.wholeUs, state.blockedUs)
-if untilUs > now then
-call('SET', state.key, state.raw, 'PX', ttlMs(untilUs))
-else
-call('DEL', state.key)
-end
-end
-local function firstNeeded(state, us, units)
-local low, high = firstAfter(state, us - state.keptUs), state.entries
-while low < high do
-local middle = floor((low + high) / 2)
-if unitsBefore(state, middle + 1) <= units - 2 * state.keptUnits then low = middle + 1 else high = middle end
-end
-return low
-end
-local function take(state, limit, cost)
-local us = laterUs(state)
-local units = unitsBefore(state, state.entries)
-local live = units - unitsBefore(state, firstAfter(state, us - limit[2]))
-local taken = max(0, min(cost, 2 * limit[3] - live))
-state.keptUs, state.keptUnits = max(state.keptUs, limit[2]), max(state.keptUnits, limit[3])
-local first = firstNeeded(state, us, units + taken)
-local base = unitsBefore(state, first)
-local last = state.entries
-if taken > 0 and newestUs(state) == us then last = last - 1 end
-state.dropped, state.base = first, base
-local added = taken > 0 and pack('<dd', us, units + taken) or ''
-if #state.raw == state.bytes or first > state.entries / 2 then
-return rewrite(state, slice(state, first, last) .. added)
-end
-if taken > 0 then state.wholeUs = us + state.keptUs end
-call('SETRANGE', state.key, 0, header(state))
-call('SETRANGE', state.key, HEADER + ENTRY * last, added)
-call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
-state.entries = last + #added / ENTRY
-state.bytes = HEADER + ENTRY * state.entries
-end
-local function giveBack(state, limit, units, atUs)
-local last = atUs and firstAfter(state, atUs) or state.entries
-local gone = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
-local endUnits = unitsBefore(state, last)
-local given = min(units, max(0, endUnits - gone))
-if given == 0 then return false end
-local kept, high = state.dropped, last
-while kept < high do
-local middle = floor((kept + high + 1) / 2)
-if unitsBefore(state, middle) <= endUnits - given then kept = middle else high = middle - 1 end
-end
-local before = slice(state, state.dropped, kept)
-if unitsBefore(state, kept) < endUnits - given then
-before = before .. pack('<dd', entry(state, kept), endUnits - given)
-end
-local behind, rest = {}, slice(state, last, state.entries)
-for at = 1, #rest, ENTRY do
-local us, until_ = unpackWords('<dd', rest, at)
-behind[#behind + 1] = pack('<dd', us, until_ - given)
-end
-rewrite(state, before .. table.concat(behind))
-return true
-end
-local function save() end
-local function report(state, limit, cost, fitted)
-local live = unitsBefore(state, state.entries) - unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
-put(live)
-put(newestUs(state) or 0)
-put(not fitted and cost <= limit[3] and fitsFromUs(state, limit, cost) or 0)
-put(live > 0 and fitsFromUs(state, limit, max(0, limit[3] - live) + 1) or 0)
-end
-local function block(key, untilUs)
-local state = open(key)
-if not state then return false end
-if state.bytes == 0 then
-call('SET', key, pack('<dddddd', 0, 0, untilUs, 0, 0, 0), 'PX', ttlMs(untilUs))
-else
-call('SETRANGE', key, 16, pack('<d', untilUs))
-call('PEXPIRE', key, ttlMs(max(state.wholeUs, untilUs)))
-end
-return true
-end
-return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
-end
+end,log,log
 }
 local arithmetics = {}
 local function arithmeticOf(limit)
@@ -924,10 +926,10 @@ end
 keyAt = keyAt + 1
 elseif step == 5 then
 general.reset(keyAt)
-keyAt, at = keyAt + 5, at + 1
+keyAt, at = keyAt + 6, at + 1
 elseif step == 6 then
 general.block(keyAt, steps[at + 1])
-keyAt, at = keyAt + 5, at + 2
+keyAt, at = keyAt + 6, at + 2
 elseif step == 7 then
 general.overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
 keyAt, at = keyAt + 3, at + 4

@@ -1,4 +1,5 @@
 import {
+  concurrency,
   createPolicy,
   fixedWindow,
   InvalidTypeError,
@@ -174,6 +175,7 @@ suite('the window and the quota, of each algorithm', () => {
     [fixedWindow({ quota: 3, window: '250ms' }), 'q=3;w=1'],
     [slidingWindow({ quota: 7, window: '1.5s' }), 'q=7;w=2'],
     [slidingLog({ quota: 2, window: '1h' }), 'q=2;w=3600'],
+    [concurrency({ max: 20, ttl: '1m' }), 'q=20;qu="concurrent-requests"'],
   ])('%j is %s', (limit, policy) => {
     expect(describe(verdictOf(level('a', {}, { limit }))).headers['RateLimit-Policy']).toBe(`"a";${policy}`)
   })

@@ -447,10 +447,11 @@ suite('everything that describe says comes back', () => {
       const policies = parseList(headers['RateLimit-Policy']) as Item[]
       const quotas = (parseList(headers.RateLimit) as Item[]).map(([name, parameters], i) => {
         const t = parameters.get('t') as number | undefined
+        const w = policies[i][1].get('w') as number | undefined
         return {
           name: name as string,
           quota: policies[i][1].get('q') as number,
-          windowSeconds: policies[i][1].get('w') as number,
+          ...(w !== undefined && { windowSeconds: w }),
           remaining: parameters.get('r') as number,
           ...(t !== undefined && { resetAfterMs: t * 1_000 }),
         }
@@ -461,11 +462,12 @@ suite('everything that describe says comes back', () => {
     const prefix = six ? 'RateLimit-' : 'X-RateLimit-'
     if (headers[`${prefix}Limit`] === undefined) return { quotas: [], ...wait }
     const reset = Number(headers[`${prefix}Reset`])
+    const { 'RateLimit-Policy': policy } = headers
     return {
       quotas: [
         {
           quota: Number(headers[`${prefix}Limit`]),
-          ...(six && { windowSeconds: Number(headers['RateLimit-Policy'].split('w=')[1]) }),
+          ...(six && policy !== undefined && { windowSeconds: Number(policy.split('w=')[1]) }),
           remaining: Number(headers[`${prefix}Remaining`]),
           resetAfterMs: (six ? reset : reset - NOW_SECONDS) * 1_000,
         },

@@ -90,6 +90,7 @@ const oddLimits: Arbitrary<Limit> = fc.oneof(
     quota: oddNumbers,
     window: fc.constantFrom('1ms', '999ms', '1.001s', '36500d'),
   }),
+  fc.record({ algorithm: fc.constant('concurrency' as const), max: oddNumbers, ttl: fc.constantFrom('1ms', '36500d') }),
 )
 
 const oddLevels: Arbitrary<LevelDecision> = fc

@@ -40,7 +40,14 @@ const names = fc.constantFrom(
   'limit',
   'x',
 )
-const algorithms = fc.constantFrom('token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-window', 'sliding-log')
+const algorithms = fc.constantFrom(
+  'token-bucket',
+  'leaky-bucket',
+  'fixed-window',
+  'sliding-window',
+  'sliding-log',
+  'concurrency',
+)
 
 test('whatever is read as a policy, nothing is thrown and nothing is half-loaded', () => {
   fc.assert(fc.property(anything, expectReadable), { numRuns: 2_000 })

@@ -1,6 +1,7 @@
 /** A level that is warned about never denies: the warning would be a lie, and somebody would remove the level. */
 import fc, { type Arbitrary } from 'fast-check'
 import {
+  concurrency,
   fixedWindow,
   type Level,
   type Limit,
@@ -28,6 +29,7 @@ const limits: Arbitrary<Limit> = fc.oneof(
   fc.record({ quota: units, window: lengths, align: aligns }).map(fixedWindow),
   fc.record({ quota: units, window: lengths, align: aligns, slices: fc.constantFrom(1, 2) }).map(slidingWindow),
   fc.record({ quota: units, window: lengths }).map(slidingLog),
+  fc.record({ max: units, ttl: lengths }).map(concurrency),
 )
 
 const someLimits = fc.oneof(

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type RedisCluster, startCluster } from '../../../../../scripts/redis-cluster.mjs'
 import {
+  concurrency,
   createPolicy,
   fixedWindow,
   type Limit,
@@ -95,6 +96,7 @@ it.each<Limit>([
   year(10),
   slidingWindow({ quota: 10, window: '365d', slices: 12 }),
   slidingLog({ quota: 10, window: '365d' }),
+  concurrency({ max: 10, ttl: '365d' }),
 ])('what a denied request took from a $algorithm elsewhere is given back', async (limit) => {
   const policy = createPolicy({
     name: 'api',

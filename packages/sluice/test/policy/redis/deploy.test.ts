@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   type AsyncPolicy,
+  concurrency,
   createPolicy,
   fixedWindow,
   type Limit,
@@ -28,6 +29,7 @@ const RAISES: Readonly<Record<string, readonly [Limit, Limit]>> = {
     slidingWindow({ quota: 1_000, window: '1s', slices: 10 }),
   ],
   'sliding log': [slidingLog({ quota: 10, window: '1m' }), slidingLog({ quota: 1_000, window: '1s' })],
+  concurrency: [concurrency({ max: 10, ttl: '1m' }), concurrency({ max: 1_000, ttl: '1s' })],
 }
 
 const merchant = { merchant: 'acct_1' }

@@ -92,7 +92,7 @@ function keepsLaw({ given: { limit, quota, rate, windowUs, slices }, taken }: Wa
     const lastsUs = endUs - us
     if (limit.algorithm === 'token-bucket' || limit.algorithm === 'leaky-bucket') {
       if (units * rate.perUs > quota * rate.perUs + rate.units * lastsUs) return false
-    } else if (limit.algorithm === 'sliding-log') {
+    } else if (limit.algorithm === 'sliding-log' || limit.algorithm === 'concurrency') {
       if (lastsUs < windowUs && units > quota) return false
     } else if (limit.algorithm === 'fixed-window') {
       // As many windows as an interval can touch.

@@ -1,5 +1,6 @@
 /** Random policies and requests, from a seed. Quotas are small and windows are seconds, so that much is denied. */
 import {
+  concurrency,
   fixedWindow,
   type Level,
   leakyBucket,
@@ -98,7 +99,7 @@ export function randomLimit(dice: Dice, onlyTokenBuckets = false): LimitCase {
   const bucket = { quota: BigInt(quota), rate, windowUs: 1n, slices: 1n, alignFirst: false, scaleUs: 1n }
   const align = dice.of(['epoch', 'first'] as const)
   const slices = dice.of([1, 2, 5, 10])
-  switch (onlyTokenBuckets ? 1 : dice.from(1, 6)) {
+  switch (onlyTokenBuckets ? 1 : dice.from(1, 7)) {
     case 1:
     case 2:
       return { limit: tokenBucket({ capacity: quota, refill: rate.text }), ...bucket }
@@ -108,6 +109,8 @@ export function randomLimit(dice: Dice, onlyTokenBuckets = false): LimitCase {
       return windowCase(fixedWindow({ quota, window: windowMs, align }), quota, windowUs, 1, align)
     case 5:
       return windowCase(slidingWindow({ quota, window: windowMs, slices, align }), quota, windowUs, slices, align)
+    case 6:
+      return windowCase(concurrency({ max: quota, ttl: windowMs }), quota, windowUs, 1, 'epoch')
     default:
       return windowCase(slidingLog({ quota, window: windowMs }), quota, windowUs, 1, 'epoch')
   }

@@ -28,7 +28,7 @@
 --
 -- A limit's state is one string a key: float64 numbers, little-endian, that mean the same under any numbers of the
 -- limit. Behind them may stand the end of a block and the time when the rest is whole; a block alone is its end alone.
--- A sliding log has a layout of its own. Every write sets when the key expires: as soon as its quota is whole again. A
+-- A log has a layout of its own. Every write sets when the key expires: as soon as its quota is whole again. A
 -- denial writes nothing, but for the first under new numbers.
 --
 -- Before this text stands where `now` (epoch µs) and `lingerMs` come from: Redis's clock and 0; in a test that moves
@@ -160,10 +160,10 @@ while steps[at] do
     keyAt = keyAt + 1
   elseif step == 5 then
     general.reset(keyAt)
-    keyAt, at = keyAt + 5, at + 1
+    keyAt, at = keyAt + 6, at + 1
   elseif step == 6 then
     general.block(keyAt, steps[at + 1])
-    keyAt, at = keyAt + 5, at + 2
+    keyAt, at = keyAt + 6, at + 2
   elseif step == 7 then
     general.overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
     keyAt, at = keyAt + 3, at + 4

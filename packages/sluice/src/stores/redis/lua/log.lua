@@ -1,9 +1,10 @@
--- Twin of sliding-log.ts. A header of six words (entries dropped at the front, units dropped with them, the end of a
--- block, when the log is whole, the longest window and the largest quota that have taken) and entries of two, oldest first: a time, and how many units were taken until then, dropped ones included.
+-- Twin of log.ts, for sliding logs and concurrency limits. A header of six words (entries dropped at the front, units
+-- dropped with them, the end of a block, when the log is whole, the longest window and the largest quota that have taken)
+-- and entries of two, oldest first: a time, and how many units were taken until then, dropped ones included.
 -- Limits with other numbers read the same log, so it keeps what any of them may ask about: the newest units.
 -- A short log is read and written as a whole; of a long one only what is needed, and units are appended to it.
 --
--- Limit    [algorithm, window in µs, quota]
+-- Limit    [algorithm, window or ttl in µs, quota or max]
 -- Report   units inside the window, the newest's time, from when on the cost fits, from when on one more unit would;
 --          times are 0 where there is none
 

@@ -1,0 +1,52 @@
+import { type Duration, durationText, durationUs } from './duration.js'
+import type { Concurrency } from './limit.js'
+import { LARGEST_LOG, LogArithmetic } from './log.js'
+import { checkNames, checkUnits } from './options.js'
+import { remember } from './remembered.js'
+
+/** The numbers of a concurrency limit. */
+export interface ConcurrencyOptions {
+  /** Units that may be in flight at once: a whole number from 1 to 1,000,000. */
+  readonly max: number
+  /**
+   * How long a holder that dies keeps its place: `'30s'`, or milliseconds. Longer than the longest work, for whoever
+   * works longer loses its place to another. Default `'1m'`.
+   */
+  readonly ttl?: Duration
+}
+
+/**
+ * No more than `max` in flight at once, however fast they come and go. A place is taken for as long as the work lasts
+ * and given back when it is over; the place of a holder that never gives it back is free again after `ttl`.
+ *
+ * @example
+ * ```ts
+ * import { concurrency, createLimiter } from 'sluice'
+ *
+ * const reports = createLimiter({ limit: concurrency({ max: 20, ttl: '30s' }) })
+ * const lease = reports.lease('user:42')
+ * if (lease.allowed) {
+ *   try {
+ *     console.log('at most 20 at a time come here')
+ *   } finally {
+ *     lease.release()
+ *   }
+ * }
+ * ```
+ */
+export function concurrency(options: ConcurrencyOptions): Concurrency {
+  return remember(concurrencyArithmetic(options)).limit as Concurrency
+}
+
+export function concurrencyArithmetic(options: ConcurrencyOptions): LogArithmetic {
+  const given = checkNames('concurrency', options, ['max', 'ttl'])
+  const max = checkUnits('max', given.max, LARGEST_LOG)
+  const ttlUs = durationUs('ttl', given.ttl === undefined ? '1m' : given.ttl)
+  const limit = Object.freeze({ algorithm: 'concurrency', max, ttl: durationText(ttlUs) })
+  return new LogArithmetic(limit, max, ttlUs)
+}
+
+/** Is it a limit on what is in flight, of which a request holds units until it is over? */
+export function isConcurrency({ algorithm }: { readonly algorithm: string }): boolean {
+  return algorithm === 'concurrency'
+}
