@@ -1,6 +1,7 @@
 import type { Decision, Limit } from '../limits/index.js'
 import { type Answer, type AsyncStore, checkKey, type Demand, type OnFailure } from '../stores/index.js'
 import { checkBlock, checkCall } from './call.js'
+import { type AsyncLease, asyncLeaseOf } from './lease.js'
 import type { AcquireOptions, AsyncLimiter, AsyncReservation, BlockOptions, CostOptions } from './limiter.js'
 import { settling } from './settling.js'
 import { checkAcquire } from './waiting/acquire-options.js'
@@ -69,6 +70,10 @@ export class StoreLimiter implements AsyncLimiter {
       if ((await settleOnce(actual)) !== undefined) this.#waiters?.wake(key)
     }
     return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
+  }
+
+  async lease(key: string, options?: CostOptions): Promise<AsyncLease> {
+    return asyncLeaseOf(this.#store, this.#demand(key, checkCall(key, options)), () => this.#waiters?.wake(key))
   }
 
   #demand(key: string, cost: number): Demand {

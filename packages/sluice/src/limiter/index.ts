@@ -1,6 +1,7 @@
 /** What a programmer holds. */
 export { createLimiter, type OwnStoreOptions, type SharedStoreOptions } from './create-limiter.js'
 export { createLimiters, type LimitersOptions } from './create-limiters.js'
+export type { AsyncLease, Lease } from './lease.js'
 export type {
   AcquireOptions,
   AsyncLimiter,

@@ -1,4 +1,5 @@
 import type { Decision, Duration, Limit } from '../limits/index.js'
+import type { AsyncLease, Lease } from './lease.js'
 
 /** What a call may say besides its key. */
 export interface CostOptions {
@@ -63,6 +64,8 @@ export interface Limiter {
   block(key: string, options: BlockOptions): void
   /** Takes an estimated cost now; the reservation settles the real one later. */
   reserve(key: string, options?: CostOptions): Reservation
+  /** Takes a place of a `concurrency` limit for as long as the work lasts. */
+  lease(key: string, options?: CostOptions): Lease
 }
 
 /** A limit over keys, on a store that answers later: every method returns a promise. */
@@ -88,6 +91,8 @@ export interface AsyncLimiter {
   block(key: string, options: BlockOptions): Promise<void>
   /** See {@link Limiter.reserve}. */
   reserve(key: string, options?: CostOptions): Promise<AsyncReservation>
+  /** See {@link Limiter.lease}. */
+  lease(key: string, options?: CostOptions): Promise<AsyncLease>
 }
 
 /**

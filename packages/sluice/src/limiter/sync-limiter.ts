@@ -1,6 +1,7 @@
 import type { Decision, Limit } from '../limits/index.js'
 import { type Answer, checkKey, type Demand, type SyncStore } from '../stores/index.js'
 import { checkBlock, checkCall } from './call.js'
+import { type Lease, leaseOf } from './lease.js'
 import type { AcquireOptions, BlockOptions, CostOptions, Limiter, Reservation } from './limiter.js'
 import { settling } from './settling.js'
 import { checkAcquire } from './waiting/acquire-options.js'
@@ -64,6 +65,10 @@ export class SyncLimiter implements Limiter {
       if (settleOnce(actual) !== undefined) this.#waiters?.wake(key)
     }
     return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
+  }
+
+  lease(key: string, options?: CostOptions): Lease {
+    return leaseOf(this.#store, this.#demand(key, checkCall(key, options)), () => this.#waiters?.wake(key))
   }
 
   #demand(key: string, cost: number): Demand {

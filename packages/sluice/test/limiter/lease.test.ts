@@ -1,0 +1,157 @@
+import { concurrency, createLimiter, InvalidTypeError, memoryStore, slidingLog, tokenBucket } from 'sluice'
+import { ManualClock } from 'sluice/testing'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+const START_MS = 1_745_000_000_000
+
+describe('a lease', () => {
+  let clock: ManualClock
+  let limiter: ReturnType<typeof make>
+
+  function make(max = 2) {
+    return createLimiter({ limit: concurrency({ max, ttl: '30s' }), clock })
+  }
+
+  beforeEach(() => {
+    clock = new ManualClock(START_MS)
+    limiter = make()
+  })
+
+  const remaining = () => limiter.peek('k').remaining
+
+  it('holds a place until it is released', () => {
+    const [first, second, third] = [limiter.lease('k'), limiter.lease('k'), limiter.lease('k')]
+    expect([first.allowed, second.allowed, third.allowed]).toEqual([true, true, false])
+    expect(first).toMatchObject({ decision: { quota: 2, remaining: 1 }, endsAtMs: START_MS + 30_000 })
+    expect(third).toMatchObject({ decision: { remaining: 0, retryAfterMs: 30_000 }, endsAtMs: undefined })
+    first.release()
+    expect(remaining()).toBe(1)
+    expect(first.endsAtMs).toBeUndefined()
+    expect(limiter.lease('k').allowed).toBe(true)
+  })
+
+  it('is given back once, however often it is released', () => {
+    const lease = limiter.lease('k')
+    limiter.lease('k')
+    for (let i = 0; i < 3; i++) lease.release()
+    expect(remaining()).toBe(1)
+  })
+
+  it('that was denied gives nothing back and cannot be extended', () => {
+    limiter.lease('k', { cost: 2 })
+    const denied = limiter.lease('k')
+    denied.release()
+    expect(denied.extend()).toBe(false)
+    expect(remaining()).toBe(0)
+  })
+
+  it('that dies frees its place after the ttl and not before', () => {
+    limiter.lease('k', { cost: 2 })
+    clock.advance(29_999.999)
+    expect(limiter.lease('k').allowed).toBe(false)
+    clock.advance(0.001)
+    expect(limiter.lease('k', { cost: 2 }).allowed).toBe(true)
+  })
+
+  it('that has ended takes nobody else’s place with it', () => {
+    const late = limiter.lease('k')
+    clock.advance(30_000)
+    limiter.lease('k')
+    limiter.lease('k')
+    late.release()
+    expect(remaining()).toBe(0)
+  })
+
+  it('of the same microsecond as another is given back alone', () => {
+    const [first, second] = [limiter.lease('k'), limiter.lease('k')]
+    second.release()
+    expect(remaining()).toBe(1)
+    first.release()
+    expect(remaining()).toBe(2)
+  })
+
+  it('that is extended lasts another ttl from then', () => {
+    const lease = limiter.lease('k', { cost: 2 })
+    clock.advance(20_000)
+    expect(lease.extend()).toBe(true)
+    expect(lease.endsAtMs).toBe(START_MS + 50_000)
+    clock.advance(29_999)
+    expect(limiter.lease('k').allowed).toBe(false)
+    expect(lease.extend()).toBe(true)
+    lease.release()
+    expect(remaining()).toBe(2)
+    expect(lease.extend()).toBe(false)
+    expect(remaining()).toBe(2)
+  })
+
+  it('that has ended is not extended, even if there is a place', () => {
+    const lease = limiter.lease('k')
+    clock.advance(30_000)
+    expect(lease.extend()).toBe(false)
+    expect(remaining()).toBe(2)
+    expect(lease.endsAtMs).toBeUndefined()
+  })
+
+  it('is lost when it is extended while the key is blocked or in debt', () => {
+    const [blocked, inDebt] = [limiter.lease('blocked'), limiter.lease('debt')]
+    limiter.block('blocked', { duration: '1s' })
+    expect(blocked.extend()).toBe(false)
+    limiter.charge('debt', { cost: 2 })
+    expect(inDebt.extend()).toBe(false)
+    expect(limiter.peek('debt').remaining).toBe(0)
+    clock.advance(1_000)
+    expect(limiter.peek('blocked').remaining).toBe(2)
+  })
+
+  it('counts against a lower max of another version of the program, and keeps its own', () => {
+    const store = memoryStore({ clock })
+    const before = createLimiter({ name: 'jobs', limit: concurrency({ max: 3, ttl: '30s' }), store })
+    const after = createLimiter({ name: 'jobs', limit: concurrency({ max: 1, ttl: '10s' }), store })
+    const [first, second] = [before.lease('k'), before.lease('k')]
+    expect(after.lease('k').allowed).toBe(false)
+    expect(first.extend()).toBe(true)
+    first.release()
+    expect(after.lease('k').allowed).toBe(false)
+    second.release()
+    expect(after.lease('k').allowed).toBe(true)
+  })
+
+  it('is released at the end of a block that uses it, and when that throws', () => {
+    expect(() => {
+      using lease = limiter.lease('k')
+      expect(lease.allowed && remaining() === 1).toBe(true)
+      throw new Error('work failed')
+    }).toThrow('work failed')
+    expect(remaining()).toBe(2)
+  })
+
+  it('needs a concurrency limit, and says what to use instead', async () => {
+    const bucket = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/s' }), name: 'api' })
+    expect(() => bucket.lease('k')).toThrow(InvalidTypeError)
+    expect(() => bucket.lease('k')).toThrow(
+      "lease needs a limit made by concurrency({ max, ttl }), and 'api' is a token-bucket: " +
+        'to take units now and settle them later, use reserve',
+    )
+    expect(bucket.peek('k').remaining).toBe(1)
+    const log = createLimiter({ limit: slidingLog({ quota: 1, window: '1s' }) })
+    expect(() => log.lease('k')).toThrow('is a sliding-log')
+    expect(() => limiter.lease('k', { cost: -1 })).toThrow('cost')
+    expect(() => limiter.lease('')).toThrow('key')
+  })
+
+  it('is not needed: what is taken otherwise is held until the ttl, a refund or a cancel', () => {
+    limiter.tryAcquire('k')
+    const reservation = limiter.reserve('k')
+    expect(remaining()).toBe(0)
+    reservation.cancel()
+    expect(remaining()).toBe(1)
+    limiter.refund('k')
+    expect(remaining()).toBe(2)
+  })
+})
+
+it('a concurrency limit is plain data with a ttl of a minute unless it is said', () => {
+  expect(JSON.parse(JSON.stringify(concurrency({ max: 20 })))).toEqual({ algorithm: 'concurrency', max: 20, ttl: '1m' })
+  expect(concurrency({ max: 20, ttl: 1_500 })).toEqual({ algorithm: 'concurrency', max: 20, ttl: '1500ms' })
+  expect(Object.isFrozen(concurrency({ max: 20 }))).toBe(true)
+})

@@ -1,0 +1,17 @@
+import fc from 'fast-check'
+import { concurrency, createLimiter, memoryStore } from 'sluice'
+import { ManualClock } from 'sluice/testing'
+import { it } from 'vitest'
+import { lives, playLives, TTL_MS } from '../limiter/lease-lives.js'
+import { RUNS } from './arbitraries.js'
+
+it('never more than max are in flight, and whoever fits is let in, whatever holders do and however they end', async () => {
+  await fc.assert(
+    fc.asyncProperty(lives, async (life) => {
+      const clock = new ManualClock(1_745_000_000_000)
+      const limit = concurrency({ max: life.max, ttl: TTL_MS })
+      await playLives([createLimiter({ name: 'jobs', limit, store: memoryStore({ clock }) })], clock, life)
+    }),
+    RUNS,
+  )
+})
