@@ -3,7 +3,7 @@ import { checkCostOptions } from '../limiter/call.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { AsyncStore, Overrides } from '../stores/index.js'
-import { checkOverride, checkRemoval, checkReset, type OverrideCall, overridesOf } from './call.js'
+import { checkOverride, checkRemoval, checkReset, mayLease, type OverrideCall, overridesOf } from './call.js'
 import { type Explanation, explained } from './explain.js'
 import type { Matcher } from './matcher.js'
 import type {
@@ -14,7 +14,7 @@ import type {
   ResetOptions,
   Verdict,
 } from './policy.js'
-import { CANCELLED, settlingAll } from './settling.js'
+import { TakenDemands } from './settling.js'
 import { type LevelDemand, verdictOf } from './verdict.js'
 
 /** Every method is `async`, so that a wrong argument is a rejection like any other failure. */
@@ -39,6 +39,10 @@ export class StorePolicy implements AsyncPolicy {
 
   get queues(): boolean {
     return this.#matcher.queues
+  }
+
+  get leases(): boolean {
+    return mayLease(this.#matcher, this.#overrides)
   }
 
   async check(request: object, options?: CostOptions): Promise<Verdict> {
@@ -68,11 +72,14 @@ export class StorePolicy implements AsyncPolicy {
     const demands = found instanceof Promise ? await found : found
     const costsFor = this.#matcher.costsFor(demands, copy, cost)
     const answer = await this.#store.decide(demands)
-    const settle = settlingAll(this.#store, demands, answer, costsFor)
+    const taken = new TakenDemands(this.#store, demands, answer, costsFor)
+    const release = async () => void (await Promise.all(taken.release()))
     return {
       verdict: verdictOf(demands, answer.decisions),
-      settle: async (actual) => void (await Promise.all(settle(actual))),
-      cancel: async () => void (await Promise.all(settle(CANCELLED))),
+      settle: async (actual) => void (await Promise.all(taken.settle(actual))),
+      cancel: async () => void (await Promise.all(taken.cancel())),
+      release,
+      [Symbol.asyncDispose]: release,
     }
   }
 

@@ -1,4 +1,5 @@
 import { InvalidValueError, invalidType, shown } from '../errors.js'
+import { isConcurrency } from '../limits/index.js'
 import { nearest } from '../limits/options.js'
 import type { Overrides } from '../stores/index.js'
 import { CompiledLevel } from './compiled-level.js'
@@ -22,6 +23,8 @@ export class Matcher {
   readonly levels: readonly CompiledLevel[]
   /** Is a leaky bucket among the limits? */
   readonly queues: boolean
+  /** Is a concurrency limit? */
+  readonly leases: boolean
   readonly #byName: ReadonlyMap<string, CompiledLevel>
   readonly #facts: Facts
   readonly #index: RuleIndex<CompiledLevel>
@@ -30,6 +33,7 @@ export class Matcher {
     const facts = new Facts(ipv6Prefix)
     const limits = levels.flatMap((level) => [level, ...level.overrides]).flatMap((each) => each.limits)
     this.queues = limits.some(({ algorithm }) => algorithm === 'leaky-bucket')
+    this.leases = limits.some(isConcurrency)
     this.levels = levels.map((level) => new CompiledLevel(policy, level, facts))
     this.#byName = new Map(this.levels.map((level) => [level.name, level]))
     this.#index = new RuleIndex(this.levels.map((level) => ({ item: level, asks: level.asks })))

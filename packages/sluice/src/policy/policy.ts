@@ -60,6 +60,8 @@ interface PolicyFacts<Attribute extends string> {
   readonly attributes: readonly Attribute[]
   /** Is a leaky bucket among the limits, so that a verdict may say to wait for a turn (`delayMs`)? */
   readonly queues: boolean
+  /** May a concurrency limit be among the limits, so that a request has to be released when it is over? */
+  readonly leases: boolean
   /** Levels that can never deny. */
   readonly warnings: readonly PolicyProblem[]
 }
@@ -131,14 +133,21 @@ export type ActualCost<Attribute extends string> = number | { readonly [A in Att
 
 /**
  * Units taken from every level before their real number is known. Only the first call of `settle` or `cancel` counts;
- * without any, the units stay taken; after a denial both do nothing.
+ * without any, the units stay taken; after a denial neither does anything.
+ *
+ * What levels with a `concurrency` limit took is held until `release` or `cancel`, whichever comes first, or until its
+ * `ttl` is over. To settle leaves it alone, because the work may go on.
  */
 export interface PolicyReservation<Attribute extends string = string> {
   readonly verdict: Verdict
   /** The real cost: each level gives back what was too much and charges what was too little. */
   settle(actual: ActualCost<Attribute>): void
-  /** Gives everything back. */
+  /** Gives everything back that has not been settled or released. */
   cancel(): void
+  /** The work is over: gives back what levels with a `concurrency` limit took. All else stays taken. */
+  release(): void
+  /** `release`, at the end of a block that says `using`. */
+  [Symbol.dispose](): void
 }
 
 /** See {@link PolicyReservation}. */
@@ -146,6 +155,9 @@ export interface AsyncPolicyReservation<Attribute extends string = string> {
   readonly verdict: Verdict
   settle(actual: ActualCost<Attribute>): Promise<void>
   cancel(): Promise<void>
+  release(): Promise<void>
+  /** `release`, at the end of a block that says `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 type NamesIn<Key> = Key extends readonly (infer Name extends string)[] ? Name : Key extends string ? Key : never

@@ -1,38 +1,64 @@
 import { invalidType } from '../errors.js'
-import { checkCost } from '../limits/index.js'
+import { checkCost, isConcurrency } from '../limits/index.js'
 import type { Answer, Awaitable, Store } from '../stores/index.js'
 import type { LevelDemand } from './verdict.js'
 
 /** What each demand would have cost, if a call's cost or some attributes had been others. */
 export type CostsFor = (actual: number | object) => readonly number[]
 
-/** As a real cost: nothing in any level, whatever the level says. */
-export const CANCELLED = Symbol('cancelled')
-
 /**
- * Settles what the demands of a request took: a function of the real cost that does so once. Whatever becomes of the
- * calls that it makes, none is made again: units given back twice would be units for free.
+ * What the demands of a request took, to be settled once, and to be released once where it is in flight. Whatever becomes
+ * of the calls that this makes, none is made again: units given back twice would be units for free.
  */
-export function settlingAll(
-  store: Store,
-  demands: readonly LevelDemand[],
-  answer: Answer,
-  costsFor: CostsFor,
-): (actual: unknown) => Awaitable<unknown>[] {
-  let open = answer.allowed
-  return (actual) => {
-    const costs = actual === CANCELLED ? demands.map(() => 0) : costsFor(checkActual(actual))
-    if (!open) return []
-    open = false
-    return demands.flatMap((demand, i) => {
+export class TakenDemands {
+  readonly #store: Store
+  readonly #demands: readonly LevelDemand[]
+  readonly #answer: Answer
+  readonly #costsFor: CostsFor
+  #isSettled: boolean
+  #isReleased: boolean
+
+  constructor(store: Store, demands: readonly LevelDemand[], answer: Answer, costsFor: CostsFor) {
+    this.#store = store
+    this.#demands = demands
+    this.#answer = answer
+    this.#costsFor = costsFor
+    this.#isSettled = !answer.allowed
+    this.#isReleased = !answer.allowed
+  }
+
+  settle(actual: unknown): Awaitable<unknown>[] {
+    const costs = this.#costsFor(checkActual(actual))
+    return this.#settle((i) => costs[i])
+  }
+
+  cancel(): Awaitable<unknown>[] {
+    return [...this.#settle(() => 0), ...this.release()]
+  }
+
+  release(): Awaitable<unknown>[] {
+    if (this.#isReleased) return []
+    this.#isReleased = true
+    return this.#correct(true, () => 0)
+  }
+
+  #settle(costOf: (place: number) => number): Awaitable<unknown>[] {
+    if (this.#isSettled) return []
+    this.#isSettled = true
+    return this.#correct(false, costOf)
+  }
+
+  /** Makes the costs of what is in flight, or of all else, what they should have been. */
+  #correct(isInFlight: boolean, costOf: (place: number) => number): Awaitable<unknown>[] {
+    const { decisions, takenUs } = this.#answer
+    return this.#demands.flatMap((demand, i) => {
       const { cost } = demand
-      const { allowed, delayMs, degraded } = answer.decisions[i]
+      const { allowed, delayMs, degraded } = decisions[i]
+      const actual = costOf(i)
       // A shadow that denied has taken nothing.
-      if (!allowed || costs[i] === cost) return []
-      if (costs[i] > cost) return [store.charge({ ...demand, cost: costs[i] - cost })]
-      return [
-        store.giveBack({ ...demand, cost: cost - costs[i] }, { atUs: answer.takenUs[i], cost, delayMs, degraded }),
-      ]
+      if (isConcurrency(demand.limit) !== isInFlight || !allowed || actual === cost) return []
+      if (actual > cost) return [this.#store.charge({ ...demand, cost: actual - cost })]
+      return [this.#store.giveBack({ ...demand, cost: cost - actual }, { atUs: takenUs[i], cost, delayMs, degraded })]
     })
   }
 }

@@ -3,11 +3,11 @@ import { checkCostOptions } from '../limiter/call.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { SyncOverrides, SyncStore } from '../stores/index.js'
-import { checkOverride, checkRemoval, checkReset, type OverrideCall, overridesOf } from './call.js'
+import { checkOverride, checkRemoval, checkReset, mayLease, type OverrideCall, overridesOf } from './call.js'
 import { type Explanation, explained } from './explain.js'
 import type { Matcher } from './matcher.js'
 import type { OverrideKey, OverrideOptions, Policy, PolicyReservation, ResetOptions, Verdict } from './policy.js'
-import { CANCELLED, settlingAll } from './settling.js'
+import { TakenDemands } from './settling.js'
 import { type LevelDemand, verdictOf } from './verdict.js'
 
 export class SyncPolicy implements Policy {
@@ -33,6 +33,10 @@ export class SyncPolicy implements Policy {
     return this.#matcher.queues
   }
 
+  get leases(): boolean {
+    return mayLease(this.#matcher, this.#overrides)
+  }
+
   check(request: object, options?: CostOptions): Verdict {
     const demands = this.#matcher.demandsOf(request, checkCostOptions(options), this.#overrides)
     return verdictOf(demands, this.#store.decide(demands).decisions)
@@ -56,11 +60,14 @@ export class SyncPolicy implements Policy {
     const copy = this.#matcher.copyOf(request)
     const demands = this.#matcher.demandsOf(copy, cost, this.#overrides)
     const answer = this.#store.decide(demands)
-    const settle = settlingAll(this.#store, demands, answer, this.#matcher.costsFor(demands, copy, cost))
+    const taken = new TakenDemands(this.#store, demands, answer, this.#matcher.costsFor(demands, copy, cost))
+    const release = () => void taken.release()
     return {
       verdict: verdictOf(demands, answer.decisions),
-      settle: (actual) => void settle(actual),
-      cancel: () => void settle(CANCELLED),
+      settle: (actual) => void taken.settle(actual),
+      cancel: () => void taken.cancel(),
+      release,
+      [Symbol.dispose]: release,
     }
   }
 
