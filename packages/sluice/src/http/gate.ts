@@ -1,6 +1,6 @@
-import { InvalidTypeError, invalidValue, shown } from '../errors.js'
+import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
 import { type AsyncReservation, createLimiter, type Reservation, type SharedStoreOptions } from '../limiter/index.js'
-import type { Decision } from '../limits/index.js'
+import { type Decision, isConcurrency } from '../limits/index.js'
 import type { Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
 import { atOnce, type GuardOptions, type LimitOptions, type PolicyOptions } from './guard-options.js'
@@ -13,6 +13,8 @@ export interface Held {
   readonly verdict: Verdict
   settle(actual: number | Readonly<Record<string, number>>): Awaitable<void>
   cancel(): Awaitable<void>
+  /** Gives back what is in flight, when it is over. */
+  release(): Awaitable<void>
 }
 
 /** What stands before a handler and decides: a limit or a policy. */
@@ -21,6 +23,8 @@ export interface Gate<Request> {
   reserve(request: Request, cost: number): Awaitable<Held>
   /** May a request have to wait for its turn? Then what it holds is given back if the client does not wait. */
   readonly queues: boolean
+  /** May a request hold places that are to be given back when it is over? */
+  readonly leases: boolean
 }
 
 export function gateOf<Request>(options: GuardOptions<Request>, facts: RequestFacts<Request>): Gate<Request> {
@@ -37,10 +41,14 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
     throw invalidValue('cost', 'no more than the quota of the limit, or nobody passes', cost)
   const keyOf = keyWith(options.key, facts.client)
   const verdict = (decision: Decision) => verdictOfOne({ name: limiter.name, limit: limiter.limit, decision })
+  const leases = isConcurrency(limiter.limit)
+  if (leases && options.settle !== undefined)
+    throw invalidType('settle', 'left out beside a concurrency limit, of which all is given back', options.settle)
   const held = (reservation: Reservation | AsyncReservation): Held => ({
     verdict: verdict(reservation.decision),
     settle: (actual) => reservation.settle(actual as number),
     cancel: () => reservation.cancel(),
+    release: () => (leases ? reservation.cancel() : undefined),
   })
   return {
     check(request, cost) {
@@ -49,6 +57,7 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
     },
     reserve: (request, cost) => mapped(limiter.reserve(keyOf(request), { cost }), held),
     queues: limit.algorithm === 'leaky-bucket',
+    leases,
   }
 }
 
@@ -86,6 +95,9 @@ function policyGate<Request>(options: PolicyOptions<Request>, facts: RequestFact
     check: (request, cost) => policy.check(attributesOf(request), { cost }),
     reserve: (request, cost) => policy.reserve(attributesOf(request), { cost }),
     queues: policy.queues,
+    get leases() {
+      return policy.leases
+    },
   }
 }
 

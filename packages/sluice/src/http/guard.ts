@@ -1,4 +1,5 @@
 import { invalidType } from '../errors.js'
+import { isConcurrency } from '../limits/index.js'
 import type { Verdict } from '../policy/index.js'
 import type { Awaitable } from '../stores/index.js'
 import { type DescribeOptions, type Description, describeIn } from './describe.js'
@@ -53,7 +54,7 @@ export class Guard<Request extends object> {
    * Decides on a request. Nothing for one that is not limited. Where another guard comes after this one, it `holds` what it
    * takes, so that it can give it back.
    */
-  enter(request: Request, holds = this.#holds): Awaitable<Passage> | undefined {
+  enter(request: Request, holds = this.#holds || this.#gate.leases): Awaitable<Passage> | undefined {
     if (this.#settle !== undefined) expectCost(request)
     if (this.#skip !== undefined && this.#skips(this.#skip(request))) return undefined
     const cost = typeof this.#cost === 'function' ? atOnce('cost', this.#cost(request)) : (this.#cost ?? 1)
@@ -75,12 +76,20 @@ export class Guard<Request extends object> {
   }
 
   #held(request: Request, taken: number, held: Held): Passage {
-    const units = this.#settle
-    const settle: Passage['settle'] =
-      units === undefined || !held.verdict.allowed
-        ? undefined
-        : (ending) => carefully(() => held.settle(atOnce('settle', units({ ...ending, taken, cost: costOf(request) }))))
+    const settle = held.verdict.allowed ? this.#whenOver(request, taken, held) : undefined
     return { ...this.#passage(held.verdict), settle, holds: true, cancel: () => carefully(() => held.cancel()) }
+  }
+
+  /** What is to be done when a response is over, if anything. */
+  #whenOver(request: Request, taken: number, held: Held): Passage['settle'] {
+    const units = this.#settle
+    const inFlight = held.verdict.levels.some(({ limit }) => isConcurrency(limit))
+    if (units === undefined && !inFlight) return undefined
+    return (ending) => {
+      if (inFlight) carefully(() => held.release())
+      if (units === undefined) return
+      carefully(() => held.settle(atOnce('settle', units({ ...ending, taken, cost: costOf(request) }))))
+    }
   }
 }
 

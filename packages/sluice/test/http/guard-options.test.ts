@@ -1,4 +1,4 @@
-import { createPolicy, fixedWindow, memoryStore } from 'sluice'
+import { concurrency, createPolicy, fixedWindow, memoryStore } from 'sluice'
 import { rateLimit as fetchLimit } from 'sluice/fetch'
 import { rateLimit } from 'sluice/node'
 import { describe, expect, it } from 'vitest'
@@ -44,6 +44,11 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
     'trustedProxies must be the addresses of your own proxies',
   ],
   ['trust as a number', { limit, trustedProxies: 1 }, "trustedProxies must be a list such as ['10.0.0.0/8']"],
+  [
+    'a settle beside a concurrency limit',
+    { limit: concurrency({ max: 1 }), settle: () => 1 },
+    'settle must be left out beside a concurrency limit, of which all is given back',
+  ],
   ['a settle that is a number', { limit, settle: 1 }, 'settle must be a function'],
   ['a failure of what cannot fail', { limit, onFailure: 'closed' }, 'onFailure'],
 ]

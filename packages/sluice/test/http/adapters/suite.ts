@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect as http2Connect } from 'node:http2'
 import { connect } from 'node:net'
-import { type AsyncStore, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
+import { type AsyncStore, concurrency, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
 import { parseRateLimit } from 'sluice/http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppSpec, CHUNK, type RunningApp, type StartApp } from './app.js'
@@ -284,6 +284,75 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       // It has the turn after that of the one who is gone.
       await expect.poll(async () => (await fetch(`${origin}/ok`)).status, { interval: 5 }).toBe(200)
       expect(handled.map((path) => path.slice(0, 3))).toEqual(['/ok', '/ok'])
+    })
+
+    describe('no more at a time than a concurrency limit says', () => {
+      const three = concurrency({ max: 3, ttl: '1h' })
+
+      it.each([
+        ['in memory', undefined],
+        ['on a store that answers later', laterStore()],
+      ])('of ten at once three run, and one more when one is gone, %s', async (_where, store) => {
+        const limit = { limit: three, name: 'three', ...(store && { store }) }
+        const { origin } = await app({ limits: [limit] })
+        const calls = Array.from({ length: 10 }, () => {
+          const controller = new AbortController()
+          return { controller, response: fetch(`${origin}/endless`, { signal: controller.signal }) }
+        })
+        const responses = await Promise.all(calls.map(({ response }) => response))
+        const running = calls.filter((_, i) => responses[i].status === 200)
+        expect(running).toHaveLength(3)
+        const denied = responses.find(({ status }) => status === 429)
+        expect(denied?.headers.get('ratelimit-policy')).toBe('"three";q=3;qu="concurrent-requests"')
+        expect(denied?.headers.get('ratelimit')).toBe('"three";r=0')
+        expect(denied?.headers.get('retry-after')).toBe('1')
+        running[0].controller.abort()
+        await expect.poll(async () => (await fetch(`${origin}/ok`)).status).toBe(200)
+        for (const { controller } of running) controller.abort()
+      })
+
+      it('the place is free after the response, an error, and a client that is gone', async () => {
+        const handled: string[] = []
+        const limit = concurrency({ max: 1, ttl: '1h' })
+        const { origin, port } = await app({ limits: [{ limit }], onHandled: (path) => handled.push(path) })
+        const status = async (path: string, method = 'GET') => {
+          const response = await fetch(`${origin}${path}`, { method })
+          await response.arrayBuffer()
+          return response.status
+        }
+        for (let round = 0; round < 3; round++) {
+          await expect.poll(() => status('/ok')).toBe(200)
+          await expect.poll(() => status('/ok', 'HEAD')).toBe(200)
+          await expect.poll(() => status('/stream')).toBe(200)
+          await expect.poll(() => status('/error')).toBe(500)
+        }
+        await expect.poll(() => status('/ok')).toBe(200)
+        handled.length = 0
+        const gone = httpRequest({ port, path: '/ok?wait=yes', host: '127.0.0.1' })
+        gone.on('error', () => {})
+        gone.end()
+        await expect.poll(() => handled.length).toBe(1)
+        expect(await status('/ok')).toBe(429)
+        gone.destroy()
+        await expect.poll(() => status('/ok')).toBe(200)
+      })
+
+      it('as a level of a policy, of which all else stays taken', async () => {
+        const policy = createPolicy({
+          levels: [
+            { name: 'running', limit: concurrency({ max: 1, ttl: '1h' }) },
+            { name: 'hour', limit: fixedWindow({ quota: 100, window: '1h' }) },
+          ],
+        })
+        const { origin } = await app({ limits: [{ policy }] })
+        const controller = new AbortController()
+        await fetch(`${origin}/endless`, { signal: controller.signal })
+        expect(await (await fetch(`${origin}/ok`)).json()).toMatchObject({ 'violated-policies': ['running'] })
+        const remaining = () => policy.peek({}).levels.map(({ decision }) => decision.remaining)
+        expect(remaining()).toEqual([0, 99])
+        controller.abort()
+        await expect.poll(remaining).toEqual([1, 99])
+      })
     })
 
     it('adds its fields to those of another limiter', async () => {
