@@ -120,7 +120,7 @@ export const slidingLogs: Arbitrary<LimitCase> = fc
     windowCase(slidingLog({ quota, window: window.text }), quota, window.us, 1, 'epoch' as const),
   )
 
-export const concurrencies: Arbitrary<LimitCase> = fc
+const concurrencies: Arbitrary<LimitCase> = fc
   .record({ max: quotas, ttl: windows })
   .map(({ max, ttl }) => windowCase(concurrency({ max, ttl: ttl.text }), max, ttl.us, 1, 'epoch' as const))
 
