@@ -1,5 +1,5 @@
 import { invalidType, invalidValue } from '../errors.js'
-import { isConcurrency, type Limit } from '../limits/index.js'
+import { durationUs, isConcurrency, type Limit } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
 import { quotaPolicyOf } from './quota-policy.js'
 import { integerText, secondsText, stringText } from './structured-field.js'
@@ -145,7 +145,8 @@ function resetMs(limit: Limit, decision: LevelDecision['decision']): number {
 /** A place is free when somebody is done: long before the time after which nobody can hold it any more. */
 const PLACE_MS = 1_000
 
-/** How long a client is told to wait for what a limit says comes back after so long. */
+/** How long a client is told to wait for what a limit says comes back after so long. Beyond the `ttl` lies only a block. */
 export function toldMs(limit: Limit, ms: number): number {
-  return isConcurrency(limit) ? Math.min(ms, PLACE_MS) : ms
+  if (limit.algorithm !== 'concurrency' || ms <= PLACE_MS) return ms
+  return ms <= durationUs('ttl', limit.ttl) / 1_000 ? PLACE_MS : ms
 }

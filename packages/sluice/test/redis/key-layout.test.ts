@@ -27,7 +27,7 @@ test('no two names, keys or algorithms share a Redis key', () => {
     }),
     { numRuns: 5_000 },
   )
-  expect(new Set(layout.ofAll('name', 'key')).size).toBe(5)
+  expect(new Set(layout.ofAll('name', 'key')).size).toBe(6)
 })
 
 test('all of a key is between the first braces, so that its limits share a slot', () => {

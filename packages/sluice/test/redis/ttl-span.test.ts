@@ -11,7 +11,7 @@ const own = ownServer()
 
 /** How long the longest-lived state of a limit's key has left; −2 if there is none. */
 async function lifeOf({ name }: AsyncLimiter, key: string): Promise<number> {
-  const keys = ['t', 'l', 'f', 's', 'g'].map((letter) => `sluice:${letter}:{${key}}${name}`)
+  const keys = ['t', 'l', 'f', 's', 'g', 'c'].map((letter) => `sluice:${letter}:{${key}}${name}`)
   return Math.max(...(await Promise.all(keys.map((each) => own.redis.pttl(each)))))
 }
 

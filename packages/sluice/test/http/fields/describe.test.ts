@@ -86,6 +86,23 @@ suite('a verdict that denies', () => {
     expect(describe({ ...verdict, retryAfterMs }).headers['Retry-After']).toBe(seconds)
   })
 
+  it('tells who waits for a place to try again in a second, and who is blocked to wait', () => {
+    const limit = concurrency({ max: 2, ttl: '1m' })
+    const waiting = { ...DENIED, retryAfterMs: 60_000, nextUnitAfterMs: 40_000, resetAfterMs: 60_000 }
+    const verdict = verdictOf(level('running', waiting, { limit }))
+    expect(describe(verdict, ['draft', 'draft-6']).headers).toMatchObject({
+      'Retry-After': '1',
+      'RateLimit-Policy': '"running";q=2;qu="concurrent-requests"',
+      RateLimit: '"running";r=0',
+      'RateLimit-Reset': '1',
+    })
+    expect(describe(verdict, 'draft-6').headers).not.toHaveProperty('RateLimit-Policy')
+    const both = verdictOf(level('running', waiting, { limit }), level('calls', DENIED))
+    expect(describe(both).headers['Retry-After']).toBe('5')
+    const blocked = verdictOf(level('running', { ...waiting, retryAfterMs: 600_000 }, { limit }))
+    expect(describe(blocked).headers['Retry-After']).toBe('600')
+  })
+
   it('has no Retry-After where waiting cannot help', () => {
     const clock = new ManualClock(NOW_MS)
     const policy = createPolicy({ levels: [{ name: 'a', limit: fixedWindow({ quota: 5, window: '1m' }) }], clock })

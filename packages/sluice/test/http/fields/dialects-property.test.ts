@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { parseRateLimit as othersParse } from 'ratelimit-header-parser'
 import type { LevelDecision, Verdict } from 'sluice'
 import { type Description, type Dialect, describe } from 'sluice/http'
+import { durationUs } from 'sluice/limits'
 import { type Item, parseItem, parseList } from 'structured-headers'
 import { afterEach, beforeEach, expect, it, describe as suite, vi } from 'vitest'
 import {
@@ -39,10 +40,10 @@ function labels(verdict: Verdict): string[] {
 
 const isInFlight = ({ limit }: LevelDecision) => limit.algorithm === 'concurrency'
 
-/** How long a client is to wait for a level: for somebody to be done, a second. */
-function waitMs(level: LevelDecision): number {
-  const ms = Math.max(level.decision.retryAfterMs, level.decision.nextUnitAfterMs)
-  return isInFlight(level) ? Math.min(ms, 1_000) : ms
+/** How long a client is to wait for a level: for somebody to be done, a second, unless it takes longer than that can. */
+function waitMs({ limit, decision: { retryAfterMs, nextUnitAfterMs } }: LevelDecision): number {
+  const ttlMs = limit.algorithm === 'concurrency' ? durationUs('ttl', limit.ttl) / 1_000 : 0
+  return Math.max(...[retryAfterMs, nextUnitAfterMs].map((ms) => (ms <= ttlMs ? Math.min(ms, 1_000) : ms)))
 }
 
 /** The items of a list as another library reads them: names, integers and a unit, and nothing else. */
