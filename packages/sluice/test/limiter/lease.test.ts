@@ -116,6 +116,17 @@ describe('a lease', () => {
     expect(after.lease('k').allowed).toBe(true)
   })
 
+  it('wakes whoever waits for a place when it is released, and when it is lost', async () => {
+    const lease = limiter.lease('k', { cost: 2 })
+    const first = limiter.acquire('k')
+    lease.release()
+    expect(await first).toMatchObject({ allowed: true, remaining: 1 })
+    const late = limiter.lease('other', { cost: 2 })
+    clock.advance(30_000)
+    expect(late.extend()).toBe(false)
+    expect(await limiter.acquire('other', { cost: 2 })).toMatchObject({ allowed: true })
+  })
+
   it('is released at the end of a block that uses it, and when that throws', () => {
     expect(() => {
       using lease = limiter.lease('k')

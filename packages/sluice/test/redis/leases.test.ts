@@ -97,6 +97,15 @@ describe('leases by the clock of Redis', () => {
     expect((await limiter.peek('block')).remaining).toBe(1)
   })
 
+  it('whoever waits for a place has it when another is released', async () => {
+    const limiter = jobs(1)
+    const lease = await limiter.lease('waited for')
+    const waiting = limiter.acquire('waited for', { maxWaitMs: 30_000 })
+    await limiter.peek('waited for')
+    await lease.release()
+    expect(await waiting).toMatchObject({ allowed: true, remaining: 0 })
+  })
+
   it('a lease of another limit is a rejection', async () => {
     const limiter = createLimiter({ name: 'a', limit: tokenBucket({ capacity: 1, refill: '1/s' }), store: own.store })
     await expect(limiter.lease('k')).rejects.toThrow('use reserve')

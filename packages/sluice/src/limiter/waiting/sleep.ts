@@ -1,13 +1,11 @@
 /** How long to wait before a store that has said no is asked again. */
-import type { Decision, Limit } from '../../limits/index.js'
+import { type Decision, isConcurrency, type Limit } from '../../limits/index.js'
 
 const SHORTEST_BACKOFF_MS = 10
 const LONGEST_BACKOFF_MS = 250
 
 /** Units that are given back when work is over may come at any time; others come by the clock. */
-function comeAtAnyTime(limit: Limit): boolean {
-  return (limit.algorithm as string) === 'concurrency'
-}
+const comeAtAnyTime = isConcurrency
 
 /** The wait that is known to be in vain for whoever got this denial; `Infinity` where no wait helps. */
 export function vainMs(limit: Limit, { retryAfterMs }: Decision): number {

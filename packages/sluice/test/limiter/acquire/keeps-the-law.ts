@@ -37,6 +37,11 @@ export function keepsTheLaw(limit: Limit, admitted: readonly Admitted[]): void {
       each(admitted, (units, ms) => ms < windowMs && expect(units).toBeLessThanOrEqual(limit.quota))
       return
     }
+    case 'concurrency': {
+      const ttlMs = durationUs('ttl', limit.ttl) / 1000
+      each(admitted, (units, ms) => ms < ttlMs && expect(units).toBeLessThanOrEqual(limit.max))
+      return
+    }
     default: {
       const windowMs = durationUs('window', limit.window) / 1000
       each(admitted, (units, ms) => ms < windowMs && expect(units).toBeLessThanOrEqual(2 * limit.quota))

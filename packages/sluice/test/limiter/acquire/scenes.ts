@@ -1,6 +1,7 @@
 /** Random limits, and random people who come, wait and leave: everything on whole milliseconds. */
 import fc, { type Arbitrary } from 'fast-check'
-import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice'
+import { concurrency, fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice'
+import { quotaOf } from 'sluice/limits'
 
 export const START = 1_745_000_000_000
 export const KEYS = ['one', 'other']
@@ -33,10 +34,7 @@ export const limits: { readonly [algorithm in Limit['algorithm']]?: Arbitrary<Li
   'fixed-window': fc.record({ quota, window: windowMs }).map(fixedWindow),
   'sliding-window': fc.record({ quota, window: windowMs, slices: fc.integer({ min: 1, max: 5 }) }).map(slidingWindow),
   'sliding-log': fc.record({ quota, window: windowMs }).map(slidingLog),
-}
-
-function quotaOf(limit: Limit): number {
-  return 'capacity' in limit ? limit.capacity : limit.quota
+  concurrency: fc.record({ max: quota, ttl: windowMs }).map(concurrency),
 }
 
 export function scenes(limit: Arbitrary<Limit>, maxWaitMs: Arbitrary<number | undefined>): Arbitrary<Scene> {
