@@ -1,10 +1,12 @@
 import type { Decision, Limit } from '../limits/index.js'
 import { type Answer, type AsyncStore, checkKey, type Demand, type OnFailure } from '../stores/index.js'
 import { checkBlock, checkCall } from './call.js'
-import { type AsyncLease, asyncLeaseOf } from './lease.js'
+import { type AsyncLease, StoreLease } from './lease.js'
 import type { AcquireOptions, AsyncLimiter, AsyncReservation, BlockOptions, CostOptions } from './limiter.js'
+import { checkHasPlaces } from './place.js'
 import { settling } from './settling.js'
 import { checkAcquire } from './waiting/acquire-options.js'
+import type { Patience } from './waiting/line.js'
 import { heldDecision, unitWaiters } from './waiting/unit-waiters.js'
 import type { Waiters } from './waiting/waiters.js'
 
@@ -29,9 +31,7 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
-    const patience = checkAcquire(key, options)
-    this.#waiters ??= unitWaiters(this.#store, this.limit, (...asked) => this.#demand(...asked))
-    return heldDecision(await this.#waiters.wait(key, patience))
+    return heldDecision(await this.#wait(key, checkAcquire(key, options)))
   }
 
   async peek(key: string): Promise<Decision> {
@@ -73,7 +73,25 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async lease(key: string, options?: CostOptions): Promise<AsyncLease> {
-    return asyncLeaseOf(this.#store, this.#demand(key, checkCall(key, options)), () => this.#waiters?.wake(key))
+    const demand = this.#demand(key, checkCall(key, options))
+    checkHasPlaces(demand)
+    return this.#lease(demand, await this.#store.decide([demand]))
+  }
+
+  async acquireLease(key: string, options?: AcquireOptions): Promise<AsyncLease> {
+    const patience = checkAcquire(key, options)
+    const demand = this.#demand(key, patience.cost)
+    checkHasPlaces(demand)
+    return this.#lease(demand, await this.#wait(key, patience))
+  }
+
+  #lease(demand: Demand, answer: Answer): AsyncLease {
+    return new StoreLease(this.#store, demand, answer, () => this.#waiters?.wake(demand.key))
+  }
+
+  #wait(key: string, patience: Patience): Promise<Answer> {
+    this.#waiters ??= unitWaiters(this.#store, this.limit, (...asked) => this.#demand(...asked))
+    return this.#waiters.wait(key, patience)
   }
 
   #demand(key: string, cost: number): Demand {

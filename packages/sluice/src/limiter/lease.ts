@@ -1,6 +1,6 @@
 import type { Decision } from '../limits/index.js'
 import type { Answer, AsyncStore, Demand, SyncStore } from '../stores/index.js'
-import { checkHasPlaces, type Place, placeOf } from './place.js'
+import { type Place, placeOf } from './place.js'
 
 /**
  * A place of a `concurrency` limit, held until it is released, or until `endsAtMs` if nobody does. A denial is a value:
@@ -49,19 +49,8 @@ export interface AsyncLease {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Takes a lease, if there is a place. `freed` is told when it is one no more. */
-export function leaseOf(store: SyncStore, demand: Demand, freed: () => void): Lease {
-  checkHasPlaces(demand)
-  return new SyncLease(store, demand, store.decide([demand]), freed)
-}
-
-/** The same on a store that answers later. */
-export async function asyncLeaseOf(store: AsyncStore, demand: Demand, freed: () => void): Promise<AsyncLease> {
-  checkHasPlaces(demand)
-  return new StoreLease(store, demand, await store.decide([demand]), freed)
-}
-
-class SyncLease implements Lease {
+/** The lease of what a demand took by an answer, if it did. `freed` is told when it is one no more. */
+export class SyncLease implements Lease {
   readonly decision: Decision
   readonly #store: SyncStore
   readonly #demand: Demand
@@ -111,7 +100,8 @@ class SyncLease implements Lease {
   }
 }
 
-class StoreLease implements AsyncLease {
+/** The same on a store that answers later. */
+export class StoreLease implements AsyncLease {
   readonly decision: Decision
   readonly #store: AsyncStore
   readonly #demand: Demand

@@ -66,6 +66,8 @@ export interface Limiter {
   reserve(key: string, options?: CostOptions): Reservation
   /** Takes a place of a `concurrency` limit for as long as the work lasts. */
   lease(key: string, options?: CostOptions): Lease
+  /** The same, and waits for a place as `acquire` does: whoever is given one has it. */
+  acquireLease(key: string, options?: AcquireOptions): Promise<Lease>
 }
 
 /** A limit over keys, on a store that answers later: every method returns a promise. */
@@ -93,6 +95,11 @@ export interface AsyncLimiter {
   reserve(key: string, options?: CostOptions): Promise<AsyncReservation>
   /** See {@link Limiter.lease}. */
   lease(key: string, options?: CostOptions): Promise<AsyncLease>
+  /**
+   * See {@link Limiter.acquireLease}. What other processes release is looked for, at most a hundred times a second and less
+   * and less often, down to four times.
+   */
+  acquireLease(key: string, options?: AcquireOptions): Promise<AsyncLease>
 }
 
 /**

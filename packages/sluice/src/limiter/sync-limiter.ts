@@ -1,10 +1,12 @@
 import type { Decision, Limit } from '../limits/index.js'
 import { type Answer, checkKey, type Demand, type SyncStore } from '../stores/index.js'
 import { checkBlock, checkCall } from './call.js'
-import { type Lease, leaseOf } from './lease.js'
+import { type Lease, SyncLease } from './lease.js'
 import type { AcquireOptions, BlockOptions, CostOptions, Limiter, Reservation } from './limiter.js'
+import { checkHasPlaces } from './place.js'
 import { settling } from './settling.js'
 import { checkAcquire } from './waiting/acquire-options.js'
+import type { Patience } from './waiting/line.js'
 import { heldDecision, unitWaiters } from './waiting/unit-waiters.js'
 import type { Waiters } from './waiting/waiters.js'
 
@@ -25,9 +27,7 @@ export class SyncLimiter implements Limiter {
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
-    const patience = checkAcquire(key, options)
-    this.#waiters ??= unitWaiters(this.#store, this.limit, (...asked) => this.#demand(...asked))
-    return heldDecision(await this.#waiters.wait(key, patience))
+    return heldDecision(await this.#wait(key, checkAcquire(key, options)))
   }
 
   peek(key: string): Decision {
@@ -68,7 +68,25 @@ export class SyncLimiter implements Limiter {
   }
 
   lease(key: string, options?: CostOptions): Lease {
-    return leaseOf(this.#store, this.#demand(key, checkCall(key, options)), () => this.#waiters?.wake(key))
+    const demand = this.#demand(key, checkCall(key, options))
+    checkHasPlaces(demand)
+    return this.#lease(demand, this.#store.decide([demand]))
+  }
+
+  async acquireLease(key: string, options?: AcquireOptions): Promise<Lease> {
+    const patience = checkAcquire(key, options)
+    const demand = this.#demand(key, patience.cost)
+    checkHasPlaces(demand)
+    return this.#lease(demand, await this.#wait(key, patience))
+  }
+
+  #lease(demand: Demand, answer: Answer): Lease {
+    return new SyncLease(this.#store, demand, answer, () => this.#waiters?.wake(demand.key))
+  }
+
+  #wait(key: string, patience: Patience): Promise<Answer> {
+    this.#waiters ??= unitWaiters(this.#store, this.limit, (...asked) => this.#demand(...asked))
+    return this.#waiters.wait(key, patience)
   }
 
   #demand(key: string, cost: number): Demand {

@@ -166,3 +166,48 @@ it('a concurrency limit is plain data with a ttl of a minute unless it is said',
   expect(concurrency({ max: 20, ttl: 1_500 })).toEqual({ algorithm: 'concurrency', max: 20, ttl: '1500ms' })
   expect(Object.isFrozen(concurrency({ max: 20 }))).toBe(true)
 })
+
+describe('waiting for a lease', () => {
+  it('gets places in order, as soon as they are released', async () => {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1))
+    const limiter = createLimiter({ limit: concurrency({ max: 1, ttl: '30s' }), clock })
+    const first = limiter.lease('key')
+    const got: string[] = []
+    const second = limiter.acquireLease('key').then((lease) => {
+      got.push('second')
+      return lease
+    })
+    const third = limiter.acquireLease('key').then((lease) => {
+      got.push('third')
+      return lease
+    })
+    await Promise.resolve()
+    expect(got).toEqual([])
+    first.release()
+    ;(await second).release()
+    const last = await third
+    expect(got).toEqual(['second', 'third'])
+    expect(last.endsAtMs).toBe(clock.now() + 30_000)
+    expect(limiter.peek('key').remaining).toBe(0)
+    last[Symbol.dispose]()
+    expect(limiter.peek('key').remaining).toBe(1)
+    expect(clock.nextAlarmMs).toBeUndefined()
+  })
+
+  it('gets the place of a holder that died, when that ends and not before', async () => {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1))
+    const limiter = createLimiter({ limit: concurrency({ max: 1, ttl: '30s' }), clock })
+    limiter.lease('key')
+    const lease = limiter.acquireLease('key')
+    clock.advance(29_999)
+    expect(await Promise.race([lease, Promise.resolve('waits')])).toBe('waits')
+    clock.advance(1)
+    expect((await lease).allowed).toBe(true)
+  })
+
+  it('is for concurrency limits', async () => {
+    const limiter = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/s' }) })
+    await expect(limiter.acquireLease('key')).rejects.toThrow(InvalidTypeError)
+    expect(limiter.peek('key').remaining).toBe(1)
+  })
+})
