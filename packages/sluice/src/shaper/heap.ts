@@ -26,6 +26,11 @@ export class Heap<Item extends Placed> {
     return this.#items.reduce((last, item) => (this.#isBefore(last, item) ? item : last), this.#items[0])
   }
 
+  /** Takes a look at each. */
+  countBefore(item: Item): number {
+    return this.#items.reduce((count, other) => (this.#isBefore(other, item) ? count + 1 : count), 0)
+  }
+
   add(item: Item): void {
     this.#items.push(item)
     this.#rise(item, this.#items.length - 1)

@@ -50,6 +50,11 @@ export class Line implements Dated {
     return this.#waiters.last
   }
 
+  /** How many leave before somebody who waits; to find that takes a look at each. */
+  countBefore(waiter: Waiter): number {
+    return this.#waiters.countBefore(waiter)
+  }
+
   /** Would one who comes now leave after all who wait? */
   isLast(priority: number): boolean {
     return this.#rankOf(priority) >= this.#lastRank

@@ -50,7 +50,7 @@ export class OwnShaper extends QueueShaper {
     const { key, cost, priority, maxWaitMs } = call
     if (cost > this.#capacity) throw this.#fullError(Infinity, cost)
     const nowMs = this.clock.now()
-    let line = this.lines.size === 0 ? undefined : (this.lines.get(key) as OwnLine | undefined)
+    let line = this.#upToDate(key, nowMs)
     const pausedMs = line === undefined ? this.#pauses.untilMs(key) : nowMs
     if (line === undefined && pausedMs <= nowMs && this.#takesAtOnce(key, nowMs, cost)) return { atMs: nowMs }
     const { delayMs, remaining } = this.#ask(key, nowMs, 0)
@@ -58,7 +58,7 @@ export class OwnShaper extends QueueShaper {
     const waiting = line?.waiting ?? 0
     // The level of the bucket may be between two units, and those who wait and want to are whole ones.
     if (cost > 0 && waiting + cost + this.#slack > remaining)
-      throw this.#fullError(this.#roomAfterMs(freeMs - nowMs, waiting + cost), cost)
+      throw this.#fullError(this.#roomAfterMs(delayMs, freeMs - nowMs, waiting + cost), cost)
     const waitMs = freeMs - nowMs + this.#drainMs(waiting)
     if (waitMs > maxWaitMs && (line === undefined || line.isLast(priority))) throw tooLong(maxWaitMs, waitMs)
     if (line === undefined) {
@@ -90,21 +90,38 @@ export class OwnShaper extends QueueShaper {
     return Math.max(0, (line as OwnLine).freeMs - this.clock.now()) + this.#drainMs(line.waiting)
   }
 
+  /** The line of a key; those whose time it is leave first, for an alarm may be later than whoever comes. */
+  #upToDate(key: string, nowMs: number): OwnLine | undefined {
+    if (this.lines.size === 0) return undefined
+    const line = this.lines.get(key)
+    if (line === undefined || line.dueMs > nowMs) return line as OwnLine | undefined
+    this.bringUpToDate(line)
+    return this.lines.get(key) as OwnLine | undefined
+  }
+
   #depart(line: OwnLine, nowMs: number): void {
     for (let { first } = line; first !== undefined && line.freeMs <= nowMs; first = line.first) {
       const slotMs = Math.max(line.freeMs, nowMs - CATCH_UP_MS)
       const isScheduled = slotMs === line.freeMs && slotMs > line.heldMs
-      const askedMs = isScheduled ? (Math.floor(slotMs * 1000) - EARLY_US) / 1000 : slotMs
-      const { allowed, delayMs, retryAfterMs } = this.#ask(line.key, askedMs, first.cost)
-      const waitMs = allowed ? delayMs : retryAfterMs
-      if (waitMs > (2 * EARLY_US) / 1000) {
+      let askedMs = isScheduled ? (Math.floor(slotMs * 1000) - EARLY_US) / 1000 : slotMs
+      let answer = this.#ask(line.key, askedMs, first.cost)
+      if (isScheduled && answer.allowed && answer.delayMs === 0) {
+        // Forgotten, because by the time of other keys the slot is over: it would leave as early as it was asked for.
+        this.#schedule.reset(this.name, line.key)
+        askedMs = slotMs
+        answer = this.#ask(line.key, askedMs, first.cost)
+      }
+      const { allowed, delayMs, retryAfterMs } = answer
+      const atMs = askedMs + (allowed ? delayMs : retryAfterMs)
+      // Compared with the slot and not with how early it was asked for: else one that is rounded would be for ever ahead.
+      if (atMs > slotMs + LEAST_MS) {
         // Somebody who shares the state, because the store is full, or a rate that is rounded down.
         if (allowed) this.#takeBack(line.key, askedMs, first.cost, delayMs)
-        line.freeMs = askedMs + waitMs
+        line.freeMs = atMs
         continue
       }
-      line.freeMs = askedMs + delayMs + this.#drainMs(first.cost)
-      this.release(first, { atMs: askedMs + delayMs })
+      line.freeMs = atMs + this.#drainMs(first.cost)
+      this.release(first, { atMs })
     }
     if (line.size > 0) this.timetable.enter(line, line.freeMs)
     else this.lines.delete(line.key)
@@ -131,9 +148,13 @@ export class OwnShaper extends QueueShaper {
     return (units * this.#usPerUnit) / 1000
   }
 
-  /** When so many units that want to wait are no more than the queue holds. */
-  #roomAfterMs(freeAfterMs: number, units: number): number {
-    return Math.max(1, Math.ceil(freeAfterMs + this.#drainMs(units - this.#capacity)))
+  /**
+   * When so many units that want to wait are no more than the queue holds: if only those who have just left are in the way,
+   * as soon as their slots are over, even in a pause; else after some who wait have left.
+   */
+  #roomAfterMs(overAfterMs: number, freeAfterMs: number, units: number): number {
+    const excess = units - this.#capacity
+    return Math.max(1, Math.ceil((excess > 0 ? freeAfterMs : overAfterMs) + this.#drainMs(excess)))
   }
 
   #fullError(retryAfterMs: number, cost: number): QueueFullError {

@@ -4,6 +4,7 @@ import { checkNames } from '../limits/options.js'
 import { checkKey } from '../stores/index.js'
 import type { Line, Waiter } from './line.js'
 import type { CloseOptions, Shaper, Turn, TurnOptions } from './shaper.js'
+import { Signals } from './signals.js'
 import { Timetable } from './timetable.js'
 import { type Call, checkTurnOptions, NO_KEY } from './turn-options.js'
 
@@ -19,6 +20,7 @@ export abstract class QueueShaper implements Shaper {
   protected readonly clock: Clock
   protected readonly timetable: Timetable
   protected readonly lines = new Map<string, Line>()
+  readonly #signals = new Signals()
   #size = 0
   #pending = 0
   #isClosed = false
@@ -52,6 +54,7 @@ export abstract class QueueShaper implements Shaper {
     options?: TurnOptions | ((...args: Args) => TurnOptions),
   ): (...args: Args) => Promise<Awaited<Result>> {
     if (typeof work !== 'function') throw invalidType('work', 'a function', work)
+    if (typeof options !== 'function') checkTurnOptions(options, true)
     return (...args) => {
       try {
         return this.run(() => work(...args), typeof options === 'function' ? options(...args) : options)
@@ -79,7 +82,7 @@ export abstract class QueueShaper implements Shaper {
     return new Promise((resolve) => this.#onIdle.push(resolve))
   }
 
-  close(options: CloseOptions = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
     const { waiting = 'leave' } = checkNames('options', options, ['waiting'])
     if (waiting !== 'leave' && waiting !== 'reject') throw invalidValue('waiting', "'leave' or 'reject'", waiting)
     this.#isClosed = true
@@ -147,25 +150,25 @@ export abstract class QueueShaper implements Shaper {
 
   /** What ends the waiting besides a turn: a signal, or the longest wait. */
   #endings(waiter: Waiter, maxWaitMs: number, signal: AbortSignal | undefined): () => void {
-    const onAbort = () => this.refuse(waiter, signal?.reason)
-    signal?.addEventListener('abort', onAbort, { once: true })
+    const unfollow = signal === undefined ? undefined : this.#signals.follow(signal, () => this.refuse(waiter, signal.reason))
     const expiry = {
       place: -1,
       dueMs: 0,
       due: () => {
         // Whose turn is at the same moment leaves.
-        this.#bringUpToDate(waiter.line)
+        this.bringUpToDate(waiter.line)
         if (waiter.place >= 0) this.refuse(waiter, tooLong(maxWaitMs, this.longestWaitMs(waiter.line)))
       },
     }
     if (maxWaitMs < Infinity) this.timetable.enter(expiry, this.clock.now() + maxWaitMs)
     return () => {
-      signal?.removeEventListener('abort', onAbort)
+      unfollow?.()
       this.timetable.strike(expiry)
     }
   }
 
-  #bringUpToDate(line: Line): void {
+  /** Whose time it is leaves now, whenever the alarm rings. */
+  protected bringUpToDate(line: Line): void {
     const nowMs = this.clock.now()
     if (line.place < 0 || line.dueMs > nowMs) return
     this.timetable.strike(line)

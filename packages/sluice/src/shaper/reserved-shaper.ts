@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.js'
 import { StoreUnavailableError } from '../errors.js'
-import type { LeakyBucket, Taken } from '../limits/index.js'
+import { type LeakyBucket, parseRate, type Taken } from '../limits/index.js'
 import type { Answer, Awaitable, Demand, OnFailure, Store } from '../stores/index.js'
 import { Line, type Waiter } from './line.js'
 import { queueFull } from './own-shaper.js'
@@ -21,14 +21,18 @@ interface Slot {
 /** Those of a key and cost who wait, and the slots that are reserved for them: whoever is first takes the first. */
 class ReservedLine extends Line {
   readonly demand: Demand
+  /** How long a slot is. */
+  readonly slotMs: number
   /** By when they are due. */
   readonly slots: Slot[] = []
   /** How many more are being asked for. */
   asked = 0
 
-  constructor(id: string, demand: Demand, step: number, due: (line: Line, nowMs: number) => void) {
-    super(id, step, due)
+  constructor(id: string, demand: Demand, limit: LeakyBucket, due: (line: Line, nowMs: number) => void) {
+    super(id, limit.capacity, due)
+    const { units, perUs } = parseRate('drain', limit.drain)
     this.demand = demand
+    this.slotMs = (demand.cost * Number(perUs)) / Number(units) / 1000
   }
 
   /** How many wait for whom there will be no slot. */
@@ -72,16 +76,14 @@ export class ReservedShaper extends QueueShaper {
     if (pauseMs > 0 && line.waiting + cost > capacity)
       throw queueFull(this.name, capacity, cost, Math.max(1, Math.ceil(pauseMs)))
     return this.join(line, call, (waiter) => {
-      if (pauseMs > 0) this.timetable.enter(line, this.#nextMs(line))
+      if (pauseMs > 0) this.#enterNext(line)
       else this.#ask(line, waiter, call.maxWaitMs)
     })
   }
 
   protected hold(key: string, untilMs: number): void {
+    // Nothing is to be done about those who wait before a slot of theirs is due, or an earlier pause is over.
     this.#pauses.add(key, untilMs, this.clock.now())
-    for (const line of this.lines.values()) {
-      if ((line as ReservedLine).demand.key === key) this.timetable.enter(line, this.#nextMs(line as ReservedLine))
-    }
   }
 
   protected givenUp(line: Line): void {
@@ -98,14 +100,14 @@ export class ReservedShaper extends QueueShaper {
     let line = this.lines.get(id) as ReservedLine | undefined
     if (line === undefined) {
       const demand = { name: this.name, limit: this.#limit, key, cost, onFailure: this.#onFailure }
-      line = new ReservedLine(id, demand, this.#limit.capacity, (due, nowMs) => this.#due(due as ReservedLine, nowMs))
+      line = new ReservedLine(id, demand, this.#limit, (due, nowMs) => this.#due(due as ReservedLine, nowMs))
       this.lines.set(id, line)
     }
     return line
   }
 
-  /** Asks for a slot, which `waiter` is the one to be refused for if there is none. */
-  #ask(line: ReservedLine, waiter: Waiter, maxWaitMs = Infinity): void {
+  /** Asks for a slot; if there is none, `waiter` is refused, or else the last one. */
+  #ask(line: ReservedLine, waiter?: Waiter, maxWaitMs = Infinity): void {
     line.asked++
     const failed = (error: unknown) => {
       line.asked--
@@ -122,8 +124,9 @@ export class ReservedShaper extends QueueShaper {
     else this.#answered(line, waiter, maxWaitMs, answer)
   }
 
-  #answered(line: ReservedLine, waiter: Waiter, maxWaitMs: number, { allowed, decisions, takenUs }: Answer): void {
+  #answered(line: ReservedLine, waiter: Waiter | undefined, maxWaitMs: number, given: Answer): void {
     line.asked--
+    const { allowed, decisions, takenUs } = given
     const [{ delayMs, retryAfterMs, degraded }] = decisions
     const { cost } = line.demand
     if (!allowed) {
@@ -140,36 +143,57 @@ export class ReservedShaper extends QueueShaper {
     const taken: Taken = { atUs: takenUs[0], cost, delayMs, degraded }
     const atMs = degraded === undefined ? takenUs[0] / 1000 + delayMs : nowMs + delayMs
     line.addSlot({ dueMs: nowMs + delayMs, atMs, taken })
-    if (delayMs > maxWaitMs && waiter.place >= 0 && line.slots.length >= line.size)
-      this.refuse(waiter, tooLong(maxWaitMs, delayMs))
+    const waitMs = waiter === undefined || delayMs <= maxWaitMs ? 0 : this.#waitMs(line, waiter, nowMs)
+    if (waiter !== undefined && waitMs > maxWaitMs) this.refuse(waiter, tooLong(maxWaitMs, waitMs))
     else this.#giveBackSpare(line)
-    if (line.size > 0) this.#due(line, nowMs)
+    this.#letGo(line, nowMs)
+    this.#enterNext(line)
+  }
+
+  /** How long somebody would have to wait, as far as is known: who has a priority takes the slot of somebody else. */
+  #waitMs(line: ReservedLine, waiter: Waiter, nowMs: number): number {
+    if (waiter.place < 0 || line.slots.length < line.size) return 0
+    return line.slots[line.countBefore(waiter)].dueMs - nowMs
   }
 
   /** There is one slot too few: who asked for it goes, or the last one if that has left by another. */
-  #refuseOne(line: ReservedLine, waiter: Waiter, error: unknown): void {
+  #refuseOne(line: ReservedLine, waiter: Waiter | undefined, error: unknown): void {
     if (line.lacking <= 0) this.#giveBackSpare(line)
-    else this.refuse(waiter.place >= 0 ? waiter : (line.last as Waiter), error)
+    else this.refuse(waiter !== undefined && waiter.place >= 0 ? waiter : (line.last as Waiter), error)
   }
 
   #due(line: ReservedLine, nowMs: number): void {
-    const isPaused = this.#pauses.untilMs(line.demand.key) > nowMs
+    this.#letGo(line, nowMs)
+    if (!this.#isPaused(line, nowMs)) while (line.lacking > 0) this.#ask(line)
+    this.#enterNext(line)
+  }
+
+  #letGo(line: ReservedLine, nowMs: number): void {
+    const isPaused = this.#isPaused(line, nowMs)
     for (let [slot] = line.slots; slot !== undefined && slot.dueMs <= nowMs; [slot] = line.slots) {
       line.slots.shift()
-      // A slot that was missed is lost: in its place another one would leave too close to somebody elsewhere.
-      if (isPaused || nowMs - slot.dueMs > CATCH_UP_MS) continue
+      // A slot that was missed is lost: in its place another one would leave too close to somebody elsewhere. It is not missed
+      // before the next one begins, or a process whose alarms are always late would ask for ever.
+      if (isPaused || nowMs - slot.dueMs > Math.max(CATCH_UP_MS, line.slotMs)) continue
       if (line.first !== undefined) this.release(line.first, { atMs: slot.atMs })
     }
-    if (!isPaused) while (line.lacking > 0) this.#ask(line, line.first as Waiter)
+  }
+
+  #isPaused(line: ReservedLine, nowMs: number): boolean {
+    return this.#pauses.untilMs(line.demand.key) > nowMs
+  }
+
+  #enterNext(line: ReservedLine): void {
     const nextMs = this.#nextMs(line)
     if (nextMs < Infinity) this.timetable.enter(line, nextMs)
     else this.#dropIfEmpty(line)
   }
 
-  /** When something is to be done about a line: a slot is due, or a pause is over for somebody who has none. */
+  /** When something is to be done about a line: a slot is due, or somebody has none and may ask, after a pause. */
   #nextMs(line: ReservedLine): number {
     const slotMs = line.slots[0]?.dueMs ?? Infinity
-    return line.lacking > 0 ? Math.min(slotMs, this.#pauses.untilMs(line.demand.key)) : slotMs
+    if (line.lacking <= 0) return slotMs
+    return Math.min(slotMs, Math.max(this.clock.now(), this.#pauses.untilMs(line.demand.key)))
   }
 
   #giveBackSpare(line: ReservedLine): void {
@@ -177,12 +201,14 @@ export class ReservedShaper extends QueueShaper {
       const slot = line.slots.pop() as Slot
       ignoreFailure(() => this.#store.giveBack(line.demand, slot.taken))
     }
-    if (line.size === 0) this.timetable.strike(line)
     this.#dropIfEmpty(line)
   }
 
   #dropIfEmpty(line: ReservedLine): void {
-    if (line.size === 0 && line.asked === 0 && line.slots.length === 0) this.lines.delete(line.key)
+    if (line.size > 0) return
+    this.timetable.strike(line)
+    // Another one may have taken its place since it was dropped.
+    if (line.asked === 0 && this.lines.get(line.key) === line) this.lines.delete(line.key)
   }
 }
 

@@ -35,7 +35,10 @@ export function checkTurnOptions(options: TurnOptions | undefined, runs: boolean
 }
 
 function checkSignal(value: unknown): void {
-  if (value === undefined || (typeof value === 'object' && value !== null && 'aborted' in value)) return
+  if (value === undefined) return
+  const { aborted, addEventListener, removeEventListener } = (value ?? {}) as Partial<AbortSignal>
+  const canBeFollowed = typeof addEventListener === 'function' && typeof removeEventListener === 'function'
+  if (typeof aborted === 'boolean' && canBeFollowed) return
   throw invalidType('signal', 'an AbortSignal', value)
 }
 

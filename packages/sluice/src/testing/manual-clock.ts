@@ -46,7 +46,7 @@ export class ManualClock implements Clock {
   }
 
   alarm(atMs: number, ring: () => void): () => void {
-    const alarm = { atMs: wholeMicroseconds(atMs, Math.ceil), ring }
+    const alarm = { atMs: firstMicrosecondFrom(atMs), ring }
     this.#alarms.add(alarm)
     return () => void this.#alarms.delete(alarm)
   }
@@ -74,4 +74,10 @@ interface Alarm {
 /** Which is what limits count in: a thousand steps of 0.1 ms are 100 ms. */
 function wholeMicroseconds(ms: number, round: (us: number) => number): number {
   return round(ms * 1000) / 1000
+}
+
+/** A float64 of today's milliseconds is rounded when it is multiplied, and an alarm that rang before its time would be set again. */
+function firstMicrosecondFrom(ms: number): number {
+  const atMs = wholeMicroseconds(ms, Math.ceil)
+  return atMs < ms ? wholeMicroseconds(ms, (us) => Math.floor(us) + 1) : atMs
 }

@@ -1,22 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { setImmediate } from 'node:timers/promises'
 import { ClosedError, createShaper, QueueFullError, WaitTooLongError } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
-
-const START_MS = Date.UTC(2026, 0, 1)
-
-/** Moves the clock from alarm to alarm, so that whatever waits runs at its own time. */
-async function advance(clock: ManualClock, ms: number): Promise<void> {
-  const endMs = clock.now() + ms
-  await setImmediate()
-  while (clock.nextAlarmMs !== undefined && clock.nextAlarmMs <= endMs) {
-    clock.advance(clock.nextAlarmMs - clock.now())
-    await setImmediate()
-  }
-  clock.advance(endMs - clock.now())
-  await setImmediate()
-}
+import { advance, START_MS } from './moving-clocks.js'
 
 function shaperWithLog(drain: string, capacity: number) {
   const clock = new ManualClock(START_MS)
