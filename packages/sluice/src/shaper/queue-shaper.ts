@@ -150,7 +150,8 @@ export abstract class QueueShaper implements Shaper {
 
   /** What ends the waiting besides a turn: a signal, or the longest wait. */
   #endings(waiter: Waiter, maxWaitMs: number, signal: AbortSignal | undefined): () => void {
-    const unfollow = signal === undefined ? undefined : this.#signals.follow(signal, () => this.refuse(waiter, signal.reason))
+    const unfollow =
+      signal === undefined ? undefined : this.#signals.follow(signal, () => this.refuse(waiter, signal.reason))
     const expiry = {
       place: -1,
       dueMs: 0,
@@ -180,11 +181,11 @@ export abstract class QueueShaper implements Shaper {
     let result: Result | PromiseLike<Result>
     try {
       result = work()
+      if (isPromiseLike(result)) return this.#performed(result)
     } catch (error) {
       this.#over()
       return Promise.reject(error)
     }
-    if (isPromiseLike(result)) return this.#performed(result)
     this.#over()
     return Promise.resolve(result)
   }

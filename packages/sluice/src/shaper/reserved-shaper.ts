@@ -7,43 +7,27 @@ import { queueFull } from './own-shaper.js'
 import { Pauses } from './pauses.js'
 import { CATCH_UP_MS, QueueShaper, tooLong } from './queue-shaper.js'
 import type { Turn } from './shaper.js'
+import { Slots } from './slots.js'
 import type { Call } from './turn-options.js'
-
-/** A place in the shared schedule. */
-interface Slot {
-  /** By the clock of this process: never before it is time by the store's. */
-  readonly dueMs: number
-  /** By the store's. */
-  readonly atMs: number
-  readonly taken: Taken
-}
 
 /** Those of a key and cost who wait, and the slots that are reserved for them: whoever is first takes the first. */
 class ReservedLine extends Line {
   readonly demand: Demand
   /** How long a slot is. */
   readonly slotMs: number
-  /** By when they are due. */
-  readonly slots: Slot[] = []
+  readonly slots = new Slots()
   /** How many more are being asked for. */
   asked = 0
 
-  constructor(id: string, demand: Demand, limit: LeakyBucket, due: (line: Line, nowMs: number) => void) {
-    super(id, limit.capacity, due)
-    const { units, perUs } = parseRate('drain', limit.drain)
+  constructor(id: string, demand: Demand, slotMs: number, due: (line: Line, nowMs: number) => void) {
+    super(id, (demand.limit as LeakyBucket).capacity, due)
     this.demand = demand
-    this.slotMs = (demand.cost * Number(perUs)) / Number(units) / 1000
+    this.slotMs = slotMs
   }
 
   /** How many wait for whom there will be no slot. */
   get lacking(): number {
     return this.size - this.slots.length - this.asked
-  }
-
-  addSlot(slot: Slot): void {
-    let at = this.slots.length
-    while (at > 0 && this.slots[at - 1].dueMs > slot.dueMs) at--
-    this.slots.splice(at, 0, slot)
   }
 }
 
@@ -58,11 +42,14 @@ export class ReservedShaper extends QueueShaper {
   readonly #limit: LeakyBucket
   readonly #onFailure: OnFailure | undefined
   readonly #pauses = new Pauses()
+  readonly #unitMs: number
 
   constructor(name: string, limit: LeakyBucket, store: Store, onFailure: OnFailure | undefined) {
     super(name, store.clock ?? systemClock)
     this.#store = store
     this.#limit = limit
+    const { units, perUs } = parseRate('drain', limit.drain)
+    this.#unitMs = Number(perUs) / Number(units) / 1000
     this.#onFailure = onFailure
   }
 
@@ -91,7 +78,7 @@ export class ReservedShaper extends QueueShaper {
   }
 
   protected longestWaitMs(line: Line): number {
-    const [last] = (line as ReservedLine).slots.slice(-1)
+    const { last } = (line as ReservedLine).slots
     return last === undefined ? 0 : Math.max(0, last.dueMs - this.clock.now())
   }
 
@@ -100,7 +87,8 @@ export class ReservedShaper extends QueueShaper {
     let line = this.lines.get(id) as ReservedLine | undefined
     if (line === undefined) {
       const demand = { name: this.name, limit: this.#limit, key, cost, onFailure: this.#onFailure }
-      line = new ReservedLine(id, demand, this.#limit, (due, nowMs) => this.#due(due as ReservedLine, nowMs))
+      const slotMs = cost * this.#unitMs
+      line = new ReservedLine(id, demand, slotMs, (due, nowMs) => this.#due(due as ReservedLine, nowMs))
       this.lines.set(id, line)
     }
     return line
@@ -142,7 +130,7 @@ export class ReservedShaper extends QueueShaper {
     const nowMs = this.clock.now()
     const taken: Taken = { atUs: takenUs[0], cost, delayMs, degraded }
     const atMs = degraded === undefined ? takenUs[0] / 1000 + delayMs : nowMs + delayMs
-    line.addSlot({ dueMs: nowMs + delayMs, atMs, taken })
+    line.slots.add({ dueMs: nowMs + delayMs, atMs, taken })
     const waitMs = waiter === undefined || delayMs <= maxWaitMs ? 0 : this.#waitMs(line, waiter, nowMs)
     if (waiter !== undefined && waitMs > maxWaitMs) this.refuse(waiter, tooLong(maxWaitMs, waitMs))
     else this.#giveBackSpare(line)
@@ -153,7 +141,7 @@ export class ReservedShaper extends QueueShaper {
   /** How long somebody would have to wait, as far as is known: who has a priority takes the slot of somebody else. */
   #waitMs(line: ReservedLine, waiter: Waiter, nowMs: number): number {
     if (waiter.place < 0 || line.slots.length < line.size) return 0
-    return line.slots[line.countBefore(waiter)].dueMs - nowMs
+    return line.slots.at(line.countBefore(waiter)).dueMs - nowMs
   }
 
   /** There is one slot too few: who asked for it goes, or the last one if that has left by another. */
@@ -170,8 +158,9 @@ export class ReservedShaper extends QueueShaper {
 
   #letGo(line: ReservedLine, nowMs: number): void {
     const isPaused = this.#isPaused(line, nowMs)
-    for (let [slot] = line.slots; slot !== undefined && slot.dueMs <= nowMs; [slot] = line.slots) {
-      line.slots.shift()
+    const { slots } = line
+    for (let slot = slots.first; slot !== undefined && slot.dueMs <= nowMs; slot = slots.first) {
+      slots.removeFirst()
       // A slot that was missed is lost: in its place another one would leave too close to somebody elsewhere. It is not missed
       // before the next one begins, or a process whose alarms are always late would ask for ever.
       if (isPaused || nowMs - slot.dueMs > Math.max(CATCH_UP_MS, line.slotMs)) continue
@@ -191,15 +180,15 @@ export class ReservedShaper extends QueueShaper {
 
   /** When something is to be done about a line: a slot is due, or somebody has none and may ask, after a pause. */
   #nextMs(line: ReservedLine): number {
-    const slotMs = line.slots[0]?.dueMs ?? Infinity
+    const slotMs = line.slots.first?.dueMs ?? Infinity
     if (line.lacking <= 0) return slotMs
     return Math.min(slotMs, Math.max(this.clock.now(), this.#pauses.untilMs(line.demand.key)))
   }
 
   #giveBackSpare(line: ReservedLine): void {
     while (line.slots.length > line.size) {
-      const slot = line.slots.pop() as Slot
-      ignoreFailure(() => this.#store.giveBack(line.demand, slot.taken))
+      const { taken } = line.slots.removeLast()
+      ignoreFailure(() => this.#store.giveBack(line.demand, taken))
     }
     this.#dropIfEmpty(line)
   }

@@ -1,0 +1,110 @@
+import { createShaper, memoryStore, type Shaper } from 'sluice'
+import { ManualClock } from 'sluice/testing'
+import { describe, expect, it } from 'vitest'
+import { START_MS } from './moving-clocks.js'
+
+const invalid = { code: expect.stringMatching(/^SLUICE_INVALID_(TYPE|VALUE)$/) }
+
+describe('wrong options of a shaper', () => {
+  it.each<[unknown, RegExp]>([
+    [undefined, /createShaper takes an object/],
+    [{ capacity: 1 }, /drain must be a rate/],
+    [{ drain: 10, capacity: 1 }, /drain must be a rate/],
+    [{ drain: '0/s', capacity: 1 }, /drain must be .* above zero/],
+    [{ drain: '1/s' }, /capacity must be a whole number from 1/],
+    [{ drain: '1/s', capacity: 0 }, /capacity must be a whole number from 1/],
+    [{ drain: '1/s', capacity: 1.5 }, /capacity must be a whole number from 1/],
+    [{ drain: '1/s', capacity: 1, name: '' }, /name must be a non-empty string/],
+    [{ drain: '1/s', capacity: 1, clock: {} }, /clock must be/],
+    [{ drain: '1/s', capacity: 1, onFailure: 'open' }, /onFailure must be left out/],
+    [{ drain: '1/s', capacity: 1, store: memoryStore() }, /name .*must be a non-empty string/],
+    [{ drain: '1/s', capacity: 1, name: 'x', store: {} }, /store must be/],
+    [{ drain: '1/s', capacity: 1, name: 'x', store: null }, /store must be/],
+    [{ drain: '1/s', capacity: 1, name: 'x', store: memoryStore(), clock: new ManualClock(0) }, /clock must be/],
+    [{ drain: '1/s', capacity: 1, name: 'x', store: memoryStore(), onFailure: 'open' }, /onFailure must be left out/],
+    [{ drain: '1/s', capacity: 1, capasity: 1 }, /did you mean capacity/],
+  ])('%o', (options, message) => {
+    expect(() => createShaper(options as never)).toThrow(message)
+  })
+})
+
+const wrongTurns: [unknown, RegExp][] = [
+  [null, /options takes an object/],
+  ['key', /options takes an object/],
+  [{ keys: 'a' }, /did you mean key/],
+  [{ key: '' }, /key must be a non-empty string/],
+  [{ key: 1 }, /key must be a non-empty string/],
+  [{ cost: -1 }, /cost must be a whole number/],
+  [{ cost: 0.5 }, /cost must be a whole number/],
+  [{ cost: '1' }, /cost must be a whole number/],
+  [{ signal: {} }, /signal must be an AbortSignal/],
+  [{ signal: null }, /signal must be an AbortSignal/],
+  [{ signal: { aborted: false } }, /signal must be an AbortSignal/],
+  [{ signal: new AbortController() }, /signal must be an AbortSignal/],
+  [{ priority: 10 }, /priority must be a whole number from -9 to 9/],
+  [{ priority: 0.5 }, /priority must be a whole number from -9 to 9/],
+  [{ priority: 'high' }, /priority must be a whole number from -9 to 9/],
+  [{ maxWaitMs: -1 }, /maxWaitMs must be a number of milliseconds from 0/],
+  [{ maxWaitMs: NaN }, /maxWaitMs must be a number of milliseconds from 0/],
+  [{ maxWaitMs: '1s' }, /maxWaitMs must be a number of milliseconds/],
+]
+
+describe.each(['of its own', 'on a store'])('wrong calls of a shaper %s change nothing', (kind) => {
+  it.each(wrongTurns)('a turn with %o', async (options, message) => {
+    const { shaper, unchanged } = busy(kind)
+    for (const call of [
+      () => shaper.run(() => {}, options as never),
+      () => shaper.wait(options as never),
+      () =>
+        shaper.wrap(
+          () => {},
+          () => options as never,
+        )(),
+    ]) {
+      const error = await call().catch((caught: unknown) => caught)
+      expect(error).toMatchObject({ ...invalid, message: expect.stringMatching(message) })
+    }
+    expect(() => shaper.wrap(() => {}, options as never)).toThrow(message)
+    await unchanged()
+  })
+
+  it('everything else', async () => {
+    const { shaper, unchanged } = busy(kind)
+    await expect(shaper.run('work' as never)).rejects.toThrow(/work must be a function/)
+    expect(() => shaper.wrap(undefined as never)).toThrow(/work must be a function/)
+    const wrapped = shaper.wrap(
+      () => {},
+      () => {
+        throw new Error('mine')
+      },
+    )
+    await expect(wrapped()).rejects.toThrow('mine')
+    for (const ms of [-1, NaN, Infinity, '1s', undefined]) expect(() => shaper.pause(ms as never)).toThrow(/durationMs/)
+    expect(() => shaper.pause(1, { key: '' })).toThrow(/key must be/)
+    expect(() => shaper.pause(1, { keys: '' } as never)).toThrow(/did you mean key/)
+    await expect(shaper.close({ waiting: 'stay' } as never)).rejects.toThrow(/waiting must be 'leave' or 'reject'/)
+    await expect(shaper.close({ waitin: 'leave' } as never)).rejects.toThrow(/did you mean waiting/)
+    await expect(shaper.close(null as never)).rejects.toThrow(/options takes an object/)
+    await unchanged()
+  })
+})
+
+/** A shaper where one waits, and a check that this one still leaves when it would have. */
+function busy(kind: string): { shaper: Shaper; unchanged: () => Promise<void> } {
+  const clock = new ManualClock(START_MS)
+  const numbers = { drain: '10/s', capacity: 2 }
+  const shaper =
+    kind === 'on a store'
+      ? createShaper({ ...numbers, name: 'bank', store: memoryStore({ clock }) })
+      : createShaper({ ...numbers, clock })
+  void shaper.wait()
+  const turn = shaper.wait()
+  const unchanged = async () => {
+    expect([shaper.size, shaper.pending, clock.nextAlarmMs]).toEqual([1, 0, START_MS + 100])
+    clock.advance(100)
+    expect((await turn).atMs).toBe(START_MS + 100)
+    expect([shaper.size, shaper.pending, clock.nextAlarmMs]).toEqual([0, 0, undefined])
+    await shaper.close()
+  }
+  return { shaper, unchanged }
+}

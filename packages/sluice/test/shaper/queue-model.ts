@@ -1,0 +1,113 @@
+/** A queue of a shaper as its laws say, without any of its code: a list that is looked through. Times are milliseconds. */
+export interface Joined {
+  readonly name: number
+  readonly cost: number
+  readonly priority: number
+  readonly maxWaitMs: number
+}
+
+export type Outcome = { readonly leftMs: number } | 'full' | 'too long' | 'aborted'
+
+interface Waiting extends Joined {
+  readonly rank: number
+  readonly expiresMs: number
+}
+
+/** Two things that happen closer together than this may be told apart either way. */
+const NEAR_MS = 0.004
+const EQUAL_MS = 1e-6
+
+export class QueueModel {
+  readonly outcomes = new Map<number, Outcome>()
+  /** Was there anything that rounding may decide? */
+  isUnclear = false
+  #freeMs = -Infinity
+  #pausedMs = -Infinity
+  #waiting: Waiting[] = []
+  #joined = 0
+  #lastRank = -Infinity
+  readonly #unitMs: number
+  readonly #capacity: number
+
+  constructor(unitMs: number, capacity: number) {
+    this.#unitMs = unitMs
+    this.#capacity = capacity
+  }
+
+  join(nowMs: number, { name, cost, priority, maxWaitMs }: Joined): void {
+    const startMs = this.#startMs(nowMs)
+    if (this.#waiting.length === 0) {
+      this.#lastRank = -Infinity
+      if (startMs <= nowMs) {
+        if (cost > this.#capacity) this.outcomes.set(name, 'full')
+        else this.#depart(name, cost, nowMs)
+        return
+      }
+    }
+    const waiting = this.#waiting.reduce((sum, each) => sum + each.cost, 0)
+    const left = Math.max(0, this.#freeMs - nowMs) / this.#unitMs
+    const offMs = Math.abs(left - Math.round(left)) * this.#unitMs
+    if (offMs < NEAR_MS && offMs > EQUAL_MS) this.isUnclear = true
+    if (waiting + Math.ceil(left - EQUAL_MS / this.#unitMs) + cost > this.#capacity) {
+      this.outcomes.set(name, 'full')
+      return
+    }
+    const rank = this.#joined - priority * this.#capacity
+    const waitMs = startMs - nowMs + waiting * this.#unitMs
+    if (Math.abs(waitMs - maxWaitMs) < NEAR_MS) this.isUnclear = true
+    if (waitMs > maxWaitMs && rank >= this.#lastRank) {
+      this.outcomes.set(name, 'too long')
+      return
+    }
+    this.#joined++
+    this.#lastRank = Math.max(this.#lastRank, rank)
+    this.#waiting.push({ name, cost, priority, maxWaitMs, rank, expiresMs: nowMs + maxWaitMs })
+    // A stable sort: of equals, who came first is first.
+    this.#waiting.sort((one, other) => one.rank - other.rank)
+  }
+
+  abort(name: number): void {
+    if (this.#remove(name)) this.outcomes.set(name, 'aborted')
+  }
+
+  pause(untilMs: number): void {
+    this.#pausedMs = Math.max(this.#pausedMs, untilMs)
+  }
+
+  /** All that happens from one moment to another. */
+  advance(fromMs: number, toMs: number): void {
+    let nowMs = fromMs
+    for (;;) {
+      const [first] = this.#waiting
+      if (first === undefined) return
+      const departsMs = this.#startMs(nowMs)
+      const expiring = this.#waiting.reduce((next, each) => (each.expiresMs < next.expiresMs ? each : next))
+      if (Math.abs(departsMs - toMs) < NEAR_MS || Math.abs(departsMs - expiring.expiresMs) < NEAR_MS)
+        this.isUnclear = true
+      nowMs = Math.min(departsMs, expiring.expiresMs)
+      if (nowMs > toMs) return
+      if (departsMs <= expiring.expiresMs) {
+        this.#remove(first.name)
+        this.#depart(first.name, first.cost, departsMs)
+      } else {
+        this.#remove(expiring.name)
+        this.outcomes.set(expiring.name, 'too long')
+      }
+    }
+  }
+
+  #startMs(nowMs: number): number {
+    return Math.max(nowMs, this.#freeMs, this.#pausedMs)
+  }
+
+  #depart(name: number, cost: number, atMs: number): void {
+    this.outcomes.set(name, { leftMs: atMs })
+    this.#freeMs = atMs + cost * this.#unitMs
+  }
+
+  #remove(name: number): boolean {
+    const { length } = this.#waiting
+    this.#waiting = this.#waiting.filter((each) => each.name !== name)
+    return this.#waiting.length < length
+  }
+}
