@@ -14,6 +14,9 @@ const EARLY_US = 1
 /** Nobody waits for less than a microsecond. */
 const LEAST_MS = 0.001
 
+/** What sums of fractions of milliseconds may be off by. */
+const ROUNDED_MS = 1e-6
+
 /** A line, and from when on its first may leave. */
 class OwnLine extends Line {
   freeMs = 0
@@ -154,7 +157,10 @@ export class OwnShaper extends QueueShaper {
    */
   #roomAfterMs(overAfterMs: number, freeAfterMs: number, units: number): number {
     const excess = units - this.#capacity
-    return Math.max(1, Math.ceil((excess > 0 ? freeAfterMs : overAfterMs) + this.#drainMs(excess)))
+    // A difference of today's milliseconds is rounded, and what the schedule says is not.
+    const isPaused = freeAfterMs - overAfterMs > LEAST_MS
+    const afterMs = excess > 0 && isPaused ? Math.round(freeAfterMs * 1000) / 1000 : overAfterMs
+    return Math.max(1, Math.ceil(afterMs + this.#drainMs(excess) - ROUNDED_MS))
   }
 
   #fullError(retryAfterMs: number, cost: number): QueueFullError {

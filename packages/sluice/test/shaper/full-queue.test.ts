@@ -68,6 +68,12 @@ describe('a full queue', () => {
     )
   })
 
+  it('says so to the millisecond where thirds add up to a whole one', async () => {
+    const shaper = createShaper({ drain: '3/7s', capacity: 10, clock: new ManualClock(START_MS) })
+    for (const cost of [2, 1, 1, 1, 4]) expect(await refusal(shaper, cost)).toBeUndefined()
+    expect(await refusal(shaper, 4)).toBe(7_000)
+  })
+
   it('has room for whoever comes before a late alarm rings', async () => {
     const clock = new ManualClock(START_MS)
     const rings: (() => void)[] = []
