@@ -138,8 +138,9 @@ export class ReservedShaper extends QueueShaper {
     }
     const nowMs = this.clock.now()
     const taken: Taken = { atUs: takenUs[0], cost, delayMs, degraded }
-    const atMs = degraded === undefined ? takenUs[0] / 1000 + delayMs : nowMs + delayMs
-    line.addSlot({ dueMs: nowMs + delayMs, atMs, taken })
+    const atMs = degraded === 'open' ? nowMs : takenUs[0] / 1000 + delayMs
+    // What was taken locally was taken by the clock of this process.
+    line.addSlot({ dueMs: degraded === 'local' ? atMs : nowMs + delayMs, atMs, taken })
     if (delayMs > maxWaitMs && waiter.place >= 0 && line.slots.length >= line.size)
       this.refuse(waiter, tooLong(maxWaitMs, delayMs))
     else this.#giveBackSpare(line)
