@@ -7,6 +7,7 @@ import { queueFull } from './own-shaper.js'
 import { Pauses } from './pauses.js'
 import { CATCH_UP_MS, QueueShaper, tooLong } from './queue-shaper.js'
 import type { Turn } from './shaper.js'
+import { StoreTime } from './store-time.js'
 import type { Call } from './turn-options.js'
 
 /** A place in the shared schedule. */
@@ -54,6 +55,7 @@ export class ReservedShaper extends QueueShaper {
   readonly #limit: LeakyBucket
   readonly #onFailure: OnFailure | undefined
   readonly #pauses = new Pauses()
+  readonly #storeTime = new StoreTime()
 
   constructor(name: string, limit: LeakyBucket, store: Store, onFailure: OnFailure | undefined) {
     super(name, store.clock ?? systemClock)
@@ -107,6 +109,8 @@ export class ReservedShaper extends QueueShaper {
   /** Asks for a slot, which `waiter` is the one to be refused for if there is none. */
   #ask(line: ReservedLine, waiter: Waiter, maxWaitMs = Infinity): void {
     line.asked++
+    const askedMs = this.clock.now()
+    const answered = (answer: Answer) => this.#answered(line, waiter, { askedMs, maxWaitMs }, answer)
     const failed = (error: unknown) => {
       line.asked--
       this.#refuseOne(line, waiter, error)
@@ -118,11 +122,16 @@ export class ReservedShaper extends QueueShaper {
       failed(error)
       return
     }
-    if (answer instanceof Promise) answer.then((given) => this.#answered(line, waiter, maxWaitMs, given), failed)
-    else this.#answered(line, waiter, maxWaitMs, answer)
+    if (answer instanceof Promise) answer.then(answered, failed)
+    else answered(answer)
   }
 
-  #answered(line: ReservedLine, waiter: Waiter, maxWaitMs: number, { allowed, decisions, takenUs }: Answer): void {
+  #answered(
+    line: ReservedLine,
+    waiter: Waiter,
+    { askedMs, maxWaitMs }: { readonly askedMs: number; readonly maxWaitMs: number },
+    { allowed, decisions, takenUs }: Answer,
+  ): void {
     line.asked--
     const [{ delayMs, retryAfterMs, degraded }] = decisions
     const { cost } = line.demand
@@ -138,9 +147,11 @@ export class ReservedShaper extends QueueShaper {
     }
     const nowMs = this.clock.now()
     const taken: Taken = { atUs: takenUs[0], cost, delayMs, degraded }
-    const atMs = degraded === 'open' ? nowMs : takenUs[0] / 1000 + delayMs
+    const takenMs = degraded === 'open' ? nowMs : takenUs[0] / 1000
     // What was taken locally was taken by the clock of this process.
-    line.addSlot({ dueMs: degraded === 'local' ? atMs : nowMs + delayMs, atMs, taken })
+    const madeMs = degraded === undefined ? this.#storeTime.madeMs(takenMs, askedMs, nowMs) : takenMs
+    // A slot that is over when it is heard of is not missed: else who is always held up would never leave.
+    line.addSlot({ dueMs: Math.max(nowMs, madeMs + delayMs), atMs: takenMs + delayMs, taken })
     if (delayMs > maxWaitMs && waiter.place >= 0 && line.slots.length >= line.size)
       this.refuse(waiter, tooLong(maxWaitMs, delayMs))
     else this.#giveBackSpare(line)
