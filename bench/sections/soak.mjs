@@ -29,7 +29,7 @@ export const soak = {
       `${usual.callers} processes call an HTTP server at ${usual.perSecond}/s together, through one shaper on Redis ${redis}, for ${usual.ms / 1_000} s. Each has bursts`,
       'of up to 50 calls and lulls of up to a second, more than the rate on average; whoever finds the queue full comes back when',
       `it was told to. The server has an exact log of arrivals, by its own clock, and bans all for good who let more than ${usual.perSecond * MOST}`,
-      'arrive in any second.',
+      'arrive in any second. Redis has a second to answer instead of 50 ms, so that a busy machine sends nobody off without it.',
       '',
       table(['', ''], rows),
     ].join('\n')

@@ -2,34 +2,33 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createShaper } from 'sluice'
 import { quantile } from '../statistics.mjs'
 
-/** The queue never runs dry: it has work for at least so long, and is looked after more often. */
-const LEAST_S = 0.25
+/** The queue never runs dry: it is looked after more often than it could. */
 const LOOK_MS = 50
+const LEAST_JOBS = 3
+/** What is left out at the beginning, while code is compiled. */
+const WARM_UP = 0.1
 
 /**
- * Bursts of random size come at random times to a shaper on the real clock, for so long. Gives the rate at which they left,
+ * Bursts of random size, with work for about `burstMs`, come at random times to a shaper on the real clock. Gives the rate at which they left,
  * the most that left in one turn of the event loop, and how late they were for their slots, in milliseconds.
  */
-export async function shaperDepartures({ perSecond, ms }) {
+export async function shaperDepartures({ perSecond, burstMs, ms }) {
   const shaper = createShaper({ drain: `${perSecond}/s`, capacity: 4 * perSecond })
+  const usual = Math.max(LEAST_JOBS, (perSecond * burstMs) / 1_000)
   const log = departureLog()
-  const all = []
   const endMs = performance.now() + ms
   while (performance.now() < endMs) {
-    if (shaper.size < LEAST_S * perSecond) {
-      const burst = Math.ceil((LEAST_S + Math.random()) * perSecond)
-      for (let i = 0; i < burst; i++) all.push(shaper.wait().then(log.add))
-    }
+    const burst = shaper.size < usual ? Math.ceil((0.5 + Math.random()) * usual) : 0
+    for (let i = 0; i < burst; i++) shaper.wait().then(log.add)
     await pause(Math.random() * LOOK_MS)
   }
-  await Promise.all(all)
+  await shaper.close()
   return log.summary()
 }
 
 function departureLog() {
+  const times = []
   const lateness = []
-  let firstMs
-  let lastMs
   let batch = 0
   let largestBatch = 0
   const endBatch = () => {
@@ -38,23 +37,35 @@ function departureLog() {
   }
   return {
     add({ atMs }) {
-      lastMs = performance.timeOrigin + performance.now()
-      firstMs ??= lastMs
-      lateness.push(lastMs - atMs)
+      const nowMs = performance.timeOrigin + performance.now()
+      times.push(nowMs)
+      lateness.push(nowMs - atMs)
       if (batch++ === 0) setImmediate(endBatch)
     },
     summary() {
       endBatch()
       lateness.sort((one, other) => one - other)
       return {
-        departures: lateness.length,
-        perSecond: ((lateness.length - 1) / (lastMs - firstMs)) * 1_000,
+        departures: times.length,
+        perSecond: 1_000 / slope(times.slice(times.length * WARM_UP)),
         largestBatch,
-        earliestMs: lateness[0],
         medianMs: quantile(lateness, 0.5),
         p99Ms: quantile(lateness, 0.99),
         latestMs: lateness[lateness.length - 1],
       }
     },
   }
+}
+
+/** From one to the next, by least squares, so that it does not hang on how late the first and the last were. */
+function slope(values) {
+  const middle = (values.length - 1) / 2
+  const [first] = values
+  let product = 0
+  let square = 0
+  for (const [i, value] of values.entries()) {
+    product += (i - middle) * (value - first)
+    square += (i - middle) ** 2
+  }
+  return product / square
 }

@@ -20,7 +20,7 @@ export async function shaperSpeed({ contender, jobs, warmUps, turns, perSecond, 
     const { ms } = await runAll(create(NO_BOTTLENECK), jobs)
     found.push((jobs / (ms - (cpuWaitMs() - waitedMs))) * 1_000)
   }
-  await runAll(create(perSecond), waitingJobs / 10)
+  await runAll(create(perSecond), waitingJobs)
   globalThis.gc()
   const { ms, cpuUs } = await runAll(create(perSecond), waitingJobs)
   return {
