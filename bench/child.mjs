@@ -11,6 +11,10 @@ const tasks = {
   httpSpeed: async () => (await import('./tasks/http-speed.mjs')).httpSpeed,
   redisSpeed: async () => (await import('./tasks/redis-speed.mjs')).redisSpeed,
   redisLatency: async () => (await import('./tasks/redis-latency.mjs')).redisLatency,
+  shaperSpeed: async () => (await import('./tasks/shaper-speed.mjs')).shaperSpeed,
+  shaperBytes: async () => (await import('./tasks/shaper-bytes.mjs')).shaperBytes,
+  shaperSpacing: async () => (await import('./tasks/shaper-spacing.mjs')).shaperSpacing,
+  shaperDepartures: async () => (await import('./tasks/shaper-departures.mjs')).shaperDepartures,
   redisBytes: async () => (await import('./tasks/redis-bytes.mjs')).redisBytes,
 }
 const { task, ...options } = JSON.parse(process.argv[2])

@@ -8,6 +8,7 @@ import { Pauses } from './pauses.js'
 import { CATCH_UP_MS, QueueShaper, tooLong } from './queue-shaper.js'
 import type { Turn } from './shaper.js'
 import { Slots } from './slots.js'
+import { StoreTime } from './store-time.js'
 import type { Call } from './turn-options.js'
 
 /** Those of a key and cost who wait, and the slots that are reserved for them: whoever is first takes the first. */
@@ -43,6 +44,7 @@ export class ReservedShaper extends QueueShaper {
   readonly #onFailure: OnFailure | undefined
   readonly #pauses = new Pauses()
   readonly #unitMs: number
+  readonly #storeTime = new StoreTime()
 
   constructor(name: string, limit: LeakyBucket, store: Store, onFailure: OnFailure | undefined) {
     super(name, store.clock ?? systemClock)
@@ -97,6 +99,8 @@ export class ReservedShaper extends QueueShaper {
   /** Asks for a slot; if there is none, `waiter` is refused, or else the last one. */
   #ask(line: ReservedLine, waiter?: Waiter, maxWaitMs = Infinity): void {
     line.asked++
+    const askedMs = this.clock.now()
+    const answered = (answer: Answer) => this.#answered(line, waiter, { askedMs, maxWaitMs }, answer)
     const failed = (error: unknown) => {
       line.asked--
       this.#refuseOne(line, waiter, error)
@@ -108,13 +112,17 @@ export class ReservedShaper extends QueueShaper {
       failed(error)
       return
     }
-    if (answer instanceof Promise) answer.then((given) => this.#answered(line, waiter, maxWaitMs, given), failed)
-    else this.#answered(line, waiter, maxWaitMs, answer)
+    if (answer instanceof Promise) answer.then(answered, failed)
+    else answered(answer)
   }
 
-  #answered(line: ReservedLine, waiter: Waiter | undefined, maxWaitMs: number, given: Answer): void {
+  #answered(
+    line: ReservedLine,
+    waiter: Waiter | undefined,
+    { askedMs, maxWaitMs }: { readonly askedMs: number; readonly maxWaitMs: number },
+    { allowed, decisions, takenUs }: Answer,
+  ): void {
     line.asked--
-    const { allowed, decisions, takenUs } = given
     const [{ delayMs, retryAfterMs, degraded }] = decisions
     const { cost } = line.demand
     if (!allowed) {
@@ -129,8 +137,11 @@ export class ReservedShaper extends QueueShaper {
     }
     const nowMs = this.clock.now()
     const taken: Taken = { atUs: takenUs[0], cost, delayMs, degraded }
-    const atMs = degraded === undefined ? takenUs[0] / 1000 + delayMs : nowMs + delayMs
-    line.slots.add({ dueMs: nowMs + delayMs, atMs, taken })
+    const takenMs = degraded === 'open' ? nowMs : takenUs[0] / 1000
+    // What was taken locally was taken by the clock of this process.
+    const madeMs = degraded === undefined ? this.#storeTime.madeMs(takenMs, askedMs, nowMs) : takenMs
+    // A slot that is over when it is heard of is not missed: else who is always held up would never leave.
+    line.slots.add({ dueMs: Math.max(nowMs, madeMs + delayMs), atMs: takenMs + delayMs, taken })
     const waitMs = waiter === undefined || delayMs <= maxWaitMs ? 0 : this.#waitMs(line, waiter, nowMs)
     if (waiter !== undefined && waitMs > maxWaitMs) this.refuse(waiter, tooLong(maxWaitMs, waitMs))
     else this.#giveBackSpare(line)

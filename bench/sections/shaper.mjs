@@ -1,0 +1,99 @@
+import { inChild } from '../in-child.mjs'
+import { fixed, table, times } from '../markdown.mjs'
+import { peers, shaperContenders } from '../shaper-contenders.mjs'
+import { spread } from '../statistics.mjs'
+import { versions } from '../versions.mjs'
+
+const everybody = Object.keys(shaperContenders)
+const ROUNDS = 3
+const PER_SECOND = 10_000
+const usual = { jobs: 50_000, warmUps: 2, turns: 5, perSecond: PER_SECOND, waitingJobs: PER_SECOND }
+/** One that is slow gets as many as it can do in about a second. */
+const speedOf = { bottleneck: { ...usual, jobs: 500, warmUps: 1, turns: 1, waitingJobs: 500 } }
+const spacing = { perSecond: 100, jobs: 300 }
+const WAITING_JOBS = 100_000
+
+/** Work that waits for its turn, beside those who do the same. */
+export const shaper = {
+  name: 'shaper',
+  title: 'Shaper: work that waits for its turn',
+
+  measure({ full }) {
+    const rounds = full ? 3 * ROUNDS : ROUNDS
+    const found = Object.fromEntries(everybody.map((contender) => [contender, []]))
+    for (let round = 1; round <= rounds; round++) {
+      console.error(`  round ${round} of ${rounds}`)
+      for (const contender of everybody) {
+        found[contender].push({
+          ...inChild('shaperSpeed', { contender, ...usual, ...speedOf[contender] }),
+          ...inChild('shaperSpacing', { contender, ...spacing }),
+        })
+      }
+    }
+    console.error('  bytes')
+    const held = everybody.map((contender) => [contender, inChild('shaperBytes', { contender, jobs: WAITING_JOBS })])
+    return {
+      versions: versions(everybody),
+      found: Object.fromEntries(Object.entries(found).map(middles)),
+      held: Object.fromEntries(held),
+    }
+  },
+
+  render({ versions, found, held }) {
+    const rows = everybody.map((contender) => {
+      const own = found[contender]
+      return [
+        shaperContenders[contender].title,
+        fixed(own.perSecond.median),
+        fixed(own.waitingPerSecond.median),
+        fixed(own.waitingCpuUs.median, 1),
+        fixed(held[contender].bytes),
+        fixed(own.meanMs.median, 2),
+        fixed(own.p99Ms.median, 2),
+        fixed(own.driftMs.median, 2),
+      ]
+    })
+    const head = ['', 'jobs/s, none waits', 'jobs/s at 10,000/s', 'CPU µs', 'bytes', 'mean ms', 'p99 ms', 'drift ms']
+    return [
+      'Jobs that do nothing and come all at once. First how many a second are done where the rate is so high that none waits;',
+      `then at ${fixed(PER_SECOND)}/s, for about a second, how many a second leave and what a job takes of the CPU. Bytes are those of each of`,
+      `${fixed(WAITING_JOBS)} jobs that wait, with the garbage collected. The last columns are how far ${fixed(spacing.jobs)} jobs at ${spacing.perSecond}/s leave from the`,
+      'ideal schedule, the first and each next one 10 ms later: in the mean, 99 % of them, and the last one. Figures are the',
+      `middle of ${ROUNDS} rounds, each of which goes through all contenders, in processes of their own.`,
+      '',
+      table(head, rows),
+      '',
+      `Versions: ${Object.entries(versions)
+        .map(([name, version]) => `${name} ${version}`)
+        .join(', ')}.`,
+      'Each is set to space jobs as evenly as it can: p-queue and p-throttle to one job an interval (at 10,000/s, ten in the',
+      'shortest, a millisecond), bottleneck by `minTime`. It has 500 jobs, which take it about a second, and the others 50,000.',
+    ].join('\n')
+  },
+
+  goals({ found, held }) {
+    return [
+      aheadOfAll(found, 'jobs a second where none waits', ({ perSecond }) => perSecond.median, 'more'),
+      aheadOfAll(found, 'CPU of a job that waits', ({ waitingCpuUs }) => waitingCpuUs.median, 'less'),
+      aheadOfAll(held, 'bytes of a job that waits', ({ bytes }) => bytes, 'less'),
+      aheadOfAll(found, 'mean distance from the schedule', ({ meanMs }) => meanMs.median, 'less'),
+      aheadOfAll(found, 'p99 distance from the schedule', ({ p99Ms }) => p99Ms.median, 'less'),
+    ]
+  },
+}
+
+function middles([contender, rounds]) {
+  const names = Object.keys(rounds[0])
+  return [contender, Object.fromEntries(names.map((name) => [name, spread(rounds.map((round) => round[name]))]))]
+}
+
+function aheadOfAll(found, what, of, better) {
+  const ratios = peers.map((peer) =>
+    better === 'more' ? of(found.sluice) / of(found[peer]) : of(found[peer]) / of(found.sluice),
+  )
+  return {
+    goal: `shaper: ${what}, ahead of ${peers.join(', ')}`,
+    measured: ratios.map(times).join(', '),
+    reached: ratios.every((ratio) => ratio > 1),
+  }
+}

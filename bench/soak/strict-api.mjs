@@ -1,0 +1,38 @@
+// A strict API in a process of its own: whoever lets more than so many requests arrive in any second is banned for good.
+import { createServer } from 'node:http'
+
+const WINDOW_MS = 1_000
+const { mostInASecond } = JSON.parse(process.argv[2])
+/** When requests of the last second arrived, oldest first. */
+const recent = []
+const counts = { arrivals: 0, mostInASecond: 0, bans: 0, refused: 0 }
+let isBanned = false
+
+const server = createServer((request, response) => {
+  if (request.url === '/greeting') {
+    response.end()
+    return
+  }
+  arrived(performance.now())
+  response.statusCode = isBanned ? 403 : 200
+  response.end()
+})
+
+function arrived(nowMs) {
+  counts.arrivals++
+  recent.push(nowMs)
+  while (recent[0] <= nowMs - WINDOW_MS) recent.shift()
+  counts.mostInASecond = Math.max(counts.mostInASecond, recent.length)
+  if (isBanned) counts.refused++
+  else if (recent.length > mostInASecond) {
+    isBanned = true
+    counts.bans++
+    counts.refused++
+  }
+}
+
+// Connections stay open, so that no request waits for one.
+server.keepAliveTimeout = 0
+server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }))
+process.on('message', () => process.send(counts))
+process.on('disconnect', () => process.exit())

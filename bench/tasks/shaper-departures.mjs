@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { createShaper } from 'sluice'
+import { quantile } from '../statistics.mjs'
+
+/** The queue never runs dry: it is looked after more often than it could. */
+const LOOK_MS = 50
+const LEAST_JOBS = 3
+/** What is left out at the beginning, while code is compiled. */
+const WARM_UP = 0.1
+
+/**
+ * Bursts of random size, with work for about `burstMs`, come at random times to a shaper on the real clock. Gives the rate at which they left,
+ * the most that left in one turn of the event loop, and how late they were for their slots, in milliseconds.
+ */
+export async function shaperDepartures({ perSecond, burstMs, ms }) {
+  const shaper = createShaper({ drain: `${perSecond}/s`, capacity: 4 * perSecond })
+  const usual = Math.max(LEAST_JOBS, (perSecond * burstMs) / 1_000)
+  const log = departureLog()
+  const endMs = performance.now() + ms
+  while (performance.now() < endMs) {
+    const burst = shaper.size < usual ? Math.ceil((0.5 + Math.random()) * usual) : 0
+    for (let i = 0; i < burst; i++) shaper.wait().then(log.add)
+    await pause(Math.random() * LOOK_MS)
+  }
+  await shaper.close()
+  return log.summary()
+}
+
+function departureLog() {
+  const times = []
+  const lateness = []
+  let batch = 0
+  let largestBatch = 0
+  const endBatch = () => {
+    largestBatch = Math.max(largestBatch, batch)
+    batch = 0
+  }
+  return {
+    add({ atMs }) {
+      const nowMs = performance.timeOrigin + performance.now()
+      times.push(nowMs)
+      lateness.push(nowMs - atMs)
+      if (batch++ === 0) setImmediate(endBatch)
+    },
+    summary() {
+      endBatch()
+      lateness.sort((one, other) => one - other)
+      return {
+        departures: times.length,
+        perSecond: 1_000 / slope(times.slice(times.length * WARM_UP)),
+        largestBatch,
+        medianMs: quantile(lateness, 0.5),
+        p99Ms: quantile(lateness, 0.99),
+        latestMs: lateness[lateness.length - 1],
+      }
+    },
+  }
+}
+
+/** From one to the next, by least squares, so that it does not hang on how late the first and the last were. */
+function slope(values) {
+  const middle = (values.length - 1) / 2
+  const [first] = values
+  let product = 0
+  let square = 0
+  for (const [i, value] of values.entries()) {
+    product += (i - middle) * (value - first)
+    square += (i - middle) ** 2
+  }
+  return product / square
+}

@@ -1,0 +1,45 @@
+import { cpuWaitMs } from '../cpu-wait.mjs'
+import { shaperContenders } from '../shaper-contenders.mjs'
+import { spread } from '../statistics.mjs'
+
+/** So high that nobody ever waits. */
+const NO_BOTTLENECK = 1e9
+
+/**
+ * Jobs a second where the rate keeps nobody waiting, the middle of several turns, without the time in which this process
+ * waited for a CPU; and where it does: how many a second then leave, and what a job takes of the CPU, in microseconds. All
+ * come at once, and do nothing.
+ */
+export async function shaperSpeed({ contender, jobs, warmUps, turns, perSecond, waitingJobs }) {
+  const create = await shaperContenders[contender].load()
+  for (let i = 0; i < warmUps; i++) await runAll(create(NO_BOTTLENECK), jobs)
+  const found = []
+  for (let turn = 0; turn < turns; turn++) {
+    globalThis.gc()
+    const waitedMs = cpuWaitMs()
+    const { ms } = await runAll(create(NO_BOTTLENECK), jobs)
+    found.push((jobs / (ms - (cpuWaitMs() - waitedMs))) * 1_000)
+  }
+  await runAll(create(perSecond), waitingJobs)
+  globalThis.gc()
+  const { ms, cpuUs } = await runAll(create(perSecond), waitingJobs)
+  return {
+    perSecond: spread(found).median,
+    waitingPerSecond: (waitingJobs / ms) * 1_000,
+    waitingCpuUs: cpuUs / waitingJobs,
+  }
+}
+
+async function runAll({ run }, jobs) {
+  let done = 0
+  const work = () => {
+    done++
+  }
+  const cpu = process.cpuUsage()
+  const startMs = performance.now()
+  await Promise.all(Array.from({ length: jobs }, () => run(work)))
+  const ms = performance.now() - startMs
+  const { user, system } = process.cpuUsage(cpu)
+  if (done !== jobs) throw new Error(`${done} of ${jobs} jobs were done`)
+  return { ms, cpuUs: user + system }
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RedisServer, startRedis } from '../../../../../scripts/redis-server.mjs'
+import { until } from '../../redis/faults-until.js'
+import { type Departure, ShaperFleet } from './fleet-processes.js'
+
+const PER_SECOND = 100
+const SPACING_MS = 1000 / PER_SECOND
+const MICROSECOND_MS = 0.001
+
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+
+afterAll(async () => {
+  await server?.stop()
+})
+
+function startFleet(name: string, callers: readonly number[]) {
+  const shaper = { name, drain: `${PER_SECOND}/s`, capacity: 1_000 }
+  return ShaperFleet.start({ port: server.port, shaper, callers })
+}
+
+/** What is true of any fleet at any time. */
+function expectSpaced(departures: readonly Departure[]): void {
+  const gaps = departures.slice(1).map(({ atMs }, i) => atMs - departures[i].atMs)
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(SPACING_MS - MICROSECOND_MS)
+  // The time of leaving was rounded down.
+  const early = departures.filter(({ atMs, leftMs }) => leftMs + 1 < atMs)
+  expect(early).toEqual([])
+}
+
+/** Slots between the first and the last that nobody left by. */
+function missed(departures: readonly Departure[]): number {
+  const [first, last] = [departures[0], departures[departures.length - 1]]
+  return Math.round((last.atMs - first.atMs) / SPACING_MS) + 1 - departures.length
+}
+
+function inSpan(departures: readonly Departure[], fromMs: number, ms: number): Departure[] {
+  return departures.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + ms)
+}
+
+describe('three processes on one Redis', () => {
+  it('leave at the rate together, never closer and never early, each as often as the others', async () => {
+    using fleet = await startFleet('equal', [30, 30, 30])
+    await until('ten seconds of departures', () => fleet.sorted.length > 10.2 * PER_SECOND, 15_000)
+    await fleet.stop()
+    const all = fleet.sorted
+    expectSpaced(all)
+    const tenSeconds = inSpan(all, all[0].atMs, 10_000)
+    expect(tenSeconds.length).toBeGreaterThanOrEqual(0.99 * 10 * PER_SECOND)
+    expect(tenSeconds.length).toBeLessThanOrEqual(1.01 * 10 * PER_SECOND)
+    for (const { length } of fleet.departures) {
+      expect(length).toBeGreaterThan(0.9 * (all.length / 3))
+      expect(length).toBeLessThan(1.1 * (all.length / 3))
+    }
+  })
+
+  it('leave in the order in which they asked: who asks ten times as often leaves ten times as often', async () => {
+    using fleet = await startFleet('unequal', [50, 5, 5])
+    await until('three seconds of departures', () => fleet.sorted.length > 3 * PER_SECOND)
+    await fleet.stop()
+    expectSpaced(fleet.sorted)
+    const [many, few, fewToo] = fleet.departures.map(({ length }) => length)
+    for (const one of [few, fewToo]) {
+      expect(many / one).toBeGreaterThan(8)
+      expect(many / one).toBeLessThan(12)
+    }
+  })
+
+  it('lose no more than the slots that a process held which is killed', async () => {
+    const HELD = 10
+    using fleet = await startFleet('killed', [30, 30, HELD])
+    await until('two seconds of departures', () => fleet.sorted.length > 2 * PER_SECOND)
+    await fleet.kill(2)
+    const killedMs = Date.now()
+    await until('departures after it', () => fleet.sorted.some(({ atMs }) => atMs > killedMs + 2_500))
+    await fleet.stop()
+    const all = fleet.sorted
+    expectSpaced(all)
+    // What it held lay within what then waited; it may have left by one more without having told.
+    const lost = inSpan(all, killedMs - 500, 1_500)
+    expect(missed(lost)).toBeLessThanOrEqual(HELD + 1)
+    expect(missed(lost)).toBeGreaterThanOrEqual(1)
+    const after = inSpan(all, killedMs + 1_000, 1_500)
+    expect(after.length).toBeGreaterThanOrEqual(0.99 * 1.5 * PER_SECOND - 1)
+  })
+})

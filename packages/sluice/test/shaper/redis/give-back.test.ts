@@ -1,0 +1,87 @@
+import { createLimiter, createShaper, leakyBucket } from 'sluice'
+import { describe, expect, it } from 'vitest'
+import { until } from '../../redis/faults-until.js'
+import { ownServer } from '../../redis/own-server.js'
+
+const own = ownServer()
+
+/** So slow that no slot departs while a test looks. */
+const numbers = { drain: '6/m', capacity: 10 }
+const SPACING_MS = 10_000
+const KEY = 'bank'
+
+/** Two processes would have a shaper each, as these are; and a look at the bucket that they share. */
+function twoShapers(name: string) {
+  const shared = { ...numbers, name, store: own.store }
+  const limiter = createLimiter({ name, limit: leakyBucket(numbers), store: own.store })
+  const nextSlot = async () => Math.ceil((await limiter.peek(KEY)).delayMs / SPACING_MS)
+  const untilNextSlot = (slot: number) => until(`the next slot is ${slot}`, async () => (await nextSlot()) === slot)
+  return { one: createShaper(shared), other: createShaper(shared), nextSlot, untilNextSlot }
+}
+
+/** Somebody who waits until told that it is enough. */
+function waits(shaper: ReturnType<typeof createShaper>) {
+  const controller = new AbortController()
+  const reason = new Error('enough')
+  const turn = shaper.wait({ key: KEY, signal: controller.signal })
+  const ended = expect(turn).rejects.toBe(reason)
+  return {
+    async giveUp() {
+      controller.abort(reason)
+      await ended
+    },
+  }
+}
+
+describe('who gives up over Redis', () => {
+  it('gives the slot back if it is the last of all', async () => {
+    const { one, other, untilNextSlot } = twoShapers('last')
+    await one.wait({ key: KEY })
+    const second = waits(one)
+    await untilNextSlot(2)
+    const third = waits(other)
+    await untilNextSlot(3)
+    await third.giveUp()
+    await untilNextSlot(2)
+    await second.giveUp()
+    await untilNextSlot(1)
+  })
+
+  it('leaves a gap if somebody of another process has a slot behind it', async () => {
+    const { one, other, nextSlot, untilNextSlot } = twoShapers('middle')
+    await one.wait({ key: KEY })
+    const second = waits(one)
+    await untilNextSlot(2)
+    const third = waits(other)
+    await untilNextSlot(3)
+    await second.giveUp()
+    // Asked after the slot was offered, and over the same connection.
+    expect(await nextSlot()).toBe(3)
+    // And when the one behind goes too, only that one's slot is free again.
+    await third.giveUp()
+    await untilNextSlot(2)
+    expect(await nextSlot()).toBe(2)
+  })
+
+  it('lets those behind in its own process move up, and gives back the last of their slots', async () => {
+    const { one, other, untilNextSlot } = twoShapers('own')
+    await other.wait({ key: KEY })
+    const second = waits(one)
+    await untilNextSlot(2)
+    const third = waits(one)
+    await untilNextSlot(3)
+    await second.giveUp()
+    await untilNextSlot(2)
+    await third.giveUp()
+    await untilNextSlot(1)
+  })
+
+  it('has its slot back even if it gave up before Redis had answered', async () => {
+    const { one, other, nextSlot, untilNextSlot } = twoShapers('early')
+    await other.wait({ key: KEY })
+    await waits(one).giveUp()
+    await untilNextSlot(1)
+    await one.onIdle()
+    expect(await nextSlot()).toBe(1)
+  })
+})

@@ -1,0 +1,13 @@
+// `npm run soak`: a minute of a fleet that calls a strict API through a shaper. Fails where a goal is missed, for here
+// they are promises.
+import { readResult } from '../bench/results.mjs'
+import { soak } from '../bench/sections/soak.mjs'
+import { runNode } from './run-command.mjs'
+import { setUp } from './set-up.mjs'
+
+setUp({ build: true, redis: true })
+const { ok } = runNode(['--expose-gc', 'bench/run.mjs', soak.name], { show: true })
+const goals = ok ? soak.goals(readResult(soak.name).data) : []
+for (const { goal, measured, reached } of goals)
+  console.log(`${reached ? 'reached' : 'not reached'}: ${goal}: ${measured}`)
+process.exitCode = ok && goals.every(({ reached }) => reached) ? 0 : 1
