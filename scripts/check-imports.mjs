@@ -8,7 +8,7 @@ import { maskSource } from './mask-source.mjs'
 import { fail } from './run-command.mjs'
 import { root } from './workspaces.mjs'
 
-const layers = ['limits', 'clock', 'addresses', 'stores', 'limiter', 'policy', 'shaper', 'http', 'testing']
+const layers = ['limits', 'clock', 'waiting', 'addresses', 'stores', 'limiter', 'policy', 'shaper', 'http', 'testing']
 const importPattern = /(?<![\w$.])(?:from\s*|import\s*\(?\s*)(['"])( *)\1/g
 const impurePattern =
   /(?<![\w$])(?:Date|performance|setTimeout|setInterval|setImmediate|queueMicrotask|Promise|async|await|Math\s*\.\s*random|process|Buffer)(?![\w$])/g

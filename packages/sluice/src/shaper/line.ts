@@ -1,7 +1,12 @@
-import { Heap, type Placed } from './heap.js'
+import type { Appointment } from '../waiting/agenda.js'
+import { Heap, type Placed } from '../waiting/heap.js'
 import type { Turn } from './shaper.js'
-import type { Dated } from './timetable.js'
 import type { Call } from './turn-options.js'
+
+/** Something that is to be done at a time. */
+export interface Due extends Appointment {
+  due(nowMs: number): void
+}
 
 /** Somebody who waits. */
 export interface Waiter extends Placed {
@@ -18,12 +23,14 @@ export interface Waiter extends Placed {
 }
 
 /** Those of a key who wait, in the order in which they leave. */
-export class Line implements Dated {
+export class Line implements Due {
   readonly key: string
   /** Units of all who wait. */
   waiting = 0
   place = -1
-  dueMs = 0
+  atMs = 0
+  rank = 0
+  order = 0
   readonly due: (nowMs: number) => void
   readonly #waiters = new Heap<Waiter>(isBefore)
   /** How many places a step of priority is worth. */

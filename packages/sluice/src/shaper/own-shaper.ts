@@ -69,7 +69,7 @@ export class OwnShaper extends QueueShaper {
       line.freeMs = freeMs
       line.heldMs = pausedMs
       this.lines.set(key, line)
-      this.timetable.enter(line, freeMs)
+      this.agenda.set(line, freeMs)
     }
     return this.join(line, call)
   }
@@ -80,12 +80,12 @@ export class OwnShaper extends QueueShaper {
     if (line === undefined || line.freeMs >= untilMs) return
     line.freeMs = untilMs
     line.heldMs = untilMs
-    this.timetable.enter(line, untilMs)
+    this.agenda.set(line, untilMs)
   }
 
   protected givenUp(line: Line): void {
     if (line.size > 0) return
-    this.timetable.strike(line)
+    this.agenda.drop(line)
     this.lines.delete(line.key)
   }
 
@@ -97,7 +97,7 @@ export class OwnShaper extends QueueShaper {
   #upToDate(key: string, nowMs: number): OwnLine | undefined {
     if (this.lines.size === 0) return undefined
     const line = this.lines.get(key)
-    if (line === undefined || line.dueMs > nowMs) return line as OwnLine | undefined
+    if (line === undefined || line.atMs > nowMs) return line as OwnLine | undefined
     this.bringUpToDate(line)
     return this.lines.get(key) as OwnLine | undefined
   }
@@ -126,7 +126,7 @@ export class OwnShaper extends QueueShaper {
       line.freeMs = atMs + this.#drainMs(first.cost)
       this.release(first, { atMs })
     }
-    if (line.size > 0) this.timetable.enter(line, line.freeMs)
+    if (line.size > 0) this.agenda.set(line, line.freeMs)
     else this.lines.delete(line.key)
   }
 

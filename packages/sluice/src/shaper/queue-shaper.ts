@@ -2,10 +2,10 @@ import type { Clock } from '../clock.js'
 import { ClosedError, invalidType, invalidValue, WaitTooLongError } from '../errors.js'
 import { checkNames } from '../limits/options.js'
 import { checkKey } from '../stores/index.js'
-import type { Line, Waiter } from './line.js'
+import { Agenda } from '../waiting/agenda.js'
+import { Signals } from '../waiting/signals.js'
+import type { Due, Line, Waiter } from './line.js'
 import type { CloseOptions, Shaper, Turn, TurnOptions } from './shaper.js'
-import { Signals } from './signals.js'
-import { Timetable } from './timetable.js'
 import { type Call, checkTurnOptions, NO_KEY } from './turn-options.js'
 
 /**
@@ -18,9 +18,9 @@ export const CATCH_UP_MS = 20
 export abstract class QueueShaper implements Shaper {
   readonly name: string
   protected readonly clock: Clock
-  protected readonly timetable: Timetable
+  protected readonly agenda: Agenda<Due>
   protected readonly lines = new Map<string, Line>()
-  readonly #signals = new Signals()
+  readonly #signals = new Signals<() => void>((aborted) => aborted())
   #size = 0
   #pending = 0
   #isClosed = false
@@ -29,7 +29,7 @@ export abstract class QueueShaper implements Shaper {
   constructor(name: string, clock: Clock) {
     this.name = name
     this.clock = clock
-    this.timetable = new Timetable(clock)
+    this.agenda = new Agenda(clock, (entry, nowMs) => entry.due(nowMs))
   }
 
   get size(): number {
@@ -150,29 +150,31 @@ export abstract class QueueShaper implements Shaper {
 
   /** What ends the waiting besides a turn: a signal, or the longest wait. */
   #endings(waiter: Waiter, maxWaitMs: number, signal: AbortSignal | undefined): () => void {
-    const unfollow =
-      signal === undefined ? undefined : this.#signals.follow(signal, () => this.refuse(waiter, signal.reason))
-    const expiry = {
+    const aborted = () => this.refuse(waiter, signal?.reason)
+    if (signal !== undefined) this.#signals.watch(signal, aborted)
+    const expiry: Due = {
+      atMs: 0,
+      rank: 0,
+      order: 0,
       place: -1,
-      dueMs: 0,
       due: () => {
         // Whose turn is at the same moment leaves.
         this.bringUpToDate(waiter.line)
         if (waiter.place >= 0) this.refuse(waiter, tooLong(maxWaitMs, this.longestWaitMs(waiter.line)))
       },
     }
-    if (maxWaitMs < Infinity) this.timetable.enter(expiry, this.clock.now() + maxWaitMs)
+    if (maxWaitMs < Infinity) this.agenda.set(expiry, this.clock.now() + maxWaitMs)
     return () => {
-      unfollow?.()
-      this.timetable.strike(expiry)
+      if (signal !== undefined) this.#signals.unwatch(signal, aborted)
+      this.agenda.drop(expiry)
     }
   }
 
   /** Whose time it is leaves now, whenever the alarm rings. */
   protected bringUpToDate(line: Line): void {
     const nowMs = this.clock.now()
-    if (line.place < 0 || line.dueMs > nowMs) return
-    this.timetable.strike(line)
+    if (line.place < 0 || line.atMs > nowMs) return
+    this.agenda.drop(line)
     line.due(nowMs)
   }
 

@@ -185,7 +185,7 @@ export class ReservedShaper extends QueueShaper {
 
   #enterNext(line: ReservedLine): void {
     const nextMs = this.#nextMs(line)
-    if (nextMs < Infinity) this.timetable.enter(line, nextMs)
+    if (nextMs < Infinity) this.agenda.set(line, nextMs)
     else this.#dropIfEmpty(line)
   }
 
@@ -206,7 +206,7 @@ export class ReservedShaper extends QueueShaper {
 
   #dropIfEmpty(line: ReservedLine): void {
     if (line.size > 0) return
-    this.timetable.strike(line)
+    this.agenda.drop(line)
     // Another one may have taken its place since it was dropped.
     if (line.asked === 0 && this.lines.get(line.key) === line) this.lines.delete(line.key)
   }

@@ -1,5 +1,5 @@
 import type { Decision } from '../../limits/index.js'
-import type { Appointment } from './agenda.js'
+import type { Appointment } from '../../waiting/agenda.js'
 
 /** How somebody waits. */
 export interface Patience {

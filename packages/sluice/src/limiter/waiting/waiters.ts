@@ -2,9 +2,9 @@ import type { Clock } from '../../clock.js'
 import { WaitTooLongError } from '../../errors.js'
 import { arithmeticOf, type Decision, type Limit } from '../../limits/index.js'
 import type { Answer, Awaitable } from '../../stores/index.js'
-import { Agenda } from './agenda.js'
+import { Agenda } from '../../waiting/agenda.js'
+import { Signals } from '../../waiting/signals.js'
 import { Line, type Patience, Waiter } from './line.js'
-import { Signals } from './signals.js'
 import { sleepMs, vainMs } from './sleep.js'
 
 /** Where units come from. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { ManualClock } from 'sluice/testing'
 import { expect, it } from 'vitest'
-import { Agenda } from '../../../src/limiter/waiting/agenda.js'
+import { Agenda } from '../../src/waiting/agenda.js'
 
 const steps = fc.array(
   fc.record({

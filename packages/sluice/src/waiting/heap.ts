@@ -43,11 +43,6 @@ export class Heap<Item extends Placed> {
     if (last !== item) this.#settle(last, place)
   }
 
-  /** An item's order has changed. */
-  move(item: Item): void {
-    this.#settle(item, item.place)
-  }
-
   #settle(item: Item, place: number): void {
     const parent = this.#items[(place - 1) >> 1]
     if (place > 0 && this.#isBefore(item, parent)) this.#rise(item, place)
