@@ -85,6 +85,12 @@ export class LeakyBucketArithmetic extends Bucket {
     words[at + LAST_COST] = lastCost - given
   }
 
+  /** How long it takes until the queue is empty, if nobody comes. */
+  queueUs(words: Words, at: number, nowUs: number): number {
+    const queue = this.full - this.level(words, at, nowUs)
+    return queue === 0 ? 0 : queue / this.partsPerUs + Math.max(0, words[at + SINCE] - nowUs)
+  }
+
   wholeAfterUs(words: Words, at: number, users: Users): number {
     return leftAfterUs(users, words[at + LEVEL] + words[at + EXCESS])
   }

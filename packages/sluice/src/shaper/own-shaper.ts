@@ -1,17 +1,17 @@
 import type { Clock } from '../clock.js'
 import { QueueFullError } from '../errors.js'
-import { type LeakyBucket, leakyBucket, microseconds, parseRate } from '../limits/index.js'
-import { type MemoryStore, memoryStore } from '../stores/index.js'
+import { type LeakyBucket, parseRate } from '../limits/index.js'
 import { Line } from './line.js'
 import { Pauses } from './pauses.js'
 import { CATCH_UP_MS, QueueShaper, tooLong } from './queue-shaper.js'
+import { Schedule } from './schedule.js'
 import type { Turn } from './shaper.js'
 import type { Call } from './turn-options.js'
 
 /** Slots are asked for so much early, lest a rounded time lose a fraction of a microsecond at each. */
 const EARLY_US = 1
 
-/** Nobody waits for less than a microsecond. */
+/** Times that differ by less are the same. */
 const LEAST_MS = 0.001
 
 /** What sums of fractions of milliseconds may be off by. */
@@ -33,11 +33,8 @@ export class OwnShaper extends QueueShaper {
   readonly #usPerUnit: number
   /** By which the bucket is larger than the queue, because of what is asked for early. */
   readonly #slack: number
-  readonly #limit: LeakyBucket
-  readonly #schedule: MemoryStore
+  readonly #schedule: Schedule
   readonly #pauses = new Pauses()
-  /** The time at which the schedule is asked. */
-  #askedMs = 0
 
   constructor(name: string, { capacity, drain }: LeakyBucket, clock: Clock) {
     super(name, clock)
@@ -45,18 +42,17 @@ export class OwnShaper extends QueueShaper {
     this.#capacity = capacity
     this.#usPerUnit = Number(perUs) / Number(units)
     this.#slack = Math.ceil((2 * EARLY_US) / this.#usPerUnit) + 1
-    this.#limit = leakyBucket({ capacity: capacity + this.#slack, drain })
-    this.#schedule = memoryStore({ clock: { now: () => this.#askedMs } })
+    this.#schedule = new Schedule(name, capacity + this.#slack, drain)
   }
 
-  protected enter(call: Call): Turn | Promise<Turn> {
+  protected enter(call: Call): number | Promise<Turn> {
     const { key, cost, priority, maxWaitMs } = call
     if (cost > this.#capacity) throw this.#fullError(Infinity, cost)
     const nowMs = this.clock.now()
     let line = this.#upToDate(key, nowMs)
     const pausedMs = line === undefined ? this.#pauses.untilMs(key) : nowMs
-    if (line === undefined && pausedMs <= nowMs && this.#takesAtOnce(key, nowMs, cost)) return { atMs: nowMs }
-    const { delayMs, remaining } = this.#ask(key, nowMs, 0)
+    if (line === undefined && pausedMs <= nowMs && this.#schedule.takeAtOnce(key, nowMs, cost)) return nowMs
+    const { delayMs, remaining } = this.#schedule.take(key, nowMs, 0)
     const freeMs = line?.freeMs ?? Math.max(nowMs + delayMs, pausedMs)
     const waiting = line?.waiting ?? 0
     // The level of the bucket may be between two units, and those who wait and want to are whole ones.
@@ -107,19 +103,19 @@ export class OwnShaper extends QueueShaper {
       const slotMs = Math.max(line.freeMs, nowMs - CATCH_UP_MS)
       const isScheduled = slotMs === line.freeMs && slotMs > line.heldMs
       let askedMs = isScheduled ? (Math.floor(slotMs * 1000) - EARLY_US) / 1000 : slotMs
-      let answer = this.#ask(line.key, askedMs, first.cost)
+      let answer = this.#schedule.take(line.key, askedMs, first.cost)
       if (isScheduled && answer.allowed && answer.delayMs === 0) {
         // Forgotten, because by the time of other keys the slot is over: it would leave as early as it was asked for.
-        this.#schedule.reset(this.name, line.key)
+        this.#schedule.forget(line.key)
         askedMs = slotMs
-        answer = this.#ask(line.key, askedMs, first.cost)
+        answer = this.#schedule.take(line.key, askedMs, first.cost)
       }
       const { allowed, delayMs, retryAfterMs } = answer
       const atMs = askedMs + (allowed ? delayMs : retryAfterMs)
       // Compared with the slot and not with how early it was asked for: else one that is rounded would be for ever ahead.
       if (atMs > slotMs + LEAST_MS) {
         // Somebody who shares the state, because the store is full, or a rate that is rounded down.
-        if (allowed) this.#takeBack(line.key, askedMs, first.cost, delayMs)
+        if (allowed) this.#schedule.takeBack(line.key, askedMs, first.cost, delayMs)
         line.freeMs = atMs
         continue
       }
@@ -128,23 +124,6 @@ export class OwnShaper extends QueueShaper {
     }
     if (line.size > 0) this.agenda.set(line, line.freeMs)
     else this.lines.delete(line.key)
-  }
-
-  #ask(key: string, atMs: number, cost: number) {
-    this.#askedMs = atMs
-    return this.#schedule.decideOne(this.name, this.#limit, key, cost)
-  }
-
-  #takesAtOnce(key: string, nowMs: number, cost: number): boolean {
-    const { allowed, delayMs } = this.#ask(key, nowMs, cost)
-    if (delayMs < LEAST_MS) return allowed
-    this.#takeBack(key, nowMs, cost, delayMs)
-    return false
-  }
-
-  #takeBack(key: string, atMs: number, cost: number, delayMs: number): void {
-    const taken = { atUs: microseconds(atMs), cost, delayMs }
-    this.#schedule.giveBack({ name: this.name, limit: this.#limit, key, cost }, taken)
   }
 
   #drainMs(units: number): number {

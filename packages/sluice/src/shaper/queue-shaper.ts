@@ -44,7 +44,7 @@ export abstract class QueueShaper implements Shaper {
     if (typeof work !== 'function') return Promise.reject(invalidType('work', 'a function', work))
     const turn = this.#enter(options, true)
     // What is chained to a promise runs in the context of whoever chained it.
-    if (turn instanceof Promise) return turn.then(() => this.#perform(work))
+    if (typeof turn !== 'number') return turn.then(() => this.#perform(work))
     this.#pending++
     return this.#perform(work)
   }
@@ -65,7 +65,8 @@ export abstract class QueueShaper implements Shaper {
   }
 
   async wait(options?: TurnOptions): Promise<Turn> {
-    return this.#enter(options, false)
+    const turn = this.#enter(options, false)
+    return typeof turn === 'number' ? { atMs: turn } : turn
   }
 
   pause(durationMs: number, options?: { readonly key?: string }): void {
@@ -93,8 +94,8 @@ export abstract class QueueShaper implements Shaper {
     return this.onIdle()
   }
 
-  /** Lets somebody go at once, or wait in a line; whoever cannot wait is an error. */
-  protected abstract enter(call: Call): Turn | Promise<Turn>
+  /** Lets somebody go at once, and says when that is, or wait in a line; whoever cannot wait is an error. */
+  protected abstract enter(call: Call): number | Promise<Turn>
 
   /** Nobody of a key leaves before then. */
   protected abstract hold(key: string, untilMs: number): void
@@ -131,7 +132,7 @@ export abstract class QueueShaper implements Shaper {
     this.#checkIdle()
   }
 
-  #enter(options: TurnOptions | undefined, runs: boolean): Turn | Promise<Turn> {
+  #enter(options: TurnOptions | undefined, runs: boolean): number | Promise<Turn> {
     try {
       const call = checkTurnOptions(options, runs)
       if (this.#isClosed) throw this.#closedError()

@@ -55,7 +55,7 @@ export class ReservedShaper extends QueueShaper {
     this.#onFailure = onFailure
   }
 
-  protected enter(call: Call): Turn | Promise<Turn> {
+  protected enter(call: Call): Promise<Turn> {
     const { capacity } = this.#limit
     const { key, cost } = call
     if (cost > capacity) throw queueFull(this.name, capacity, cost, Infinity)

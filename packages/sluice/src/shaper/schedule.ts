@@ -1,0 +1,60 @@
+import { arithmeticOf, type Decision, leakyBucket, microseconds } from '../limits/index.js'
+import type { LeakyBucketArithmetic } from '../limits/leaky-bucket.js'
+import { type MemoryStore, memoryStore } from '../stores/index.js'
+import { NO_KEY } from './turn-options.js'
+
+/** Nobody waits for less than a microsecond. */
+const LEAST_US = 1
+
+/**
+ * What has left, in a leaky bucket for each key: a memory store that is asked at any time that it is told, because a slot is
+ * taken at the time for which it was meant. Those without a key, who are all in many programs, have a bucket beside it.
+ */
+export class Schedule {
+  readonly #name: string
+  readonly #bucket: LeakyBucketArithmetic
+  readonly #words: Float64Array
+  readonly #store: MemoryStore
+  #askedMs = 0
+
+  constructor(name: string, capacity: number, drain: string) {
+    this.#name = name
+    this.#bucket = arithmeticOf(leakyBucket({ capacity, drain })) as LeakyBucketArithmetic
+    this.#words = new Float64Array(this.#bucket.words)
+    this.#bucket.start(this.#words, 0, 0)
+    this.#store = memoryStore({ clock: { now: () => this.#askedMs } })
+  }
+
+  /** Takes a slot at a time: `delayMs` is how much later it is. A cost of 0 looks, and takes nothing. */
+  take(key: string, atMs: number, cost: number): Decision {
+    if (key === NO_KEY) return this.#bucket.tryTake(this.#words, 0, microseconds(atMs), cost)
+    this.#askedMs = atMs
+    return this.#store.decideOne(this.#name, this.#bucket.limit, key, cost)
+  }
+
+  /** Takes a slot now, if there is one now. */
+  takeAtOnce(key: string, nowMs: number, cost: number): boolean {
+    if (key === NO_KEY) return this.#takeAtOnce(microseconds(nowMs), cost)
+    const { allowed, delayMs } = this.take(key, nowMs, cost)
+    if (!allowed || delayMs * 1000 < LEAST_US) return allowed
+    this.takeBack(key, nowMs, cost, delayMs)
+    return false
+  }
+
+  takeBack(key: string, atMs: number, cost: number, delayMs: number): void {
+    const taken = { atUs: microseconds(atMs), cost, delayMs }
+    if (key === NO_KEY) this.#bucket.giveBack(this.#words, 0, taken.atUs, cost, taken)
+    else this.#store.giveBack({ name: this.#name, limit: this.#bucket.limit, key, cost }, taken)
+  }
+
+  forget(key: string): void {
+    if (key === NO_KEY) this.#bucket.start(this.#words, 0, 0)
+    else this.#store.reset(this.#name, key)
+  }
+
+  #takeAtOnce(nowUs: number, cost: number): boolean {
+    if (this.#bucket.queueUs(this.#words, 0, nowUs) >= LEAST_US) return false
+    this.#bucket.take(this.#words, 0, nowUs, cost)
+    return true
+  }
+}
