@@ -85,10 +85,13 @@ export class LeakyBucketArithmetic extends Bucket {
     words[at + LAST_COST] = lastCost - given
   }
 
-  /** How long it takes until the queue is empty, if nobody comes. */
-  queueUs(words: Words, at: number, nowUs: number): number {
-    const queue = this.full - this.level(words, at, nowUs)
-    return queue === 0 ? 0 : queue / this.partsPerUs + Math.max(0, words[at + SINCE] - nowUs)
+  /** Takes a slot if the queue is gone in less than so many microseconds, and says whether it did. */
+  takeWithin(words: Words, at: number, nowUs: number, cost: number, leastUs: number): boolean {
+    const level = this.level(words, at, nowUs)
+    const queue = this.full - level
+    if (queue > 0 && queue / this.partsPerUs + Math.max(0, words[at + SINCE] - nowUs) >= leastUs) return false
+    this.takeFrom(words, at, nowUs, level, cost)
+    return true
   }
 
   wholeAfterUs(words: Words, at: number, users: Users): number {

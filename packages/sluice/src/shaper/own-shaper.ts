@@ -35,6 +35,7 @@ export class OwnShaper extends QueueShaper {
   readonly #slack: number
   readonly #schedule: Schedule
   readonly #pauses = new Pauses()
+  #hasMadeRoom = false
 
   constructor(name: string, { capacity, drain }: LeakyBucket, clock: Clock) {
     super(name, clock)
@@ -49,15 +50,17 @@ export class OwnShaper extends QueueShaper {
     const { key, cost, priority, maxWaitMs } = call
     if (cost > this.#capacity) throw this.#fullError(Infinity, cost)
     const nowMs = this.clock.now()
-    let line = this.#upToDate(key, nowMs)
+    let line = this.lines.size === 0 ? undefined : (this.lines.get(key) as OwnLine | undefined)
     const pausedMs = line === undefined ? this.#pauses.untilMs(key) : nowMs
     if (line === undefined && pausedMs <= nowMs && this.#schedule.takeAtOnce(key, nowMs, cost)) return nowMs
     const { delayMs, remaining } = this.#schedule.take(key, nowMs, 0)
     const freeMs = line?.freeMs ?? Math.max(nowMs + delayMs, pausedMs)
     const waiting = line?.waiting ?? 0
     // The level of the bucket may be between two units, and those who wait and want to are whole ones.
-    if (cost > 0 && waiting + cost + this.#slack > remaining)
+    if (cost > 0 && waiting + cost + this.#slack > remaining) {
+      if (line !== undefined && this.#makesRoom(line, nowMs)) return this.enter(call)
       throw this.#fullError(this.#roomAfterMs(delayMs, freeMs - nowMs, waiting + cost), cost)
+    }
     const waitMs = freeMs - nowMs + this.#drainMs(waiting)
     if (waitMs > maxWaitMs && (line === undefined || line.isLast(priority))) throw tooLong(maxWaitMs, waitMs)
     if (line === undefined) {
@@ -89,13 +92,18 @@ export class OwnShaper extends QueueShaper {
     return Math.max(0, (line as OwnLine).freeMs - this.clock.now()) + this.#drainMs(line.waiting)
   }
 
-  /** The line of a key; those whose time it is leave first, for an alarm may be later than whoever comes. */
-  #upToDate(key: string, nowMs: number): OwnLine | undefined {
-    if (this.lines.size === 0) return undefined
-    const line = this.lines.get(key)
-    if (line === undefined || line.atMs > nowMs) return line as OwnLine | undefined
+  /**
+   * Those whose time it is leave, for an alarm may be later than whoever comes. Once only until somebody else can run: what
+   * they do begins then, and a caller who comes again and again would let a crowd go at its end.
+   */
+  #makesRoom(line: OwnLine, nowMs: number): boolean {
+    if (this.#hasMadeRoom || line.atMs > nowMs) return false
+    this.#hasMadeRoom = true
+    queueMicrotask(() => {
+      this.#hasMadeRoom = false
+    })
     this.bringUpToDate(line)
-    return this.lines.get(key) as OwnLine | undefined
+    return true
   }
 
   #depart(line: OwnLine, nowMs: number): void {

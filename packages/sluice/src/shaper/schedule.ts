@@ -34,7 +34,7 @@ export class Schedule {
 
   /** Takes a slot now, if there is one now. */
   takeAtOnce(key: string, nowMs: number, cost: number): boolean {
-    if (key === NO_KEY) return this.#takeAtOnce(microseconds(nowMs), cost)
+    if (key === NO_KEY) return this.#bucket.takeWithin(this.#words, 0, microseconds(nowMs), cost, LEAST_US)
     const { allowed, delayMs } = this.take(key, nowMs, cost)
     if (!allowed || delayMs * 1000 < LEAST_US) return allowed
     this.takeBack(key, nowMs, cost, delayMs)
@@ -50,11 +50,5 @@ export class Schedule {
   forget(key: string): void {
     if (key === NO_KEY) this.#bucket.start(this.#words, 0, 0)
     else this.#store.reset(this.#name, key)
-  }
-
-  #takeAtOnce(nowUs: number, cost: number): boolean {
-    if (this.#bucket.queueUs(this.#words, 0, nowUs) >= LEAST_US) return false
-    this.#bucket.take(this.#words, 0, nowUs, cost)
-    return true
   }
 }
