@@ -13,6 +13,8 @@ export interface Call {
   readonly input: string | Request
   readonly init: RequestInit | undefined
   readonly signal: AbortSignal | undefined
+  /** The request that was given. Only while somebody holds it does its signal follow the one that it was made with. */
+  readonly given?: Request
   /** It can be sent more than once: a stream cannot. */
   readonly isRepeatable: boolean
 }
@@ -46,18 +48,31 @@ export function readCall(...[target, given]: FetchArguments): Call {
   const hasStream = !hasOwnBody && whole !== undefined && hasBody(whole)
   const method = rest.method ?? whole?.method ?? 'GET'
   const headers = new Headers(rest.headers ?? whole?.headers)
-  return {
-    request: new Request(whole?.url ?? String(target), {
-      ...rest,
-      method,
-      headers,
-      ...((hasOwnBody || hasStream) && { body: SOMETHING }),
-    }),
+  const request = new Request(whole?.url ?? String(target), {
+    ...rest,
+    method,
+    headers,
+    ...((hasOwnBody || hasStream) && { body: SOMETHING }),
+  })
+  const call = {
+    request,
     input: whole ?? String(target),
     init: init && { ...init, ...(rest.headers && { headers }), ...(hasOwnBody && { body }) },
     signal: (signal === undefined ? whole?.signal : signal) ?? undefined,
     isRepeatable: isRepeatable && !hasStream,
   }
+  // One of another library is known only to the `fetch` that belongs to it, and stays as it is.
+  if (!(whole instanceof Request)) return call
+  // Takes the body, as `fetch` does, unless there is another one in its place.
+  const copy = hasOwnBody ? new Request(whole, { method, body: SOMETHING }) : new Request(whole)
+  // The copy's signal would follow no more once the copy is collected, which may be while the response is read.
+  const sent = { ...(call.init ?? referrerOf(copy)), signal: call.signal ?? null }
+  return { ...call, input: copy, init: sent, given: whole }
+}
+
+/** With any init at all, `fetch` forgets the referrer of a request. */
+function referrerOf({ referrer, referrerPolicy }: Request): RequestInit {
+  return { referrer, referrerPolicy }
 }
 
 /** Also one of another library, which the `fetch` that belongs to it understands. */

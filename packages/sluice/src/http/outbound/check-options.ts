@@ -2,6 +2,8 @@ import { systemClock } from '../../clock.js'
 import { invalidType, invalidValue } from '../../errors.js'
 import { checkNames } from '../../limits/options.js'
 import { checkClock } from '../../stores/index.js'
+import { hostOf } from './host-of.js'
+import { jitterOf } from './jitter-of.js'
 import type { BudgetOptions } from './retry-budget.js'
 import type { FetchCallOptions, FetchRateOptions } from './shaped-fetch-options.js'
 import { SHAPER_OPTIONS, type ShapersByHost, shapersByHost } from './shapers-by-host.js'
@@ -24,14 +26,14 @@ export function checkShapedFetchOptions(options: unknown): CheckedOptions {
   const clock = checkClock(given.clock)
   const { keyOf, fetch, random, store } = given as Partial<FetchRateOptions>
   return {
-    keyOf: keyOf ?? (({ url }) => new URL(url).host),
+    keyOf: keyOf ?? (({ url }) => hostOf(url)),
     maxWaitMs: checkMs('maxWaitMs', given.maxWaitMs, Infinity),
     retries: checkRetries(given.retries),
     budget: checkBudget(given.budget),
     longestRetryAfterMs: checkMs('longestRetryAfterMs', given.longestRetryAfterMs, 60_000),
     // Looked up with every call, for those who replace the global one later.
     fetch: fetch ?? ((...args) => globalThis.fetch(...args)),
-    random: random ?? Math.random,
+    random: jitterOf(random ?? Math.random),
     ...shapersByHost(given),
     clock: clock ?? store?.clock ?? systemClock,
   }

@@ -4,7 +4,7 @@ import type { BudgetOptions } from './retry-budget.js'
 /** More are not remembered; the one that was called longest ago begins anew. */
 const MOST = 10_000
 
-/** Whom we call, by key: only those with calls under way, and those that have lately failed. */
+/** Whom we call, by key: only those with calls under way, and those that have lately failed or have retries saved up. */
 export class Destinations {
   readonly #budget: Required<BudgetOptions>
   readonly #byKey = new Map<string, Destination>()

@@ -8,6 +8,7 @@ import { type Call, type FetchArguments, readCall } from './call.js'
 import type { CheckedOptions } from './check-options.js'
 import type { Destination } from './destination.js'
 import { Destinations } from './destinations.js'
+import { hostOf } from './host-of.js'
 import { Patience } from './patience.js'
 import { backoffMs, isWorthRetrying } from './retrying.js'
 
@@ -52,16 +53,17 @@ export class Outbound {
     if (this.#isClosed) throw new ClosedError('this shapedFetch is closed and makes no calls any more')
     const call = readCall(...args)
     const { fetch, keyOf, shaperOf } = this.#options
-    const { protocol, host } = new URL(call.request.url)
+    const { url } = call.request
+    const { protocol } = new URL(url)
     // What is in the URL itself, or in this process, is nobody's to protect.
-    if (protocol !== 'http:' && protocol !== 'https:') return fetch(...args)
+    if (protocol !== 'http:' && protocol !== 'https:') return fetch(call.input, call.init)
     call.signal?.throwIfAborted()
     const key = atOnce('keyOf', keyOf(call.request))
     checkKey(key, 'what keyOf gives')
     const destination = this.#destinations.enter(key)
     this.#calls++
     try {
-      return await this.#persist(call, { key, destination, shaper: shaperOf(host) })
+      return await this.#persist(call, { key, destination, shaper: shaperOf(hostOf(url)) })
     } finally {
       this.#destinations.leave(key, destination)
       if (--this.#calls === 0) for (const resolve of this.#onIdle.splice(0)) resolve()

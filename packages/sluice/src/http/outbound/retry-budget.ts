@@ -22,9 +22,9 @@ export class RetryBudget {
     this.#left = least
   }
 
-  /** No different from a new one, or better. */
+  /** No different from a new one. One that began with less than a retry may have saved up more. */
   get isWhole(): boolean {
-    return this.#left >= this.#least
+    return this.#left === this.#least
   }
 
   /** A call is made. */

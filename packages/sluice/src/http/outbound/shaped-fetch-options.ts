@@ -14,7 +14,10 @@ export interface FetchHostOptions {
 
 /** What can be said of outbound calls, however they are shaped. */
 export interface FetchCallOptions {
-  /** Whose queue a call waits in. It is shown the request without its body. Default: the host, with its port. */
+  /**
+   * Whose queue a call waits in. It is shown the request without its body. Default: the host, with its port and without a dot
+   * at the end of its name.
+   */
   readonly keyOf?: (request: Request) => string
   /** A call, or a retry of it, that would wait longer for its turn is rejected with a `WaitTooLongError`. Default: no bound. */
   readonly maxWaitMs?: number
@@ -29,7 +32,7 @@ export interface FetchCallOptions {
   readonly longestRetryAfterMs?: number
   /** Makes the calls. Default: the global one. */
   readonly fetch?: (...args: FetchArguments) => Promise<Response>
-  /** Gives numbers from 0 to 1 for jitter. Default `Math.random`. */
+  /** Gives numbers from 0 to 1 for jitter; anything else counts as 1, the longest wait. Default `Math.random`. */
   readonly random?: () => number
   /** By which calls wait. Default: the store's, which it has to be, else the process's. */
   readonly clock?: Clock
@@ -47,7 +50,10 @@ export interface FetchRateOptions extends FetchCallOptions {
   readonly store?: SyncStore | AsyncStore
   /** What happens when the store does not answer, as in `createShaper`. Default `'local'`. */
   readonly onFailure?: OnFailure
-  /** Hosts that are called faster or slower than others, as they are written in URLs. */
+  /**
+   * Hosts that are called faster or slower than others, as they are written in URLs. A dot at the end of a name counts for
+   * nothing.
+   */
   readonly hosts?: Readonly<Record<string, FetchHostOptions>>
   readonly shaper?: undefined
 }

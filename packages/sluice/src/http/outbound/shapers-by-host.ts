@@ -2,10 +2,12 @@ import { invalidType, invalidValue, naming, shown } from '../../errors.js'
 import { checkNames } from '../../limits/options.js'
 import { createShaper, type Shaper, type SharedShaperOptions } from '../../shaper/index.js'
 import { type AsyncStore, checkKey } from '../../stores/index.js'
+import { withoutLastDot } from './host-of.js'
 import type { FetchHostOptions, FetchRateOptions } from './shaped-fetch-options.js'
 
 /** Which shaper calls of a host wait in. */
 export interface ShapersByHost {
+  /** The host is one that `hostOf` gives. */
   readonly shaperOf: (host: string) => Shaper
   /** Those to close: one that was given is somebody else's. */
   readonly ownShapers: readonly Shaper[]
@@ -35,15 +37,18 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
     // Whichever kind of store it is, or none, createShaper checks what goes with it.
     createShaper({ name, ...numbers, store, clock, onFailure } as SharedShaperOptions<AsyncStore>)
   const common = make(name, { drain, capacity })
-  const byHost = new Map(
-    Object.entries(hosts === undefined ? {} : checkObject('hosts', hosts)).map(([host, numbers]) => {
-      checkHost(host)
-      return naming(`hosts[${shown(host)}]`, () => {
-        const own = checkNames('it', numbers, ['drain', 'capacity']) as FetchHostOptions
-        return [host, make(`${name}/${host}`, { drain: own.drain ?? drain, capacity: own.capacity ?? capacity })]
-      })
-    }),
-  )
+  const byHost = new Map<string, Shaper>()
+  for (const [written, numbers] of Object.entries(hosts === undefined ? {} : checkObject('hosts', hosts))) {
+    checkHost(written)
+    const host = withoutLastDot(written)
+    if (byHost.has(host))
+      throw invalidValue('hosts', 'of hosts that are there once, with or without a last dot', written)
+    naming(`hosts[${shown(written)}]`, () => {
+      const own = checkNames('it', numbers, ['drain', 'capacity']) as FetchHostOptions
+      const shaper = make(`${name}/${host}`, { drain: own.drain ?? drain, capacity: own.capacity ?? capacity })
+      byHost.set(host, shaper)
+    })
+  }
   return { shaperOf: (host) => byHost.get(host) ?? common, ownShapers: [common, ...byHost.values()] }
 }
 

@@ -51,14 +51,60 @@ describe('a call that waits', () => {
     expect(readCall(request(), { body: 'other' }).isRepeatable).toBe(true)
   })
 
-  it('shows what is asked of whom, and leaves the body alone', async () => {
+  it('is a copy of a Request, and takes its body, as fetch does', async () => {
+    const request = new Request(URL_TEXT, { method: 'PUT', headers: { a: '1' }, body: 'text' })
+    const { input, init } = readCall(request)
+    request.headers.set('a', '2')
+    expect(request.bodyUsed).toBe(true)
+    const sent = new Request(input, init)
+    expect([sent.url, sent.method, sent.headers.get('a'), await sent.text()]).toEqual([URL_TEXT, 'PUT', '1', 'text'])
+    expect(() => readCall(request)).toThrow(TypeError)
+  })
+
+  it('leaves the body of a Request alone where it has one of its own, or is refused', async () => {
+    const request = new Request(URL_TEXT, { method: 'PUT', headers: { a: '1' }, body: 'text' })
+    const { input, init } = readCall(request, { body: 'other' })
+    const sent = new Request(input, init)
+    expect([sent.method, sent.headers.get('a'), await sent.text()]).toEqual(['PUT', '1', 'other'])
+    const ofGet = readCall(new Request(URL_TEXT), { method: 'POST', body: 'other' })
+    expect(await new Request(ofGet.input, ofGet.init).text()).toBe('other')
+    expect(() => readCall(request, { method: 'CONNECT' })).toThrow(TypeError)
+    expect(await request.text()).toBe('text')
+    expect(readCall(request, { body: 'other' }).isRepeatable).toBe(true)
+  })
+
+  it('hands on a request of another library as it is', () => {
+    const other = { url: URL_TEXT, method: 'GET', headers: new Headers() } as Request
+    const { input, init } = readCall(other)
+    expect(input).toBe(other)
+    expect(init).toBeUndefined()
+  })
+
+  // The signal of a copy that nobody holds any more may be collected, and then tells nobody that the caller has aborted.
+  it('has the signal of the Request itself, not one that follows it', () => {
     const { signal } = new AbortController()
-    const request = new Request(URL_TEXT, { method: 'put', headers: { a: '1' }, body: 'text', signal })
+    const request = new Request(URL_TEXT, { signal })
+    for (const { init } of [readCall(request), readCall(request, { method: 'DELETE' })])
+      expect(init?.signal).toBe(request.signal)
+    expect(readCall(request, { signal }).init?.signal).toBe(signal)
+    expect(readCall(request, { signal: null }).init?.signal).toBeNull()
+  })
+
+  it('keeps the referrer of a Request, as fetch does unless there is an init', () => {
+    const request = new Request(URL_TEXT, { referrer: '', referrerPolicy: 'origin' })
+    const { input, init } = readCall(request)
+    const sent = new Request(input, init)
+    expect([sent.referrer, sent.referrerPolicy]).toEqual([request.referrer, 'origin'])
+  })
+
+  it('shows what is asked of whom', () => {
+    const { signal } = new AbortController()
+    const make = () => new Request(URL_TEXT, { method: 'put', headers: { a: '1' }, body: 'text', signal })
+    const request = make()
     const call = readCall(request)
     expect([call.request.url, call.request.method, call.request.headers.get('a')]).toEqual([URL_TEXT, 'PUT', '1'])
     expect(call.signal).toBe(request.signal)
-    expect(await request.text()).toBe('text')
-    const other = readCall(request, { method: 'delete', headers: { b: '2' }, signal: null })
+    const other = readCall(make(), { method: 'delete', headers: { b: '2' }, signal: null })
     expect([other.request.method, other.request.headers.get('a'), other.request.headers.get('b')]).toEqual([
       'DELETE',
       null,

@@ -39,6 +39,7 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   ],
   ['a host in capitals', { ...rate, hosts: { 'A.example': {} } }, "got 'A.example'"],
   ['a host with a port that no URL shows', { ...rate, hosts: { 'a.example:443': {} } }, 'without the ports 80 and 443'],
+  ['a host twice', { ...rate, hosts: { 'a.b': {}, 'a.b.': {} } }, "once, with or without a last dot, got 'a.b.'"],
   ["a host's rate", { ...rate, hosts: { 'a.b': { drain: '10' } } }, "hosts['a.b']: drain must be a rate"],
   ["a host's name", { ...rate, hosts: { 'a.b': { drian: '1/s' } } }, "hosts['a.b']: it has no option 'drian'; did you"],
   ['a rate beside a shaper', { shaper, drain: '10/s' }, 'drain must be left out beside a shaper'],

@@ -156,6 +156,20 @@ describe('what is remembered of whom we call', () => {
     expect(destinations.size).toBe(0)
   })
 
+  it('is kept while it has saved up more than a new one has', () => {
+    const destinations = new Destinations({ ratio: 0.5, least: 0 })
+    const call = () => {
+      const destination = destinations.enter('a')
+      destinations.leave('a', destination)
+      return destination
+    }
+    const first = call()
+    expect(call()).toBe(first)
+    expect(first.budget.spend()).toBe(true)
+    call().budget.spend()
+    expect(call().budget.spend()).toBe(true)
+  })
+
   it('never grows without bound, and forgets whom nobody has called for longest', () => {
     const destinations = new Destinations(budget)
     const fail = (key: string) => {

@@ -38,6 +38,20 @@ describe('turns', () => {
     expect(side.times).toEqual([0, 0, 1_000, 2_000])
   })
 
+  it('are those of the host, with or without a dot at its end', async () => {
+    const call = shaped({ hosts: { 'slow.example:8080': { drain: '1/s' }, 'slower.example.': { drain: '0.5/s' } } })
+    const hosts = ['a.example', 'a.example.', 'slow.example:8080', 'slow.example.:8080', 'slower.example.']
+    await side.during(Promise.all([...hosts, 'slower.example'].map((host) => call(`https://${host}`))))
+    expect(side.seen.map(({ url, atMs }) => [url.host, atMs])).toEqual([
+      ['a.example', 0],
+      ['slow.example:8080', 0],
+      ['slower.example.', 0],
+      ['a.example.', 100],
+      ['slow.example.:8080', 1_000],
+      ['slower.example', 2_000],
+    ])
+  })
+
   it('are those of the key, which sees the request', async () => {
     const call = shaped({ keyOf: ({ headers }) => headers.get('authorization') ?? 'nobody' })
     const as = (authorization: string) => call(new Request(URL_TEXT, { headers: { authorization } }))
@@ -73,10 +87,26 @@ describe('turns', () => {
     await side.during(Promise.all(calls))
   })
 
+  it('see a Request as it was when the call was made', async () => {
+    const sent: (string | null)[] = []
+    const fetch: typeof side.fetch = (...args) => {
+      sent.push(new Request(...args).headers.get('x'))
+      return side.fetch(...args)
+    }
+    const call = shaped({ fetch })
+    const request = new Request(URL_TEXT, { headers: { x: '1' } })
+    const calls = [call(request), call(request)]
+    request.headers.set('x', '2')
+    await side.during(Promise.all(calls))
+    expect(sent).toEqual(['1', '1'])
+  })
+
   it('are not for what is in the URL itself', async () => {
     const call = shaped({ capacity: 1, fetch })
     const texts = [1, 2, 3].map(async (n) => (await call(`data:text/plain,${n}`)).text())
     expect(await Promise.all(texts)).toEqual(['1', '2', '3'])
+    const request = new Request('data:text/plain,4', { method: 'POST', body: 'body' })
+    expect(await (await call(request)).text()).toBe('4')
   })
 })
 
@@ -247,6 +277,42 @@ describe('retries', () => {
     expect([await isRetried(), await isRetried()]).toEqual([true, false])
     await side.during(call(URL_TEXT))
     expect(await isRetried()).toBe(true)
+  })
+
+  it('are paid for by calls before, one after another, where there are none to begin with', async () => {
+    const call = shaped({ drain: '1000/s', budget: { ratio: 0.5, least: 0 }, retries: 1 })
+    let refused = 0
+    for (let i = 0; i < 100; i++) {
+      const isTenth = (side.seen.length + 1) % 10 === 0
+      if (isTenth) refused++
+      side.replies = isTenth ? [UNAVAILABLE] : []
+      expect((await side.during(call(URL_TEXT))).status).toBe(200)
+    }
+    expect(refused).toBeGreaterThan(9)
+    expect(side.seen).toHaveLength(100 + refused)
+  })
+})
+
+describe('random', () => {
+  const fail = () => {
+    throw new Error('no entropy')
+  }
+
+  it.each([
+    ['not a number', () => Number.NaN],
+    ['below 0', () => -1],
+    ['above 1', () => 7],
+    ['endless', () => Infinity],
+    ['a text', () => 'half' as never],
+    ['a bigint', () => 1n as never],
+    ['nothing', () => undefined as never],
+    ['an error', fail],
+  ])('that gives %s loses no response, and waits as for 1', async (_what, random) => {
+    const call = shaped({ drain: '1000/s', random })
+    side.replies = [UNAVAILABLE, later(429, 1), TOO_MANY]
+    expect((await side.during(call(URL_TEXT))).status).toBe(200)
+    const { times } = side
+    expect(times.slice(1).map((time, i) => time - times[i])).toEqual([100, 1_100, 400])
   })
 })
 
