@@ -52,7 +52,8 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
   })
   return {
     check(request, cost) {
-      const decision = limiter.tryAcquire(keyOf(request), { cost })
+      const key = keyOf(request)
+      const decision = cost === 1 ? limiter.tryAcquire(key) : limiter.tryAcquire(key, { cost })
       return decision instanceof Promise ? decision.then(verdict) : verdict(decision)
     },
     reserve: (request, cost) => mapped(limiter.reserve(keyOf(request), { cost }), held),

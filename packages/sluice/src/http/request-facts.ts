@@ -29,12 +29,15 @@ export function requestFacts<Request>(
   const client = clientKey(options)
   const remoteAddress = reader.remoteAddress?.bind(reader)
   const notice = options.trustedProxies === undefined ? proxyNotice(reader) : undefined
-  const by = (address: ClientAddress) =>
-    remoteAddress &&
-    ((request: Request) => {
-      notice?.(request)
-      return address(remoteAddress(request), (name) => reader.field(request, name))
-    })
+  const by = (address: ClientAddress) => {
+    if (remoteAddress === undefined) return undefined
+    if (notice === undefined)
+      return (request: Request) => address(remoteAddress(request), (name) => reader.field(request, name))
+    return (request: Request) => {
+      notice(request)
+      return address(remoteAddress(request), noField)
+    }
+  }
   return {
     method: (request) => reader.method(request),
     path: (request) => pathOf(reader.url(request)),
@@ -42,6 +45,9 @@ export function requestFacts<Request>(
     client: by(client),
   }
 }
+
+/** Where no proxy is trusted, no field is looked at. */
+function noField(): undefined {}
 
 /** How many requests are looked at for signs of a proxy. */
 const FIRST_REQUESTS = 100

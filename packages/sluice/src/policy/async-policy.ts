@@ -3,7 +3,7 @@ import { checkCostOptions } from '../limiter/call.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { AsyncStore, Overrides } from '../stores/index.js'
-import { checkOverride, checkRemoval, checkReset, mayLease, type OverrideCall, overridesOf } from './call.js'
+import { checkOverride, checkRemoval, checkReset, type OverrideCall, overridesOf } from './call.js'
 import { type Explanation, explained } from './explain.js'
 import type { Matcher } from './matcher.js'
 import type {
@@ -42,7 +42,8 @@ export class StorePolicy implements AsyncPolicy {
   }
 
   get leases(): boolean {
-    return mayLease(this.#matcher, this.#overrides)
+    // Which overrides there are is known only once the store has been asked, and then it has decided.
+    return this.#matcher.leases || this.#overrides !== undefined
   }
 
   async check(request: object, options?: CostOptions): Promise<Verdict> {

@@ -59,11 +59,6 @@ export function overridesOf(store: Store, policy: string): Overrides {
   throw invalidType('store', 'one that keeps overrides, as memoryStore() and redisStore(client) do', store)
 }
 
-/** May a limit in force be one on what is in flight? An override at run time may be any. */
-export function mayLease(matcher: Matcher, overrides: Overrides | undefined): boolean {
-  return matcher.leases || (overrides !== undefined && overrides.size > 0)
-}
-
 /** The last time that a Date can tell. */
 const LAST_MS = 8.64e15
 

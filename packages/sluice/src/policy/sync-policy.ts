@@ -3,7 +3,7 @@ import { checkCostOptions } from '../limiter/call.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { SyncOverrides, SyncStore } from '../stores/index.js'
-import { checkOverride, checkRemoval, checkReset, mayLease, type OverrideCall, overridesOf } from './call.js'
+import { checkOverride, checkRemoval, checkReset, type OverrideCall, overridesOf } from './call.js'
 import { type Explanation, explained } from './explain.js'
 import type { Matcher } from './matcher.js'
 import type { OverrideKey, OverrideOptions, Policy, PolicyReservation, ResetOptions, Verdict } from './policy.js'
@@ -34,7 +34,8 @@ export class SyncPolicy implements Policy {
   }
 
   get leases(): boolean {
-    return mayLease(this.#matcher, this.#overrides)
+    // An override at run time may be any limit.
+    return this.#matcher.leases || (this.#overrides !== undefined && this.#overrides.size > 0)
   }
 
   check(request: object, options?: CostOptions): Verdict {

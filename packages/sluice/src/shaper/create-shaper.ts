@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../clock.js'
-import { invalidType } from '../errors.js'
+import { InvalidTypeError, invalidType } from '../errors.js'
 import { onFailureOption, storeOption } from '../limiter/store-option.js'
 import { leakyBucket } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
@@ -33,8 +33,9 @@ export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
   readonly store: S
   readonly clock?: undefined
   /**
-   * What happens when the store does not answer: `'local'` leaves at the rate of this process's share, `'closed'` refuses,
-   * `'open'` lets everybody go at once. Default `'local'`, whatever the store says: who shapes traffic cannot take a crowd.
+   * What happens when the store does not answer: `'local'` leaves at this process's share of the rate, by the store's
+   * `instances`, `'closed'` refuses, `'open'` lets everybody go at once. Default: what the store was told, and `'local'` if it
+   * was told nothing, for who shapes traffic cannot take a crowd.
    */
   readonly onFailure?: S extends SyncStore ? undefined : OnFailure
 }
@@ -56,6 +57,10 @@ export function createShaper(options: SharedShaperOptions<SyncStore>): Shaper
 export function createShaper(options: SharedShaperOptions<AsyncStore>): Shaper
 export function createShaper(options: SharedShaperOptions<SyncStore | AsyncStore>): Shaper
 export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Store>): Shaper {
+  if (options !== null && typeof options === 'object' && 'rate' in options)
+    throw new InvalidTypeError(
+      "createShaper has no option 'rate'; what leaves is called drain, as in { drain: '10/s' }",
+    )
   const given = checkNames('createShaper', options, ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'])
   const limit = leakyBucket({ drain: given.drain as string, capacity: given.capacity as number })
   if (given.store === undefined) {
@@ -69,5 +74,5 @@ export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Sto
   checkKey(name, 'name (which keeps shapers on one store apart)')
   const store = storeOption(given)
   const onFailure = onFailureOption(given.onFailure, store)
-  return new ReservedShaper(name, limit, store, onFailure ?? 'local')
+  return new ReservedShaper(name, limit, store, onFailure ?? store.onFailure ?? 'local')
 }

@@ -62,9 +62,11 @@ export class Line implements Due {
     return this.#waiters.countBefore(waiter)
   }
 
-  /** Would one who comes now leave after all who wait? */
-  isLast(priority: number): boolean {
-    return this.#rankOf(priority) >= this.#lastRank
+  /** Units of those who would leave before one who comes now. Unless that is everybody, it takes a look at each. */
+  waitingBefore(priority: number): number {
+    const rank = this.#rankOf(priority)
+    if (rank >= this.#lastRank) return this.waiting
+    return this.#waiters.reduce((units, waiter) => (waiter.rank <= rank ? units + waiter.cost : units), 0)
   }
 
   join({ cost, priority, runs }: Call, resolve: (turn: Turn) => void, reject: (error: unknown) => void): Waiter {

@@ -61,8 +61,10 @@ export class OwnShaper extends QueueShaper {
       if (line !== undefined && this.#makesRoom(line, nowMs)) return this.enter(call)
       throw this.#fullError(this.#roomAfterMs(delayMs, freeMs - nowMs, waiting + cost), cost)
     }
-    const waitMs = freeMs - nowMs + this.#drainMs(waiting)
-    if (waitMs > maxWaitMs && (line === undefined || line.isLast(priority))) throw tooLong(maxWaitMs, waitMs)
+    if (freeMs - nowMs + this.#drainMs(waiting) > maxWaitMs) {
+      const waitMs = freeMs - nowMs + this.#drainMs(line?.waitingBefore(priority) ?? 0)
+      if (waitMs > maxWaitMs) throw tooLong(maxWaitMs, waitMs)
+    }
     if (line === undefined) {
       line = new OwnLine(key, this.#capacity, (due, dueMs) => this.#depart(due as OwnLine, dueMs))
       line.freeMs = freeMs

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import { ClosedError, invalidType, invalidValue, WaitTooLongError } from '../errors.js'
+import { ClosedError, type InvalidTypeError, invalidType, invalidValue, WaitTooLongError } from '../errors.js'
 import { checkNames } from '../limits/options.js'
 import { checkKey } from '../stores/index.js'
 import { Agenda } from '../waiting/agenda.js'
@@ -41,7 +41,7 @@ export abstract class QueueShaper implements Shaper {
   }
 
   run<Result>(work: () => Result | PromiseLike<Result>, options?: TurnOptions): Promise<Awaited<Result>> {
-    if (typeof work !== 'function') return Promise.reject(invalidType('work', 'a function', work))
+    if (typeof work !== 'function') return Promise.reject(notWork(work))
     const turn = this.#enter(options, true)
     // What is chained to a promise runs in the context of whoever chained it.
     if (typeof turn !== 'number') return turn.then(() => this.#perform(work))
@@ -49,19 +49,17 @@ export abstract class QueueShaper implements Shaper {
     return this.#perform(work)
   }
 
-  wrap<Args extends unknown[], Result>(
-    work: (...args: Args) => Result | PromiseLike<Result>,
+  wrap<This, Args extends unknown[], Result>(
+    work: (this: This, ...args: Args) => Result | PromiseLike<Result>,
     options?: TurnOptions | ((...args: Args) => TurnOptions),
-  ): (...args: Args) => Promise<Awaited<Result>> {
-    if (typeof work !== 'function') throw invalidType('work', 'a function', work)
+  ): (this: This, ...args: Args) => Promise<Awaited<Result>> {
+    if (typeof work !== 'function') throw notWork(work)
     if (typeof options !== 'function') checkTurnOptions(options, true)
-    return (...args) => {
-      try {
-        return this.run(() => work(...args), typeof options === 'function' ? options(...args) : options)
-      } catch (error) {
-        return Promise.reject(error)
-      }
-    }
+    const run = (turn: () => Result | PromiseLike<Result>, args: Args) =>
+      this.run(turn, typeof options === 'function' ? options(...args) : options)
+    return async function (this: This, ...args) {
+      return run(() => work.apply(this, args), args)
+    } as (this: This, ...args: Args) => Promise<Awaited<Result>>
   }
 
   async wait(options?: TurnOptions): Promise<Turn> {
@@ -222,7 +220,12 @@ export abstract class QueueShaper implements Shaper {
   }
 }
 
-function isPromiseLike<Result>(value: Result | PromiseLike<Result>): value is PromiseLike<Result> {
+/** The usual mistake is run(fetch(url)), which has begun already. */
+function notWork(value: unknown): InvalidTypeError {
+  return invalidType('work', 'a function that is called at its turn, such as () => fetch(url)', value)
+}
+
+export function isPromiseLike<Result>(value: Result | PromiseLike<Result>): value is PromiseLike<Result> {
   return (typeof value === 'object' || typeof value === 'function') && value !== null && 'then' in value
 }
 

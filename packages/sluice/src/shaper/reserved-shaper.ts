@@ -1,13 +1,13 @@
 import { systemClock } from '../clock.js'
-import { StoreUnavailableError } from '../errors.js'
+import { invalidType, StoreUnavailableError } from '../errors.js'
 import { type LeakyBucket, parseRate, type Taken } from '../limits/index.js'
 import type { Answer, Awaitable, Demand, OnFailure, Store } from '../stores/index.js'
 import { Line, type Waiter } from './line.js'
 import { queueFull } from './own-shaper.js'
 import { Pauses } from './pauses.js'
-import { CATCH_UP_MS, QueueShaper, tooLong } from './queue-shaper.js'
+import { CATCH_UP_MS, isPromiseLike, QueueShaper, tooLong } from './queue-shaper.js'
 import type { Turn } from './shaper.js'
-import { Slots } from './slots.js'
+import { type Slot, Slots } from './slots.js'
 import { StoreTime } from './store-time.js'
 import type { Call } from './turn-options.js'
 
@@ -19,11 +19,18 @@ class ReservedLine extends Line {
   readonly slots = new Slots()
   /** How many more are being asked for. */
   asked = 0
+  /** When somebody left last. */
+  leftMs = -Infinity
 
   constructor(id: string, demand: Demand, slotMs: number, due: (line: Line, nowMs: number) => void) {
     super(id, (demand.limit as LeakyBucket).capacity, due)
     this.demand = demand
     this.slotMs = slotMs
+  }
+
+  /** For how long a slot is kept: until the next one begins, or a process whose alarms are always late would ask for ever. */
+  get keptMs(): number {
+    return Math.max(CATCH_UP_MS, this.slotMs)
   }
 
   /** How many wait for whom there will be no slot. */
@@ -63,7 +70,7 @@ export class ReservedShaper extends QueueShaper {
     const line = this.#lineOf(key, cost)
     // The store is asked when the pause is over: until then nobody else would say that the queue is full.
     if (pauseMs > 0 && line.waiting + cost > capacity)
-      throw queueFull(this.name, capacity, cost, Math.max(1, Math.ceil(pauseMs)))
+      throw queueFull(this.name, capacity, cost, Math.ceil(pauseMs + (line.waiting + cost - capacity) * this.#unitMs))
     return this.join(line, call, (waiter) => {
       if (pauseMs > 0) this.#enterNext(line)
       else this.#ask(line, waiter, call.maxWaitMs)
@@ -100,7 +107,8 @@ export class ReservedShaper extends QueueShaper {
   #ask(line: ReservedLine, waiter?: Waiter, maxWaitMs = Infinity): void {
     line.asked++
     const askedMs = this.clock.now()
-    const answered = (answer: Answer) => this.#answered(line, waiter, { askedMs, maxWaitMs }, answer)
+    const answered = (answer: Answer, isLater: boolean) =>
+      this.#answered(line, waiter, { askedMs, maxWaitMs, isLater }, checkAnswer(answer))
     const failed = (error: unknown) => {
       line.asked--
       this.#refuseOne(line, waiter, error)
@@ -108,18 +116,22 @@ export class ReservedShaper extends QueueShaper {
     let answer: Awaitable<Answer>
     try {
       answer = this.#store.decide([line.demand])
+      if (!isPromiseLike(answer)) checkAnswer(answer)
     } catch (error) {
       failed(error)
       return
     }
-    if (answer instanceof Promise) answer.then(answered, failed)
-    else answered(answer)
+    if (isPromiseLike(answer))
+      Promise.resolve(answer)
+        .then(checkAnswer)
+        .then((given) => answered(given, true), failed)
+    else answered(answer, false)
   }
 
   #answered(
     line: ReservedLine,
     waiter: Waiter | undefined,
-    { askedMs, maxWaitMs }: { readonly askedMs: number; readonly maxWaitMs: number },
+    { askedMs, maxWaitMs, isLater }: Question,
     { allowed, decisions, takenUs }: Answer,
   ): void {
     line.asked--
@@ -140,19 +152,28 @@ export class ReservedShaper extends QueueShaper {
     const takenMs = degraded === 'open' ? nowMs : takenUs[0] / 1000
     // What was taken locally was taken by the clock of this process.
     const madeMs = degraded === undefined ? this.#storeTime.madeMs(takenMs, askedMs, nowMs) : takenMs
-    // A slot that is over when it is heard of is not missed: else who is always held up would never leave.
-    line.slots.add({ dueMs: Math.max(nowMs, madeMs + delayMs), atMs: takenMs + delayMs, taken })
+    line.slots.add({ dueMs: this.#dueMs(line, madeMs + delayMs, degraded), atMs: takenMs + delayMs, taken })
     const waitMs = waiter === undefined || delayMs <= maxWaitMs ? 0 : this.#waitMs(line, waiter, nowMs)
     if (waiter !== undefined && waitMs > maxWaitMs) this.refuse(waiter, tooLong(maxWaitMs, waitMs))
     else this.#giveBackSpare(line)
-    this.#letGo(line, nowMs)
+    // What a caller is given while it goes on calling begins only when it ends: then it would be a crowd.
+    if (isLater || line.size === 1) this.#letGo(line, nowMs)
     this.#enterNext(line)
+  }
+
+  /**
+   * When a slot is due here: never closer to those that are held than it would be if they were of the same schedule. They are
+   * not where the store has failed, or has forgotten what it had given.
+   */
+  #dueMs({ slots, slotMs }: ReservedLine, dueMs: number, degraded: Taken['degraded']): number {
+    return degraded === 'open' || slots.last === undefined ? dueMs : Math.max(dueMs, slots.last.dueMs + slotMs)
   }
 
   /** How long somebody would have to wait, as far as is known: who has a priority takes the slot of somebody else. */
   #waitMs(line: ReservedLine, waiter: Waiter, nowMs: number): number {
-    if (waiter.place < 0 || line.slots.length < line.size) return 0
-    return line.slots.at(line.countBefore(waiter)).dueMs - nowMs
+    if (waiter.place < 0) return 0
+    const before = line.countBefore(waiter)
+    return before < line.slots.length ? line.slots.at(before).dueMs - nowMs : 0
   }
 
   /** There is one slot too few: who asked for it goes, or the last one if that has left by another. */
@@ -172,10 +193,12 @@ export class ReservedShaper extends QueueShaper {
     const { slots } = line
     for (let slot = slots.first; slot !== undefined && slot.dueMs <= nowMs; slot = slots.first) {
       slots.removeFirst()
-      // A slot that was missed is lost: in its place another one would leave too close to somebody elsewhere. It is not missed
-      // before the next one begins, or a process whose alarms are always late would ask for ever.
-      if (isPaused || nowMs - slot.dueMs > Math.max(CATCH_UP_MS, line.slotMs)) continue
-      if (line.first !== undefined) this.release(line.first, { atMs: slot.atMs })
+      // A slot that was missed is lost: in its place another one would leave too close to somebody elsewhere. Not if nobody has
+      // left for so long: else a process that is always held up would never let anybody go.
+      if (isPaused || (nowMs - slot.dueMs > line.keptMs && nowMs - line.leftMs <= line.keptMs)) continue
+      if (line.first === undefined) continue
+      line.leftMs = nowMs
+      this.release(line.first, turnOf(slot))
     }
   }
 
@@ -197,7 +220,8 @@ export class ReservedShaper extends QueueShaper {
   }
 
   #giveBackSpare(line: ReservedLine): void {
-    while (line.slots.length > line.size) {
+    // Those that are being asked for are behind these: not before they are known can any be given back.
+    while (line.asked === 0 && line.slots.length > line.size) {
       const { taken } = line.slots.removeLast()
       ignoreFailure(() => this.#store.giveBack(line.demand, taken))
     }
@@ -210,6 +234,24 @@ export class ReservedShaper extends QueueShaper {
     // Another one may have taken its place since it was dropped.
     if (line.asked === 0 && this.lines.get(line.key) === line) this.lines.delete(line.key)
   }
+}
+
+/** What was asked: when, for how long somebody waits at most, and whether it is answered later. */
+interface Question {
+  readonly askedMs: number
+  readonly maxWaitMs: number
+  readonly isLater: boolean
+}
+
+/** Nobody knows what a store of somebody else's says; whoever waits is to be told of it, and not the process. */
+function checkAnswer(answer: Answer): Answer {
+  const { decisions, takenUs } = (answer ?? {}) as Partial<Answer>
+  if (typeof decisions?.[0]?.delayMs === 'number' && typeof takenUs?.[0] === 'number') return answer
+  throw invalidType('the answer of the store', 'decisions and takenUs, one for each demand', answer)
+}
+
+function turnOf({ atMs, taken: { degraded } }: Slot): Turn {
+  return degraded === 'open' || degraded === 'local' ? { atMs, degraded } : { atMs }
 }
 
 /** A slot that cannot be given back passes unused, which harms nobody. */

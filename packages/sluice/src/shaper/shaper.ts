@@ -19,6 +19,8 @@ export interface TurnOptions {
 export interface Turn {
   /** The slot, by the shaper's clock in epoch milliseconds: those of a key are never closer than cost / drain. */
   readonly atMs: number
+  /** Absent, or how the turn was given although the store did not answer. */
+  readonly degraded?: 'open' | 'local'
 }
 
 /** How a shaper ends. */
@@ -36,11 +38,11 @@ export interface Shaper {
   readonly pending: number
   /** Runs a function when it is its turn, and gives what it gives. Too many waiting is a `QueueFullError` at once. */
   run<Result>(work: () => Result | PromiseLike<Result>, options?: TurnOptions): Promise<Awaited<Result>>
-  /** A function that does the same at its turn, each time that it is called. */
-  wrap<Args extends unknown[], Result>(
-    work: (...args: Args) => Result | PromiseLike<Result>,
+  /** A function that does the same at its turn, each time that it is called, for whomever it is called on. */
+  wrap<This, Args extends unknown[], Result>(
+    work: (this: This, ...args: Args) => Result | PromiseLike<Result>,
     options?: TurnOptions | ((...args: Args) => TurnOptions),
-  ): (...args: Args) => Promise<Awaited<Result>>
+  ): (this: This, ...args: Args) => Promise<Awaited<Result>>
   /** Resolves when it is the caller's turn. */
   wait(options?: TurnOptions): Promise<Turn>
   /**

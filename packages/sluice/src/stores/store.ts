@@ -45,6 +45,8 @@ export interface Store {
   readonly clock?: Clock
   /** A store whose methods return values says so, and gets limiters whose methods return values. */
   readonly synchronous?: boolean
+  /** What it was told to answer when it cannot be asked, if it was told. */
+  readonly onFailure?: OnFailure | undefined
   decide(demands: readonly Demand[]): Awaitable<Answer>
   /** Takes the cost whether it is there or not. The decision is that of a request of cost 0 afterwards. */
   charge(demand: Demand): Awaitable<Decision>

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import { invalidValue } from '../errors.js'
+import { invalidType, invalidValue } from '../errors.js'
 
 /**
  * A clock that stands still until it is moved, so that tests never wait. Whoever waits by it is woken when it is moved.
@@ -22,7 +22,9 @@ export class ManualClock implements Clock {
 
   /** Starts at an instant in epoch milliseconds, fractions welcome. */
   constructor(epochMs: number) {
-    if (!(Number.isFinite(epochMs) && epochMs >= 0)) throw invalidValue('epochMs', 'epoch milliseconds from 0', epochMs)
+    const wanted = 'epoch milliseconds from 0, such as Date.UTC(2026, 0, 1)'
+    if (typeof epochMs !== 'number') throw invalidType('epochMs', wanted, epochMs)
+    if (!(Number.isFinite(epochMs) && epochMs >= 0)) throw invalidValue('epochMs', wanted, epochMs)
     this.#nowMs = epochMs
   }
 
@@ -35,7 +37,7 @@ export class ManualClock implements Clock {
    * when it is its time; what waits for a promise goes on after the caller has awaited something.
    */
   advance(ms: number): void {
-    if (!Number.isFinite(ms)) throw invalidValue('ms', 'a number of milliseconds', ms)
+    checkMs(ms)
     const endMs = Math.max(0, wholeMicroseconds(this.#nowMs + ms, Math.round))
     for (let alarm = this.#next(endMs); alarm !== undefined; alarm = this.#next(endMs)) {
       this.#alarms.delete(alarm)
@@ -43,6 +45,22 @@ export class ManualClock implements Clock {
       alarm.ring()
     }
     this.#nowMs = endMs
+  }
+
+  /**
+   * The same for code that waits: goes from alarm to alarm, and lets everything that was woken run before it goes on. So what
+   * waits for its turn runs at the time of its turn, and may wait again.
+   */
+  async advanceAsync(ms: number): Promise<void> {
+    checkMs(ms)
+    const endMs = this.#nowMs + ms
+    await othersHaveRun()
+    for (let nextMs = this.nextAlarmMs; nextMs !== undefined && nextMs <= endMs; nextMs = this.nextAlarmMs) {
+      this.advance(Math.max(0, nextMs - this.#nowMs))
+      await othersHaveRun()
+    }
+    this.advance(endMs - this.#nowMs)
+    await othersHaveRun()
   }
 
   alarm(atMs: number, ring: () => void): () => void {
@@ -64,6 +82,19 @@ export class ManualClock implements Clock {
     }
     return next
   }
+}
+
+function checkMs(value: unknown): void {
+  if (typeof value !== 'number') throw invalidType('ms', 'a number of milliseconds', value)
+  if (!Number.isFinite(value)) throw invalidValue('ms', 'a number of milliseconds', value)
+}
+
+// Held, so that a test that replaces timers does not stop this one.
+const { setImmediate, setTimeout } = globalThis
+
+/** Resolves when all promises that are due, and what hangs on them, have run. */
+function othersHaveRun(): Promise<void> {
+  return new Promise((resolve) => (setImmediate === undefined ? setTimeout(resolve, 0) : setImmediate(resolve)))
 }
 
 interface Alarm {

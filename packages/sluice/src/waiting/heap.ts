@@ -28,7 +28,12 @@ export class Heap<Item extends Placed> {
 
   /** Takes a look at each. */
   countBefore(item: Item): number {
-    return this.#items.reduce((count, other) => (this.#isBefore(other, item) ? count + 1 : count), 0)
+    return this.reduce((count, other) => (this.#isBefore(other, item) ? count + 1 : count), 0)
+  }
+
+  /** Looks at all, in no order. */
+  reduce(each: (sum: number, item: Item) => number, from: number): number {
+    return this.#items.reduce(each, from)
   }
 
   add(item: Item): void {

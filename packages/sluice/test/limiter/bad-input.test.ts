@@ -271,7 +271,10 @@ describe('an asynchronous limiter', () => {
 describe('a manual clock', () => {
   it('starts at a time and moves by a number of milliseconds', () => {
     for (const value of [Number.NaN, Infinity, -1, '5', null, undefined]) {
-      expectRefusal(() => new ManualClock(value as never), 'epochMs must be epoch milliseconds from 0, got ')
+      expectRefusal(
+        () => new ManualClock(value as never),
+        'epochMs must be epoch milliseconds from 0, such as Date.UTC(2026, 0, 1), got ',
+      )
     }
     const clock = new ManualClock(5)
     for (const value of [Number.NaN, Infinity, -Infinity, '5', null, undefined, 5n]) {

@@ -211,3 +211,20 @@ describe('waiting for a lease', () => {
     expect(limiter.peek('key').remaining).toBe(1)
   })
 })
+
+it('whoever waits for a place of a blocked key is told at once that it takes too long', async () => {
+  const clock = new ManualClock(Date.UTC(2026, 0, 1))
+  const limiter = createLimiter({ limit: concurrency({ max: 1, ttl: '30s' }), clock })
+  limiter.block('key', { duration: '1h' })
+  await expect(limiter.acquireLease('key', { maxWaitMs: 3_000 })).rejects.toMatchObject({ retryAfterMs: 3_600_000 })
+})
+
+it('whoever has waited in vain for a place is told when one is free at the latest', async () => {
+  const clock = new ManualClock(Date.UTC(2026, 0, 1))
+  const limiter = createLimiter({ limit: concurrency({ max: 1, ttl: '30s' }), clock })
+  limiter.lease('key')
+  const waiting = limiter.acquireLease('key', { maxWaitMs: 3_000 })
+  const failed = expect(waiting).rejects.toMatchObject({ retryAfterMs: 27_000 })
+  clock.advance(3_000)
+  await failed
+})

@@ -25,7 +25,6 @@ export class QueueModel {
   #pausedMs = -Infinity
   #waiting: Waiting[] = []
   #joined = 0
-  #lastRank = -Infinity
   readonly #unitMs: number
   readonly #capacity: number
 
@@ -37,7 +36,6 @@ export class QueueModel {
   join(nowMs: number, { name, cost, priority, maxWaitMs }: Joined): void {
     const startMs = this.#startMs(nowMs)
     if (this.#waiting.length === 0) {
-      this.#lastRank = -Infinity
       if (startMs <= nowMs) {
         if (cost > this.#capacity) this.outcomes.set(name, 'full')
         else this.#depart(name, cost, nowMs)
@@ -53,14 +51,14 @@ export class QueueModel {
       return
     }
     const rank = this.#joined - priority * this.#capacity
-    const waitMs = startMs - nowMs + waiting * this.#unitMs
+    const before = this.#waiting.reduce((sum, each) => (each.rank <= rank ? sum + each.cost : sum), 0)
+    const waitMs = startMs - nowMs + before * this.#unitMs
     if (Math.abs(waitMs - maxWaitMs) < NEAR_MS) this.isUnclear = true
-    if (waitMs > maxWaitMs && rank >= this.#lastRank) {
+    if (waitMs > maxWaitMs) {
       this.outcomes.set(name, 'too long')
       return
     }
     this.#joined++
-    this.#lastRank = Math.max(this.#lastRank, rank)
     this.#waiting.push({ name, cost, priority, maxWaitMs, rank, expiresMs: nowMs + maxWaitMs })
     // A stable sort: of equals, who came first is first.
     this.#waiting.sort((one, other) => one.rank - other.rank)

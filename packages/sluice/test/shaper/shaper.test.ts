@@ -167,3 +167,34 @@ describe('a shaper', () => {
     ])
   })
 })
+
+it('a wrapped method is called on whomever it was called on', async () => {
+  const { shaper } = shaperWithLog('10/s', 10)
+  const account = {
+    name: 'a',
+    get: shaper.wrap(function (this: { name: string }, path: string) {
+      return this.name + path
+    }),
+  }
+  expect(await account.get('/1')).toBe('a/1')
+})
+
+it('a promise is no work: it has begun already', async () => {
+  const { shaper } = shaperWithLog('10/s', 10)
+  const begun = Promise.resolve() as unknown as () => void
+  await expect(shaper.run(begun)).rejects.toThrow('such as () => fetch(url)')
+})
+
+it('code that waits again and again is given its turns by advanceAsync', async () => {
+  const { clock, log, run } = shaperWithLog('10/s', 10)
+  const loop = (async () => {
+    for (const name of ['a', 'b', 'c']) await run(name)
+  })()
+  await clock.advanceAsync(200)
+  await loop
+  expect(log).toEqual([
+    ['a', 0],
+    ['b', 100],
+    ['c', 200],
+  ])
+})

@@ -4,7 +4,7 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { lowerCase, mergeFields, withoutBodyFields } from '../merge-fields.js'
+import { areLists, lowerCase, mergeFields, withoutBodyFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { admit, goesAtOnce } from './admit.js'
 import { attemptAll, errorOf } from './attempt.js'
@@ -230,12 +230,23 @@ class Limited {
 }
 
 function setFields(reply: FastifyReplyLike, headers: Passage['headers']): void {
+  // The usual case first, with nothing made for it: nobody has told of a quota before.
+  if (areLists(headers) && !isSet(reply, 'ratelimit') && !isSet(reply, 'ratelimit-policy')) {
+    reply.header('ratelimit-policy', headers['RateLimit-Policy'])
+    reply.header('ratelimit', headers.RateLimit)
+    return
+  }
   const merged = mergeFields(headers, new ReplyFields(reply))
   // Fastify would make them small itself, which takes longer.
   for (const name in merged) reply.header(lowerCase(name), merged[name])
 }
 
-/** The fields of a reply that are set already: by Fastify's means, or past it. */
+/** By Fastify's means, or past it. */
+function isSet(reply: FastifyReplyLike, name: string): boolean {
+  return reply.hasHeader(name) || reply.raw.hasHeader(name)
+}
+
+/** The fields of a reply that are set already. */
 class ReplyFields {
   readonly #reply: FastifyReplyLike
 
@@ -244,7 +255,7 @@ class ReplyFields {
   }
 
   has(name: string): boolean {
-    return this.#reply.hasHeader(name) || this.#reply.raw.hasHeader(name)
+    return isSet(this.#reply, name)
   }
 
   get(name: string): string {

@@ -68,6 +68,8 @@ export class Line<A> implements Appointment {
   remaining = 0
   /** Until then nobody here gets anything, as far as is known. */
   nothingUntilMs = 0
+  /** From then on the first gets what it wants at the latest, if nobody else does before, as far as is known. */
+  readyMs = 0
   /** Those whose time was over while the store was being asked: what it says still counts. */
   overdue: Waiter<A>[] = []
 

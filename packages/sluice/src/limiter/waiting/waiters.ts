@@ -208,6 +208,7 @@ export class Waiters<A extends Answer> {
       else if (untilMs > first.deadlineMs) this.#fail(first, tooLongError(first, untilMs - nowMs))
       else {
         line.nothingUntilMs = untilMs
+        line.readyMs = nowMs + denial.retryAfterMs
         this.#agenda.set(line, nowMs + sleepMs(limit, denial, line.denials, isShared))
         return true
       }
@@ -223,7 +224,7 @@ export class Waiters<A extends Answer> {
     } else if (line.underway > 0) {
       line.overdue.push(waiter)
     } else {
-      this.#giveUp(waiter, tooLongError(waiter, line.nothingUntilMs - this.#clock.now()))
+      this.#giveUp(waiter, expiredError(waiter, line.readyMs - this.#clock.now()))
     }
   }
 
@@ -234,7 +235,7 @@ export class Waiters<A extends Answer> {
     line.overdue = []
     for (const waiter of overdue) {
       if (waiter.isAsked && !waiter.isDone) line.overdue.push(waiter)
-      else this.#giveUp(waiter, tooLongError(waiter, line.nothingUntilMs - this.#clock.now()))
+      else this.#giveUp(waiter, expiredError(waiter, line.readyMs - this.#clock.now()))
     }
   }
 
@@ -289,8 +290,16 @@ function neverError({ cost }: { readonly cost: number }): WaitTooLongError {
   )
 }
 
+/** Somebody need not even begin to wait. */
 function tooLongError({ maxWaitMs }: { readonly maxWaitMs: number }, leftMs: number): WaitTooLongError {
-  const retryAfterMs = Math.max(0, Math.ceil(leftMs))
-  const when = retryAfterMs === 0 ? 'not come' : `come in ${retryAfterMs} ms at the earliest`
-  return new WaitTooLongError(`the units would ${when}, and maxWaitMs is ${maxWaitMs}`, retryAfterMs)
+  const retryAfterMs = Math.max(1, Math.ceil(leftMs))
+  const message = `the units would come in ${retryAfterMs} ms at the earliest, and maxWaitMs is ${maxWaitMs}`
+  return new WaitTooLongError(message, retryAfterMs)
+}
+
+/** Somebody has waited for as long as it wanted to. */
+function expiredError({ maxWaitMs }: { readonly maxWaitMs: number }, leftMs: number): WaitTooLongError {
+  const retryAfterMs = Math.max(1, Math.ceil(leftMs))
+  const message = `nothing came within ${maxWaitMs} ms (maxWaitMs); the first in line may have to wait for ${retryAfterMs} ms more`
+  return new WaitTooLongError(message, retryAfterMs)
 }

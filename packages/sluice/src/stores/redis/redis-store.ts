@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.js'
 import type { Decision, Taken } from '../../limits/index.js'
 import { checkUnits } from '../../limits/options.js'
 import { checkKey } from '../key.js'
+import type { OnFailure } from '../on-failure.js'
 import type { Answer, AsyncStore, Demand } from '../store.js'
 import { decideAcrossSlots, type Part } from './across-slots.js'
 import { Charge, DecideGroup, DecideOne, GiveBack, ResetOrBlock } from './calls.js'
@@ -61,6 +62,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
 export class RedisStore implements AsyncStore {
   readonly synchronous = false
+  readonly onFailure: OnFailure | undefined
   readonly #cluster: boolean
   readonly #layout: KeyLayout
   readonly #fallback: Fallback
@@ -73,6 +75,7 @@ export class RedisStore implements AsyncStore {
 
   constructor(runner: ScriptRunner, options: RedisStoreOptions, time: TimeSource) {
     const { prefix, onFailure, instances, ...limits } = checkRedisStoreOptions(options)
+    this.onFailure = options.onFailure
     this.#cluster = runner.cluster
     this.#clock = time.clock
     this.#deadlineMs = limits.deadlineMs

@@ -39,6 +39,12 @@ describe('a wait is in vain', () => {
 
   it('only if it never ends, where units may come at any time', () => {
     expect(vainMs(concurrency, denial(700))).toBe(0)
+    expect(vainMs(concurrency, denial(60_000))).toBe(0)
     expect(vainMs(concurrency, denial(Infinity))).toBe(Infinity)
+  })
+
+  it('until a block is over, which is longer than any place is held', () => {
+    expect(vainMs(concurrency, denial(60_001))).toBe(60_001)
+    expect(sleepMs(concurrency, denial(60_001), 1, true)).toBe(60_001)
   })
 })

@@ -1,0 +1,196 @@
+import { setImmediate } from 'node:timers/promises'
+import {
+  type Answer,
+  type AsyncStore,
+  type Clock,
+  createShaper,
+  InvalidTypeError,
+  memoryStore,
+  WaitTooLongError,
+} from 'sluice'
+import { describe, expect, it } from 'vitest'
+import { START_MS } from './moving-clocks.js'
+
+/** A clock that goes on while the process is held up: alarms ring when they are told to, however late that is. */
+class HeldUpClock implements Clock {
+  #nowMs = START_MS
+  readonly #alarms = new Set<{ readonly atMs: number; readonly ring: () => void }>()
+
+  now(): number {
+    return this.#nowMs
+  }
+
+  alarm(atMs: number, ring: () => void): () => void {
+    const alarm = { atMs, ring }
+    this.#alarms.add(alarm)
+    return () => void this.#alarms.delete(alarm)
+  }
+
+  pass(ms: number): void {
+    this.#nowMs += ms
+  }
+
+  async ring(): Promise<void> {
+    for (const alarm of [...this.#alarms]) {
+      if (alarm.atMs > this.#nowMs || !this.#alarms.delete(alarm)) continue
+      alarm.ring()
+    }
+    await setImmediate()
+  }
+}
+
+/** A store whose answers are read when they are told to be. */
+function laterStore(clock: Clock): { store: AsyncStore; read: () => Promise<void> } {
+  const memory = memoryStore({ clock })
+  let reads: (() => void)[] = []
+  const later = <T>(value: T) => new Promise<T>((resolve) => reads.push(() => resolve(value)))
+  const store: AsyncStore = {
+    clock,
+    decide: (demands) => later(memory.decide(demands)),
+    charge: (demand) => later(memory.charge(demand)),
+    giveBack: async (demand, taken) => memory.giveBack(demand, taken),
+    reset: async (name, key) => memory.reset(name, key),
+    block: async (name, key, durationUs) => memory.block(name, key, durationUs),
+  }
+  const read = async () => {
+    const due = reads
+    reads = []
+    for (const each of due) each()
+    await setImmediate()
+  }
+  return { store, read }
+}
+
+const PACE = { name: 'pace', drain: '100/s', capacity: 1000 }
+/** What 20 ms are worth at that rate and the one at the very moment, with the first of all, and one that was missed. */
+const NO_CROWD = 5
+
+describe('a process that is held up lets no crowd go', () => {
+  it.each(['without a store', 'on a store that answers at once'])(
+    'by a caller that goes on calling, %s',
+    async (kind) => {
+      const clock = new HeldUpClock()
+      const { name, ...numbers } = PACE
+      const shaper =
+        kind === 'without a store'
+          ? createShaper({ ...numbers, clock })
+          : createShaper({ ...numbers, name, store: memoryStore({ clock }) })
+      let left = 0
+      for (let i = 0; i < 400; i++) {
+        shaper.wait().then(() => left++)
+        clock.pass(5)
+      }
+      await setImmediate()
+      await clock.ring()
+      expect(left).toBeGreaterThan(0)
+      expect(left).toBeLessThanOrEqual(NO_CROWD)
+    },
+  )
+
+  it('before it reads the answers of its store', async () => {
+    const clock = new HeldUpClock()
+    const { store, read } = laterStore(clock)
+    const shaper = createShaper({ ...PACE, store })
+    let left = 0
+    for (let i = 0; i < 200; i++) shaper.wait().then(() => left++)
+    clock.pass(1000)
+    await read()
+    await clock.ring()
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThanOrEqual(NO_CROWD)
+    // What was missed is asked for again, and nobody is forgotten.
+    for (let i = 0; i < 400; i++) {
+      clock.pass(10)
+      await clock.ring()
+      await read()
+    }
+    expect(left).toBe(200)
+  })
+
+  it('with slots that it was given', async () => {
+    const clock = new HeldUpClock()
+    const shaper = createShaper({ ...PACE, store: memoryStore({ clock }) })
+    let left = 0
+    for (let i = 0; i < 200; i++) shaper.wait().then(() => left++)
+    clock.pass(1000)
+    await clock.ring()
+    expect(left).toBeLessThanOrEqual(NO_CROWD)
+  })
+})
+
+describe('slots of a process are apart', () => {
+  it('also where the store forgets what it had given', async () => {
+    const clock = new HeldUpClock()
+    const store = memoryStore({ clock })
+    const shaper = createShaper({ ...PACE, store })
+    const leftMs: number[] = []
+    const come = (many: number) => {
+      for (let i = 0; i < many; i++) shaper.wait({ key: 'k' }).then(() => leftMs.push(clock.now() - START_MS))
+    }
+    come(20)
+    store.reset('pace', 'k')
+    come(20)
+    for (let i = 0; i < 400; i++) {
+      await setImmediate()
+      clock.pass(1)
+      await clock.ring()
+    }
+    expect(leftMs).toHaveLength(40)
+    for (let i = 1; i < leftMs.length; i++) expect(leftMs[i] - leftMs[i - 1]).toBeGreaterThanOrEqual(9)
+  })
+})
+
+describe('whoever would wait too long is refused at once', () => {
+  it('of many that ask a store at the same time, and leaves nothing reserved', async () => {
+    const clock = new HeldUpClock()
+    const { store, read } = laterStore(clock)
+    const numbers = { name: 'pace', drain: '10/s', capacity: 100, store }
+    const shaper = createShaper(numbers)
+    const refused = Array.from({ length: 20 }, () =>
+      shaper.wait({ maxWaitMs: 150 }).then(
+        () => false,
+        (error: unknown) => error instanceof WaitTooLongError,
+      ),
+    )
+    await read()
+    expect(shaper.size).toBe(1)
+    const other = createShaper(numbers).wait()
+    await read()
+    clock.pass(100)
+    await clock.ring()
+    expect((await Promise.all(refused)).filter((each) => each)).toHaveLength(18)
+    clock.pass(100)
+    await clock.ring()
+    expect((await other).atMs).toBe(START_MS + 200)
+  })
+
+  it('although somebody of a low priority was there', async () => {
+    const clock = new HeldUpClock()
+    const shaper = createShaper({ drain: '1/s', capacity: 100, clock })
+    const controller = new AbortController()
+    await shaper.wait()
+    const low = shaper.wait({ priority: -9, signal: controller.signal })
+    for (let i = 0; i < 20; i++) shaper.wait()
+    controller.abort()
+    await expect(low).rejects.toThrow()
+    await expect(shaper.wait({ maxWaitMs: 10 })).rejects.toMatchObject({ retryAfterMs: 21_000 })
+  })
+})
+
+describe('a store that answers nonsense', () => {
+  const nonsense: [string, () => unknown][] = [
+    ['nothing, later', async () => undefined],
+    ['no decisions, later', async () => ({ allowed: true, decisions: [], takenUs: [] })],
+    ['nothing', () => undefined],
+    ['no times', () => ({ allowed: true, decisions: [{ delayMs: 0 }] })],
+    ['what is like a promise', () => ({ then: (resolve: (value: unknown) => void) => resolve(undefined) })],
+  ]
+  it.each(nonsense)('%s: whoever waits is told, and nothing is left', async (_, decide) => {
+    const memory = memoryStore()
+    const store = Object.assign(Object.create(memory), { synchronous: true, decide: decide as () => Answer })
+    const shaper = createShaper({ ...PACE, store })
+    await expect(shaper.wait()).rejects.toThrow(InvalidTypeError)
+    expect(shaper.size).toBe(0)
+    await shaper.close()
+  })
+})
