@@ -183,6 +183,7 @@ describe('a store that answers nonsense', () => {
     ['no decisions, later', async () => ({ allowed: true, decisions: [], takenUs: [] })],
     ['nothing', () => undefined],
     ['no times', () => ({ allowed: true, decisions: [{ delayMs: 0 }] })],
+    // biome-ignore lint/suspicious/noThenProperty: which is what is tried here
     ['what is like a promise', () => ({ then: (resolve: (value: unknown) => void) => resolve(undefined) })],
   ]
   it.each(nonsense)('%s: whoever waits is told, and nothing is left', async (_, decide) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import express from 'express'
 import { Redis } from 'ioredis'
-import { createPolicy, fixedWindow, tokenBucket } from 'sluice'
+import { concurrency, createPolicy, fixedWindow, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/express'
 import { ioredisOptions, redisStore } from 'sluice/redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -57,5 +57,24 @@ describe('two servers on one Redis', () => {
     const apps = [await start(), await start()]
     expect((await statuses(apps, 12)).filter((status) => status === 200)).toHaveLength(4)
     await Promise.all(apps.map((app) => app.close()))
+  })
+
+  it('give places back that an override has made, also the first time that they hear of it', async () => {
+    const levels = [
+      { name: 'merchant', key: ['merchant'], limit: tokenBucket({ capacity: 100, refill: '100/s' }) },
+    ] as const
+    const policyOf = async () => createPolicy({ name: 'overridden', levels, store: await store() })
+    const policy = await policyOf()
+    await policy.override('merchant', 'big', concurrency({ max: 2, ttl: '1h' }))
+    const app = express()
+    app.use(rateLimit({ policy: await policyOf(), attributes: () => ({ merchant: 'big' }) }))
+    app.get('/', (_request, response) => void response.send('ok'))
+    const running = await serve(app)
+    try {
+      for (let i = 0; i < 6; i++) expect(await statuses([running], 1)).toEqual([200])
+      await expect.poll(async () => (await policy.peek({ merchant: 'big' })).levels[0].decision.remaining).toBe(2)
+    } finally {
+      await running.close()
+    }
   })
 })
