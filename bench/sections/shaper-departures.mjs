@@ -2,15 +2,21 @@ import { inChild } from '../in-child.mjs'
 import { fixed, table } from '../markdown.mjs'
 import { spread } from '../statistics.mjs'
 
+/** Their callers hold up the process for longer than slots are kept, and then those are lost: no rate can be asked of it. */
+const HELD_UP = '20,000/s in large bursts'
+
 /** The slower, the longer, for a timer's millisecond is to be nothing. */
 const CASES = {
+  '1/s': { perSecond: 1, burstMs: 3_000, ms: 12_000 },
   '10/s': { perSecond: 10, burstMs: 300, ms: 10_000 },
   '1,000/s': { perSecond: 1_000, burstMs: 100, ms: 5_000 },
   '20,000/s': { perSecond: 20_000, burstMs: 100, ms: 5_000 },
-  '20,000/s in large bursts': { perSecond: 20_000, burstMs: 700, ms: 5_000 },
+  [HELD_UP]: { perSecond: 20_000, burstMs: 700, ms: 5_000 },
 }
 const ROUNDS = 3
 const MOST_OFF = 0.001
+/** What a process that was held up lets go at once at most. */
+const CATCH_UP_SECONDS = 0.02
 
 /** Whether departures keep the rate on the real clock, whatever comes in. */
 export const shaperDepartures = {
@@ -54,15 +60,27 @@ export const shaperDepartures = {
   },
 
   goals(found) {
-    return Object.entries(found).map(([title, rounds]) => {
-      const { median, greatest } = spread(Object.values(rounds).map((own) => off(title, own)))
-      return {
-        goal: `shaper: within ${100 * MOST_OFF} % of ${title} on the real clock`,
-        measured: `${fixed(100 * median, 3)} % off (worst round ${fixed(100 * greatest, 3)} %)`,
-        reached: median <= MOST_OFF,
-      }
-    })
+    return Object.entries(found).map(([title, rounds]) => (title === HELD_UP ? crowdGoal : rateGoal)(title, rounds))
   },
+}
+
+function rateGoal(title, rounds) {
+  const { median, greatest } = spread(Object.values(rounds).map((own) => off(title, own)))
+  return {
+    goal: `shaper: within ${100 * MOST_OFF} % of ${title} on the real clock`,
+    measured: `${fixed(100 * median, 3)} % off (worst round ${fixed(100 * greatest, 3)} %)`,
+    reached: median <= MOST_OFF,
+  }
+}
+
+function crowdGoal(title, rounds) {
+  const most = Math.max(...Object.values(rounds).map(({ largestBatch }) => largestBatch))
+  const share = CATCH_UP_SECONDS * CASES[title].perSecond + 1
+  return {
+    goal: `shaper: no more at once than 20 ms are worth, ${fixed(share)}, at ${title}`,
+    measured: fixed(most),
+    reached: most <= share,
+  }
 }
 
 function off(title, { perSecond }) {

@@ -13,7 +13,7 @@ const WARM_UP = 0.1
  * the most that left in one turn of the event loop, and how late they were for their slots, in milliseconds.
  */
 export async function shaperDepartures({ perSecond, burstMs, ms }) {
-  const shaper = createShaper({ drain: `${perSecond}/s`, capacity: 4 * perSecond })
+  const shaper = createShaper({ drain: `${perSecond}/s`, capacity: Math.max(20, 4 * perSecond) })
   const usual = Math.max(LEAST_JOBS, (perSecond * burstMs) / 1_000)
   const log = departureLog()
   const endMs = performance.now() + ms
