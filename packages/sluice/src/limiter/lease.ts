@@ -42,7 +42,8 @@ export interface AsyncLease {
   release(): Promise<void>
   /**
    * See {@link Lease.extend}. The place is given back and taken again by two calls of the store in the same turn, which on
-   * Redis are one call of the script, so that nobody comes between.
+   * Redis are nearly always one call of the script. Where a process has thousands of calls under way they may be two, and if
+   * somebody comes between, the place is lost.
    */
   extend(): Promise<boolean>
   /** `release`, at the end of a block that says `await using`. */

@@ -48,7 +48,7 @@ export interface FetchRateOptions extends FetchCallOptions {
   readonly name?: string
   /** Where the queues are, for several processes that share a rate. Default: in this process. */
   readonly store?: SyncStore | AsyncStore
-  /** What happens when the store does not answer, as in `createShaper`. Default `'local'`. */
+  /** What happens when the store does not answer, as in `createShaper`, which also says what it is by default. */
   readonly onFailure?: OnFailure
   /**
    * Hosts that are called faster or slower than others, as they are written in URLs. A dot at the end of a name counts for
