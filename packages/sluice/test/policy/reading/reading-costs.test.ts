@@ -3,7 +3,13 @@ import { expect, test } from 'vitest'
 
 const limit = fixedWindow({ quota: 5, window: '1h' })
 
-/** How much longer it takes for four times as many: 4 if it is linear, 16 if quadratic. */
+const MOST_TRIES = 6
+const LINEAR = 8
+
+/**
+ * How much longer it takes for four times as many: 4 if it is linear, 16 if quadratic. The least of several tries, for a busy
+ * machine makes some of them longer, and none shorter than it is.
+ */
 function growth(size: number, run: (size: number) => void): number {
   const best = (n: number) => {
     let ms = Infinity
@@ -14,7 +20,9 @@ function growth(size: number, run: (size: number) => void): number {
     }
     return ms
   }
-  return best(4 * size) / best(size)
+  let least = Infinity
+  for (let i = 0; i < MOST_TRIES && least > LINEAR; i++) least = Math.min(least, best(4 * size) / best(size))
+  return least
 }
 
 test('a key of very many names is refused without comparing all with all', () => {
