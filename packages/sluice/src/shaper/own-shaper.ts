@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.js'
-import { QueueFullError } from '../errors.js'
-import { type LeakyBucket, parseRate } from '../limits/index.js'
+import type { QueueFullError } from '../errors.js'
+import type { LeakyBucket } from '../limits/index.js'
 import { Line } from './line.js'
-import { Pauses } from './pauses.js'
-import { CATCH_UP_MS, QueueShaper, tooLong } from './queue-shaper.js'
+import { CATCH_UP_MS, QueueShaper } from './queue-shaper.js'
+import { queueFull, tooLong } from './refusals.js'
 import { Schedule } from './schedule.js'
 import type { Turn } from './shaper.js'
 import type { Call } from './turn-options.js'
@@ -29,29 +29,24 @@ class OwnLine extends Line {
  * time for which the slot was meant. Those who wait have taken nothing yet, so whoever gives up leaves no gap.
  */
 export class OwnShaper extends QueueShaper {
-  readonly #capacity: number
-  readonly #usPerUnit: number
   /** By which the bucket is larger than the queue, because of what is asked for early. */
   readonly #slack: number
   readonly #schedule: Schedule
-  readonly #pauses = new Pauses()
   #hasMadeRoom = false
 
-  constructor(name: string, { capacity, drain }: LeakyBucket, clock: Clock) {
-    super(name, clock)
-    const { units, perUs } = parseRate('drain', drain)
-    this.#capacity = capacity
-    this.#usPerUnit = Number(perUs) / Number(units)
-    this.#slack = Math.ceil((2 * EARLY_US) / this.#usPerUnit) + 1
+  constructor(name: string, limit: LeakyBucket, clock: Clock) {
+    super(name, limit, clock)
+    const { capacity, drain } = limit
+    this.#slack = Math.ceil((2 * EARLY_US) / this.usPerUnit) + 1
     this.#schedule = new Schedule(name, capacity + this.#slack, drain)
   }
 
   protected enter(call: Call): number | Promise<Turn> {
     const { key, cost, priority, maxWaitMs } = call
-    if (cost > this.#capacity) throw this.#fullError(Infinity, cost)
+    if (cost > this.capacity) throw this.#fullError(Infinity, cost)
     const nowMs = this.clock.now()
     let line = this.lines.size === 0 ? undefined : (this.lines.get(key) as OwnLine | undefined)
-    const pausedMs = line === undefined ? this.#pauses.untilMs(key) : nowMs
+    const pausedMs = line === undefined ? this.pauses.untilMs(key) : nowMs
     if (line === undefined && pausedMs <= nowMs && this.#schedule.takeAtOnce(key, nowMs, cost)) return nowMs
     const { delayMs, remaining } = this.#schedule.take(key, nowMs, 0)
     const freeMs = line?.freeMs ?? Math.max(nowMs + delayMs, pausedMs)
@@ -66,7 +61,7 @@ export class OwnShaper extends QueueShaper {
       if (waitMs > maxWaitMs) throw tooLong(maxWaitMs, waitMs)
     }
     if (line === undefined) {
-      line = new OwnLine(key, this.#capacity, (due, dueMs) => this.#depart(due as OwnLine, dueMs))
+      line = new OwnLine(key, this.capacity, (due, dueMs) => this.#depart(due as OwnLine, dueMs))
       line.freeMs = freeMs
       line.heldMs = pausedMs
       this.lines.set(key, line)
@@ -75,8 +70,7 @@ export class OwnShaper extends QueueShaper {
     return this.join(line, call)
   }
 
-  protected hold(key: string, untilMs: number): void {
-    this.#pauses.add(key, untilMs, this.clock.now())
+  protected paused(key: string, untilMs: number): void {
     const line = this.lines.get(key) as OwnLine | undefined
     if (line === undefined || line.freeMs >= untilMs) return
     line.freeMs = untilMs
@@ -137,7 +131,7 @@ export class OwnShaper extends QueueShaper {
   }
 
   #drainMs(units: number): number {
-    return (units * this.#usPerUnit) / 1000
+    return (units * this.usPerUnit) / 1000
   }
 
   /**
@@ -145,7 +139,7 @@ export class OwnShaper extends QueueShaper {
    * as soon as their slots are over, even in a pause; else after some who wait have left.
    */
   #roomAfterMs(overAfterMs: number, freeAfterMs: number, units: number): number {
-    const excess = units - this.#capacity
+    const excess = units - this.capacity
     // A difference of today's milliseconds is rounded, and what the schedule says is not.
     const isPaused = freeAfterMs - overAfterMs > LEAST_MS
     const afterMs = excess > 0 && isPaused ? Math.round(freeAfterMs * 1000) / 1000 : overAfterMs
@@ -153,14 +147,6 @@ export class OwnShaper extends QueueShaper {
   }
 
   #fullError(retryAfterMs: number, cost: number): QueueFullError {
-    return queueFull(this.name, this.#capacity, cost, retryAfterMs)
+    return queueFull(this.name, this.capacity, cost, retryAfterMs)
   }
-}
-
-export function queueFull(name: string, capacity: number, cost: number, retryAfterMs: number): QueueFullError {
-  const message =
-    retryAfterMs === Infinity
-      ? `a cost of ${cost} is more than the queue of the shaper '${name}' holds (capacity ${capacity})`
-      : `the queue of the shaper '${name}' is full (capacity ${capacity}); come back in ${retryAfterMs} ms`
-  return new QueueFullError(message, retryAfterMs)
 }

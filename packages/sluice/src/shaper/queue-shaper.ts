@@ -1,10 +1,14 @@
 import type { Clock } from '../clock.js'
-import { ClosedError, type InvalidTypeError, invalidType, invalidValue, WaitTooLongError } from '../errors.js'
+import { ClosedError, type InvalidTypeError, invalidType, invalidValue } from '../errors.js'
+import { type LeakyBucket, parseRate } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
+import { isPromiseLike } from '../stores/awaitable.js'
 import { checkKey } from '../stores/index.js'
 import { Agenda } from '../waiting/agenda.js'
 import { Signals } from '../waiting/signals.js'
 import type { Due, Line, Waiter } from './line.js'
+import { Pauses } from './pauses.js'
+import { tooLong } from './refusals.js'
 import type { CloseOptions, Shaper, Turn, TurnOptions } from './shaper.js'
 import { type Call, checkTurnOptions, NO_KEY } from './turn-options.js'
 
@@ -20,15 +24,21 @@ export abstract class QueueShaper implements Shaper {
   protected readonly clock: Clock
   protected readonly agenda: Agenda<Due>
   protected readonly lines = new Map<string, Line>()
+  protected readonly pauses = new Pauses()
+  protected readonly capacity: number
+  protected readonly usPerUnit: number
   readonly #signals = new Signals<() => void>((aborted) => aborted())
   #size = 0
   #pending = 0
   #isClosed = false
   #onIdle: (() => void)[] = []
 
-  constructor(name: string, clock: Clock) {
+  constructor(name: string, { capacity, drain }: LeakyBucket, clock: Clock) {
+    const { units, perUs } = parseRate('drain', drain)
     this.name = name
     this.clock = clock
+    this.capacity = capacity
+    this.usPerUnit = Number(perUs) / Number(units)
     this.agenda = new Agenda(clock, (entry, nowMs) => entry.due(nowMs))
   }
 
@@ -73,7 +83,9 @@ export abstract class QueueShaper implements Shaper {
       throw invalidValue('durationMs', 'a number of milliseconds from 0', durationMs)
     const { key = NO_KEY } = options === undefined ? {} : checkNames('options', options, ['key'])
     checkKey(key)
-    this.hold(key, this.clock.now() + durationMs)
+    const nowMs = this.clock.now()
+    this.pauses.add(key, nowMs + durationMs, nowMs)
+    this.paused(key, nowMs + durationMs)
   }
 
   onIdle(): Promise<void> {
@@ -95,8 +107,8 @@ export abstract class QueueShaper implements Shaper {
   /** Lets somebody go at once, and says when that is, or wait in a line; whoever cannot wait is an error. */
   protected abstract enter(call: Call): number | Promise<Turn>
 
-  /** Nobody of a key leaves before then. */
-  protected abstract hold(key: string, untilMs: number): void
+  /** Nobody of a key leaves before then, who waits already or who comes. */
+  protected abstract paused(key: string, untilMs: number): void
 
   /** Somebody has gone from a line without leaving by it. */
   protected abstract givenUp(line: Line): void
@@ -223,13 +235,4 @@ export abstract class QueueShaper implements Shaper {
 /** The usual mistake is run(fetch(url)), which has begun already. */
 function notWork(value: unknown): InvalidTypeError {
   return invalidType('work', 'a function that is called at its turn, such as () => fetch(url)', value)
-}
-
-export function isPromiseLike<Result>(value: Result | PromiseLike<Result>): value is PromiseLike<Result> {
-  return (typeof value === 'object' || typeof value === 'function') && value !== null && 'then' in value
-}
-
-export function tooLong(maxWaitMs: number, waitMs: number): WaitTooLongError {
-  const ms = Math.ceil(waitMs)
-  return new WaitTooLongError(`a turn would take ${ms} ms more, and was not to take longer than ${maxWaitMs} ms`, ms)
 }

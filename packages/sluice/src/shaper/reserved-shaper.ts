@@ -1,11 +1,11 @@
 import { systemClock } from '../clock.js'
 import { invalidType, StoreUnavailableError } from '../errors.js'
-import { type LeakyBucket, parseRate, type Taken } from '../limits/index.js'
+import type { LeakyBucket, Taken } from '../limits/index.js'
+import { isPromiseLike } from '../stores/awaitable.js'
 import type { Answer, Awaitable, Demand, OnFailure, Store } from '../stores/index.js'
 import { Line, type Waiter } from './line.js'
-import { queueFull } from './own-shaper.js'
-import { Pauses } from './pauses.js'
-import { CATCH_UP_MS, isPromiseLike, QueueShaper, tooLong } from './queue-shaper.js'
+import { CATCH_UP_MS, QueueShaper } from './queue-shaper.js'
+import { queueFull, tooLong } from './refusals.js'
 import type { Turn } from './shaper.js'
 import { type Slot, Slots } from './slots.js'
 import { StoreTime } from './store-time.js'
@@ -49,24 +49,22 @@ export class ReservedShaper extends QueueShaper {
   readonly #store: Store
   readonly #limit: LeakyBucket
   readonly #onFailure: OnFailure | undefined
-  readonly #pauses = new Pauses()
   readonly #unitMs: number
   readonly #storeTime = new StoreTime()
 
   constructor(name: string, limit: LeakyBucket, store: Store, onFailure: OnFailure | undefined) {
-    super(name, store.clock ?? systemClock)
+    super(name, limit, store.clock ?? systemClock)
     this.#store = store
     this.#limit = limit
-    const { units, perUs } = parseRate('drain', limit.drain)
-    this.#unitMs = Number(perUs) / Number(units) / 1000
+    this.#unitMs = this.usPerUnit / 1000
     this.#onFailure = onFailure
   }
 
   protected enter(call: Call): Promise<Turn> {
-    const { capacity } = this.#limit
+    const { capacity } = this
     const { key, cost } = call
     if (cost > capacity) throw queueFull(this.name, capacity, cost, Infinity)
-    const pauseMs = this.#pauses.untilMs(key) - this.clock.now()
+    const pauseMs = this.pauses.untilMs(key) - this.clock.now()
     const line = this.#lineOf(key, cost)
     // The store is asked when the pause is over: until then nobody else would say that the queue is full.
     if (pauseMs > 0 && line.waiting + cost > capacity)
@@ -77,9 +75,8 @@ export class ReservedShaper extends QueueShaper {
     })
   }
 
-  protected hold(key: string, untilMs: number): void {
+  protected paused(): void {
     // Nothing is to be done about those who wait before a slot of theirs is due, or an earlier pause is over.
-    this.#pauses.add(key, untilMs, this.clock.now())
   }
 
   protected givenUp(line: Line): void {
@@ -143,7 +140,7 @@ export class ReservedShaper extends QueueShaper {
           ? new StoreUnavailableError(
               `the store of the shaper '${this.name}' does not answer, and nobody leaves without it`,
             )
-          : queueFull(this.name, this.#limit.capacity, cost, retryAfterMs)
+          : queueFull(this.name, this.capacity, cost, retryAfterMs)
       this.#refuseOne(line, waiter, error)
       return
     }
@@ -203,7 +200,7 @@ export class ReservedShaper extends QueueShaper {
   }
 
   #isPaused(line: ReservedLine, nowMs: number): boolean {
-    return this.#pauses.untilMs(line.demand.key) > nowMs
+    return this.pauses.untilMs(line.demand.key) > nowMs
   }
 
   #enterNext(line: ReservedLine): void {
@@ -216,7 +213,7 @@ export class ReservedShaper extends QueueShaper {
   #nextMs(line: ReservedLine): number {
     const slotMs = line.slots.first?.dueMs ?? Infinity
     if (line.lacking <= 0) return slotMs
-    return Math.min(slotMs, Math.max(this.clock.now(), this.#pauses.untilMs(line.demand.key)))
+    return Math.min(slotMs, Math.max(this.clock.now(), this.pauses.untilMs(line.demand.key)))
   }
 
   #giveBackSpare(line: ReservedLine): void {

@@ -2,6 +2,7 @@ import { invalidType, invalidValue } from '../errors.js'
 import { checkCost } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
 import { checkKey } from '../stores/index.js'
+import { checkMaxWaitMs, checkSignal } from '../waiting/patience.js'
 import type { TurnOptions } from './shaper.js'
 
 /** Whoever names no key waits in a queue that no key leads to by accident. */
@@ -34,21 +35,8 @@ export function checkTurnOptions(options: TurnOptions | undefined, runs: boolean
   return { key, cost, priority, maxWaitMs, signal, runs }
 }
 
-function checkSignal(value: unknown): void {
-  if (value === undefined) return
-  const { aborted, addEventListener, removeEventListener } = (value ?? {}) as Partial<AbortSignal>
-  const canBeFollowed = typeof addEventListener === 'function' && typeof removeEventListener === 'function'
-  if (typeof aborted === 'boolean' && canBeFollowed) return
-  throw invalidType('signal', 'an AbortSignal', value)
-}
-
 function checkPriority(value: number): void {
   if (Number.isInteger(value) && Math.abs(value) <= MOST_PRIORITY) return
   const wanted = `a whole number from -${MOST_PRIORITY} to ${MOST_PRIORITY}`
   throw typeof value === 'number' ? invalidValue('priority', wanted, value) : invalidType('priority', wanted, value)
-}
-
-function checkMaxWaitMs(value: number): void {
-  if (typeof value !== 'number') throw invalidType('maxWaitMs', 'a number of milliseconds', value)
-  if (!(value >= 0)) throw invalidValue('maxWaitMs', 'a number of milliseconds from 0', value)
 }

@@ -1,2 +1,8 @@
 /** Either a value or the promise of one. */
 export type Awaitable<T> = T | Promise<T>
+
+/** Is it a promise, whoever made it? */
+export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
+  return 'then' in value && typeof value.then === 'function'
+}

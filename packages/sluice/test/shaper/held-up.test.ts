@@ -87,6 +87,25 @@ describe('a process that is held up lets no crowd go', () => {
     },
   )
 
+  it('by a caller that goes on calling although the queue is full', async () => {
+    const clock = new HeldUpClock()
+    const shaper = createShaper({ drain: '100/s', capacity: 10, clock })
+    let left = 0
+    let refused = 0
+    for (let i = 0; i < 400; i++) {
+      shaper.wait().then(
+        () => left++,
+        () => refused++,
+      )
+      clock.pass(5)
+    }
+    await setImmediate()
+    await clock.ring()
+    expect(refused).toBeGreaterThan(300)
+    // Once before the caller ends, and once when the alarm rings.
+    expect(left).toBeLessThanOrEqual(2 * NO_CROWD)
+  })
+
   it('before it reads the answers of its store', async () => {
     const clock = new HeldUpClock()
     const { store, read } = laterStore(clock)

@@ -1,7 +1,8 @@
-import { invalidType, invalidValue } from '../../errors.js'
+import { invalidType } from '../../errors.js'
 import { checkCost } from '../../limits/index.js'
 import { checkNames } from '../../limits/options.js'
 import { checkKey } from '../../stores/index.js'
+import { checkMaxWaitMs, checkSignal, isSignal } from '../../waiting/patience.js'
 import type { AcquireOptions } from '../limiter.js'
 import type { Patience } from './line.js'
 
@@ -17,18 +18,7 @@ export function checkAcquire(key: string, options: AcquireOptions | undefined): 
   checkNames('acquire', options, NAMES)
   const { cost = 1, signal, maxWaitMs = Infinity } = options
   checkCost(cost)
-  if (signal !== undefined && !isSignal(signal))
-    throw invalidType('signal', 'an AbortSignal such as AbortSignal.timeout(1000)', signal)
-  const wanted = 'a number of milliseconds from 0'
-  if (typeof maxWaitMs !== 'number') throw invalidType('maxWaitMs', wanted, maxWaitMs)
-  if (!(maxWaitMs >= 0)) throw invalidValue('maxWaitMs', wanted, maxWaitMs)
+  checkSignal(signal)
+  checkMaxWaitMs(maxWaitMs)
   return { cost, signal, maxWaitMs }
-}
-
-/** By its shape: signals of other realms and of polyfills are as good. */
-function isSignal(value: unknown): value is AbortSignal {
-  const signal = value as Partial<AbortSignal> | null
-  return (
-    typeof signal === 'object' && signal !== null && typeof signal.aborted === 'boolean' && 'addEventListener' in signal
-  )
 }

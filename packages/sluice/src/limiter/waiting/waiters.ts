@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.js'
 import { WaitTooLongError } from '../../errors.js'
 import { arithmeticOf, type Decision, type Limit } from '../../limits/index.js'
+import { isPromiseLike } from '../../stores/awaitable.js'
 import type { Answer, Awaitable } from '../../stores/index.js'
 import { Agenda } from '../../waiting/agenda.js'
 import { Signals } from '../../waiting/signals.js'
@@ -104,7 +105,7 @@ export class Waiters<A extends Answer> {
         this.#failed(line, error)
         continue
       }
-      if (isLater(answer)) this.#answeredLater(line, answer)
+      if (isPromiseLike(answer)) this.#answeredLater(line, answer)
       else this.#answered(line, answer)
     }
   }
@@ -125,7 +126,7 @@ export class Waiters<A extends Answer> {
     return count
   }
 
-  #answeredLater(line: Line<A>, answer: Promise<A>): void {
+  #answeredLater(line: Line<A>, answer: PromiseLike<A>): void {
     const goOn = () => {
       if (line.underway > 0) return
       if (this.#goesOn(line)) this.#ask(line)
@@ -269,7 +270,7 @@ export class Waiters<A extends Answer> {
 
   #giveBack(key: string, cost: number, answer: A): void {
     const given = this.#source.giveBack(key, cost, answer)
-    if (!isLater(given)) this.wake(key)
+    if (!isPromiseLike(given)) this.wake(key)
     // Who waited has been told already, so nobody is left to be told that it failed: the units stay taken.
     else
       given.then(
@@ -277,10 +278,6 @@ export class Waiters<A extends Answer> {
         () => {},
       )
   }
-}
-
-function isLater<T>(value: Awaitable<T>): value is Promise<T> {
-  return typeof (value as Promise<T> | undefined)?.then === 'function'
 }
 
 function neverError({ cost }: { readonly cost: number }): WaitTooLongError {
