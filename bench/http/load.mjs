@@ -7,11 +7,11 @@ const OK = Buffer.from('HTTP/1.1 200 ')
 /** A status line may come in two pieces. */
 const KEPT = OK.length - 1
 
-/** Connections to a server, each with so many requests on their way at a time. */
+/** Connections to a server, each of a client with an address of its own, with so many requests on their way at a time. */
 export async function openConnections(port, { connections, pipelined }) {
   const batch = REQUEST.repeat(pipelined)
-  const sockets = Array.from({ length: connections }, async () => {
-    const socket = connect(port, '127.0.0.1')
+  const sockets = Array.from({ length: connections }, async (_, i) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: `127.0.0.${i + 1}` })
     socket.setNoDelay()
     await once(socket, 'connect')
     return socket

@@ -41,19 +41,20 @@ export const shaperDepartures = {
         fixed(own.departures),
         fixed(own.perSecond, 3),
         `${fixed(100 * off(title, own), 3)} %`,
-        fixed(own.largestBatch),
+        fixed(own.largestCrowd),
         fixed(own.medianMs, 2),
         fixed(own.p99Ms, 2),
         fixed(own.latestMs, 2),
       ]),
     )
-    const head = ['', 'departures', 'a second', 'off', 'largest batch', 'half within', '99 % within', 'latest']
+    const head = ['', 'departures', 'a second', 'off', 'largest crowd', 'half within', '99 % within', 'latest']
     return [
       'Bursts of random size come at random times, so that somebody always waits: at 20,000/s about 2,000 calls in a row, and in',
       'large bursts about 14,000, which alone take the process longer than slots are kept. The rate is by least squares over the times at',
-      'which they left, without the first tenth; a batch is what leaves in one turn of the event loop; the last columns are by how',
-      'many milliseconds departures were later than their slots. Timers know whole milliseconds, so what is due within one leaves',
-      'together. Where the process is held up for more than 20 ms, slots are lost, and the rate falls short by them.',
+      'which they left, without the first tenth; a crowd is what leaves in one turn of the event loop beyond what is due while that',
+      'turn lasts; the last columns are by how many milliseconds departures were later than their slots. Timers know whole',
+      'milliseconds, so what is due within one leaves together. Where the process is held up for more than 20 ms, slots are lost,',
+      'and the rate falls short by them.',
       '',
       table(head, rows),
     ].join('\n')
@@ -74,7 +75,7 @@ function rateGoal(title, rounds) {
 }
 
 function crowdGoal(title, rounds) {
-  const most = Math.max(...Object.values(rounds).map(({ largestBatch }) => largestBatch))
+  const most = Math.max(...Object.values(rounds).map(({ largestCrowd }) => largestCrowd))
   const share = CATCH_UP_SECONDS * CASES[title].perSecond + 1
   return {
     goal: `shaper: no more at once than 20 ms are worth, ${fixed(share)}, at ${title}`,

@@ -4,12 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { frameworks } from '../http/frameworks.mjs'
 import { load, openConnections } from '../http/load.mjs'
 
+const RUN_IN_MS = 20
 const server = fileURLToPath(new URL('../http/server.mjs', import.meta.url))
 
 /**
  * `{ [contender]: { [turn]: { perSecond, cpuUs } } }`. Each application has a process of its own, as it has where it is used:
- * two of one framework would slow each other down. One at a time is asked, in short turns, forwards and backwards, so that a
- * slow second of the machine is everybody's.
+ * two of one framework would slow each other down. One at a time is asked, in short turns and always in the same order, so
+ * that a slow second of the machine is everybody's and nobody has two turns in a row; each has a run-in that does not count,
+ * for it finds the caches full of somebody else's.
  */
 export async function httpSpeed({ framework, connections, pipelined, warmUpMs, turnMs, turns }) {
   const contenders = []
@@ -24,7 +26,8 @@ export async function httpSpeed({ framework, connections, pipelined, warmUpMs, t
   for (let i = 0; i < 3; i++) for (const { opened } of contenders) await load(opened, warmUpMs / 3)
   const found = Object.fromEntries(contenders.map(({ name }) => [name, {}]))
   for (let turn = 1; turn <= turns; turn++) {
-    for (const { name, child, opened } of turn % 2 === 0 ? contenders : [...contenders].reverse()) {
+    for (const { name, child, opened } of contenders) {
+      await load(opened, RUN_IN_MS)
       const before = await cpuUs(child)
       const startedMs = performance.now()
       const answers = await load(opened, turnMs)

@@ -10,12 +10,13 @@ const WARM_UP = 0.1
 
 /**
  * Bursts of random size, with work for about `burstMs`, come at random times to a shaper on the real clock. Gives the rate at which they left,
- * the most that left in one turn of the event loop, and how late they were for their slots, in milliseconds.
+ * the most that left in one turn of the event loop beyond what the rate allows for in the time that the turn took, and how
+ * late they were for their slots, in milliseconds.
  */
 export async function shaperDepartures({ perSecond, burstMs, ms }) {
   const shaper = createShaper({ drain: `${perSecond}/s`, capacity: Math.max(20, 4 * perSecond) })
   const usual = Math.max(LEAST_JOBS, (perSecond * burstMs) / 1_000)
-  const log = departureLog()
+  const log = departureLog(perSecond)
   const endMs = performance.now() + ms
   while (performance.now() < endMs) {
     const burst = shaper.size < usual ? Math.ceil((0.5 + Math.random()) * usual) : 0
@@ -26,21 +27,24 @@ export async function shaperDepartures({ perSecond, burstMs, ms }) {
   return log.summary()
 }
 
-function departureLog() {
+function departureLog(perSecond) {
   const times = []
   const lateness = []
-  let batch = 0
-  let largestBatch = 0
+  let batchFrom = 0
+  let largestCrowd = 0
   const endBatch = () => {
-    largestBatch = Math.max(largestBatch, batch)
-    batch = 0
+    const batch = times.length - batchFrom
+    if (batch === 0) return
+    const tookMs = times[times.length - 1] - times[batchFrom]
+    largestCrowd = Math.max(largestCrowd, batch - (tookMs * perSecond) / 1_000)
+    batchFrom = times.length
   }
   return {
     add({ atMs }) {
       const nowMs = performance.timeOrigin + performance.now()
+      if (times.length === batchFrom) setImmediate(endBatch)
       times.push(nowMs)
       lateness.push(nowMs - atMs)
-      if (batch++ === 0) setImmediate(endBatch)
     },
     summary() {
       endBatch()
@@ -48,7 +52,7 @@ function departureLog() {
       return {
         departures: times.length,
         perSecond: 1_000 / slope(times.slice(times.length * WARM_UP)),
-        largestBatch,
+        largestCrowd,
         medianMs: quantile(lateness, 0.5),
         p99Ms: quantile(lateness, 0.99),
         latestMs: lateness[lateness.length - 1],

@@ -1,7 +1,7 @@
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
 import { type AsyncReservation, createLimiter, type Reservation, type SharedStoreOptions } from '../limiter/index.js'
 import { type Decision, isConcurrency } from '../limits/index.js'
-import type { Verdict } from '../policy/index.js'
+import type { LevelDecision, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
 import { atOnce, type GuardOptions, type LimitOptions, type PolicyOptions } from './guard-options.js'
 import { quotaPolicyOf } from './quota-policy.js'
@@ -19,7 +19,8 @@ export interface Held {
 
 /** What stands before a handler and decides: a limit or a policy. */
 export interface Gate<Request> {
-  check(request: Request, cost: number): Awaitable<Verdict>
+  /** A policy's verdict, or what the one limit says. */
+  check(request: Request, cost: number): Awaitable<Verdict | LevelDecision>
   reserve(request: Request, cost: number): Awaitable<Held>
   /** May a request have to wait for its turn? Then what it holds is given back if the client does not wait. */
   readonly queues: boolean
@@ -40,12 +41,13 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
   if (typeof cost === 'number' && cost > quotaPolicyOf(limiter.limit).quota)
     throw invalidValue('cost', 'no more than the quota of the limit, or nobody passes', cost)
   const keyOf = keyWith(options.key, facts.client)
-  const verdict = (decision: Decision) => verdictOfOne({ name: limiter.name, limit: limiter.limit, decision })
+  const { name: label, limit: used } = limiter
+  const level = (decision: Decision): LevelDecision => ({ name: label, limit: used, decision })
   const leases = isConcurrency(limiter.limit)
   if (leases && options.settle !== undefined)
     throw invalidType('settle', 'left out beside a concurrency limit, of which all is given back', options.settle)
   const held = (reservation: Reservation | AsyncReservation): Held => ({
-    verdict: verdict(reservation.decision),
+    verdict: verdictOfOne(level(reservation.decision)),
     settle: (actual) => reservation.settle(actual as number),
     cancel: () => reservation.cancel(),
     release: () => (leases ? reservation.cancel() : undefined),
@@ -54,7 +56,7 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
     check(request, cost) {
       const key = keyOf(request)
       const decision = cost === 1 ? limiter.tryAcquire(key) : limiter.tryAcquire(key, { cost })
-      return decision instanceof Promise ? decision.then(verdict) : verdict(decision)
+      return decision instanceof Promise ? decision.then(level) : level(decision)
     },
     reserve: (request, cost) => mapped(limiter.reserve(keyOf(request), { cost }), held),
     queues: limit.algorithm === 'leaky-bucket',

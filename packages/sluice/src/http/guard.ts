@@ -1,24 +1,53 @@
 import { invalidType } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
-import type { Verdict } from '../policy/index.js'
+import type { LevelDecision, Verdict } from '../policy/index.js'
 import type { Awaitable } from '../stores/index.js'
 import { type DescribeOptions, type Description, describeIn } from './describe.js'
-import { checkDialects, type Dialect } from './dialects.js'
+import { checkDialects, type Dialect, draftFields } from './dialects.js'
 import { type Gate, gateOf, type Held, mapped } from './gate.js'
 import { atOnce, checkGuardOptions, type Ending, type GuardOptions } from './guard-options.js'
 import { costOf, expectCost } from './request-cost.js'
 import { type RequestReader, requestFacts } from './request-facts.js'
+import { verdictOfOne } from './verdict-of-one.js'
 import { reasonOf, warn } from './warn.js'
 
 /** One request's way through a guard. */
 export interface Passage extends Description {
+  readonly allowed: boolean
+  /** How long it waits for its turn. */
+  readonly delayMs: number
   readonly verdict: Verdict
+  /** Are its fields just `RateLimit-Policy` and `RateLimit`, lists to which several limiters may add a line each? */
+  readonly isPlain: boolean
   /** Present where the response is to be told of, when it is over. */
   readonly settle: ((ending: Ending) => void) | undefined
   /** Does it hold units that can be settled or given back? */
   readonly holds: boolean
   /** The request never went: what it holds is given back. */
   readonly cancel: () => void
+}
+
+/** The usual case, with as little made for it as can be: one limit lets a request go at once, and nothing comes after. */
+class PlainPassage implements Passage {
+  readonly allowed = true
+  readonly delayMs = 0
+  readonly isPlain = true
+  readonly status = 200
+  readonly body = undefined
+  readonly settle = undefined
+  readonly holds = false
+  readonly cancel = doNothing
+  readonly headers: Passage['headers']
+  readonly #level: LevelDecision
+
+  constructor(level: LevelDecision) {
+    this.headers = draftFields(level)
+    this.#level = level
+  }
+
+  get verdict(): Verdict {
+    return verdictOfOne(this.#level)
+  }
 }
 
 /**
@@ -33,6 +62,7 @@ export class Guard<Request extends object> {
   readonly #settle: GuardOptions<Request>['settle']
   readonly #skip: GuardOptions<Request>['skip']
   readonly #holds: boolean
+  readonly #isPlain: boolean
 
   /** `more` are the names of options that the adapter itself has a use for. */
   constructor(options: GuardOptions<Request>, reader: RequestReader<Request>, more: readonly string[] = []) {
@@ -48,6 +78,7 @@ export class Guard<Request extends object> {
     this.#settle = settle
     this.#skip = skip
     this.#holds = settle !== undefined || this.#gate.queues
+    this.#isPlain = this.#dialects.length === 1 && this.#dialects[0] === 'draft' && expose !== true
   }
 
   /**
@@ -59,8 +90,8 @@ export class Guard<Request extends object> {
     if (this.#skip !== undefined && this.#skips(this.#skip(request))) return undefined
     const cost = typeof this.#cost === 'function' ? atOnce('cost', this.#cost(request)) : (this.#cost ?? 1)
     if (holds) return mapped(this.#gate.reserve(request, cost), (held) => this.#held(request, cost, held))
-    const verdict = this.#gate.check(request, cost)
-    return verdict instanceof Promise ? verdict.then((given) => this.#passage(given)) : this.#passage(verdict)
+    const found = this.#gate.check(request, cost)
+    return found instanceof Promise ? found.then((given) => this.#passage(given)) : this.#passage(found)
   }
 
   #skips(answer: unknown): boolean {
@@ -70,14 +101,22 @@ export class Guard<Request extends object> {
     return answer as boolean
   }
 
-  #passage(verdict: Verdict): Passage {
-    const { status, headers, body } = describeIn(verdict, this.#dialects, this.#describe)
-    return { verdict, status, headers, body, settle: undefined, holds: false, cancel: doNothing }
+  #passage(found: Verdict | LevelDecision): Passage {
+    if ('levels' in found) return this.#described(found)
+    const { allowed, delayMs } = found.decision
+    return this.#isPlain && allowed && delayMs === 0 ? new PlainPassage(found) : this.#described(verdictOfOne(found))
+  }
+
+  #described(verdict: Verdict): Passage {
+    const { allowed, delayMs } = verdict
+    const description = describeIn(verdict, this.#dialects, this.#describe)
+    const isPlain = this.#isPlain && allowed && description.headers.RateLimit !== undefined
+    return { ...description, allowed, delayMs, verdict, isPlain, settle: undefined, holds: false, cancel: doNothing }
   }
 
   #held(request: Request, taken: number, held: Held): Passage {
     const settle = held.verdict.allowed ? this.#whenOver(request, taken, held) : undefined
-    return { ...this.#passage(held.verdict), settle, holds: true, cancel: () => carefully(() => held.cancel()) }
+    return { ...this.#described(held.verdict), settle, holds: true, cancel: () => carefully(() => held.cancel()) }
   }
 
   /** What is to be done when a response is over, if anything. */

@@ -64,12 +64,3 @@ export function withoutBodyFields(fields: Readonly<Fields>): Readonly<Fields> {
   const { 'Content-Type': _type, ...rest } = fields
   return rest
 }
-
-/**
- * Are there only lists, to which several limiters may add a line each? Then nobody has to look at what is there, which takes
- * longer than the rest: Express makes every look at a response slow.
- */
-export function areLists(fields: Readonly<Fields>): boolean {
-  for (const name in fields) if (name !== 'RateLimit' && name !== 'RateLimit-Policy') return false
-  return fields.RateLimit !== undefined
-}

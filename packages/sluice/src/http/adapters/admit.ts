@@ -16,7 +16,7 @@ export interface Exchange {
 
 /** Need nothing be waited for or given back? Then a request goes without a look at its response, which may be slow. */
 export function goesAtOnce(passage: Passage | undefined): boolean {
-  return passage === undefined || (!passage.holds && passage.verdict.delayMs === 0)
+  return passage === undefined || (!passage.holds && passage.delayMs === 0)
 }
 
 /**
@@ -24,7 +24,7 @@ export function goesAtOnce(passage: Passage | undefined): boolean {
  * and gives back what it holds. `before` is its passage through an earlier guard.
  */
 export function admit(before: Passage | undefined, passage: Passage | undefined, exchange: Exchange): void {
-  const delayMs = Math.max(before?.verdict.delayMs ?? 0, passage?.verdict.delayMs ?? 0)
+  const delayMs = Math.max(before?.delayMs ?? 0, passage?.delayMs ?? 0)
   if (isGone(exchange)) giveUp(before, passage, exchange)
   else if (delayMs === 0) go(before, passage, exchange)
   else waitTurn(delayMs, before, passage, exchange)

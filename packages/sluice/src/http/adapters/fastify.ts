@@ -4,7 +4,7 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { areLists, lowerCase, mergeFields, withoutBodyFields } from '../merge-fields.js'
+import { lowerCase, mergeFields, withoutBodyFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { admit, goesAtOnce } from './admit.js'
 import { attemptAll, errorOf } from './attempt.js'
@@ -202,9 +202,9 @@ class Limited {
     before: Passage | undefined,
   ): void {
     if (passage !== undefined) {
-      const isOwnAnswer = !passage.verdict.allowed && this.#onDenied !== undefined
-      setFields(reply, isOwnAnswer ? withoutBodyFields(passage.headers) : passage.headers)
-      if (!passage.verdict.allowed) {
+      const isOwnAnswer = !passage.allowed && this.#onDenied !== undefined
+      setFields(reply, passage, isOwnAnswer ? withoutBodyFields(passage.headers) : passage.headers)
+      if (!passage.allowed) {
         before?.cancel()
         this.#deny(passage, request, reply, next)
         return
@@ -229,9 +229,9 @@ class Limited {
   }
 }
 
-function setFields(reply: FastifyReplyLike, headers: Passage['headers']): void {
+function setFields(reply: FastifyReplyLike, { isPlain }: Passage, headers: Passage['headers']): void {
   // The usual case first, with nothing made for it: nobody has told of a quota before.
-  if (areLists(headers) && !isSet(reply, 'ratelimit') && !isSet(reply, 'ratelimit-policy')) {
+  if (isPlain && !isSet(reply, 'ratelimit') && !isSet(reply, 'ratelimit-policy')) {
     reply.header('ratelimit-policy', headers['RateLimit-Policy'])
     reply.header('ratelimit', headers.RateLimit)
     return

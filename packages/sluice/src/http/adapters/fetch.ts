@@ -62,9 +62,9 @@ export function rateLimit<Rest extends readonly unknown[] = any[]>(options: Fetc
     ['address', 'onDenied'],
   )
   const goOn = async (passage: Passage, request: Request, handle: () => Awaitable<Response>): Promise<Response> => {
-    const { verdict, settle, headers } = passage
-    if (verdict.delayMs > 0) {
-      await turn(verdict.delayMs, request.signal)
+    const { delayMs, settle, headers } = passage
+    if (delayMs > 0) {
+      await turn(delayMs, request.signal)
       if (request.signal.aborted) {
         passage.cancel()
         throw request.signal.reason
@@ -84,13 +84,13 @@ export function rateLimit<Rest extends readonly unknown[] = any[]>(options: Fetc
       const entered = guard.enter(request)
       if (entered === undefined) return handler(request, ...more)
       const go = (passage: Passage): Awaitable<Response> => {
-        const { verdict, settle, headers } = passage
-        if (!verdict.allowed) {
+        const { allowed, delayMs, settle, headers } = passage
+        if (!allowed) {
           if (onDenied === undefined) return denial(passage)
-          return mapped(onDenied(request, verdict), (response) => ownDenial(response, passage, request))
+          return mapped(onDenied(request, passage.verdict), (response) => ownDenial(response, passage, request))
         }
         const handle = () => handler(request, ...more)
-        if (verdict.delayMs > 0 || settle !== undefined) return goOn(passage, request, handle)
+        if (delayMs > 0 || settle !== undefined) return goOn(passage, request, handle)
         return mapped(handle(), (response) => withFields(response, headers, request))
       }
       return entered instanceof Promise ? entered.then(go) : go(entered)

@@ -5,7 +5,6 @@ import type { Awaitable } from '../../stores/index.js'
 import { unknownAddress } from '../gate.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { areLists } from '../merge-fields.js'
 import { turn } from '../turn.js'
 import { remoteAddressOf } from './node-messages.js'
 import { ownDenial, telling, withFields } from './web-response.js'
@@ -69,22 +68,21 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
       return undefined
     }
     const passage = entered instanceof Promise ? await entered : entered
-    const { verdict, settle, headers } = passage
-    if (!verdict.allowed) {
-      if (onDenied !== undefined) return ownDenial(await onDenied(context, verdict), passage, context)
+    const { allowed, delayMs, settle, headers, isPlain } = passage
+    if (!allowed) {
+      if (onDenied !== undefined) return ownDenial(await onDenied(context, passage.verdict), passage, context)
       // Made by Hono, so that it has what others have set.
       return withFields(context.body(passage.body ?? '', passage.status), headers, context)
     }
     const { raw } = context.req
-    if (verdict.delayMs > 0) {
-      await turn(verdict.delayMs, raw.signal)
+    if (delayMs > 0) {
+      await turn(delayMs, raw.signal)
       if (raw.signal.aborted) {
         passage.cancel()
         throw raw.signal.reason
       }
     }
-    const isPrepared = areLists(headers)
-    if (isPrepared) for (const name in headers) context.header(name, headers[name], APPEND)
+    if (isPlain) for (const name in headers) context.header(name, headers[name], APPEND)
     try {
       await next()
     } catch (error) {
@@ -92,7 +90,7 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
       throw error
     }
     // What Hono makes has what was prepared. What a handler has made itself has not.
-    const isThere = isPrepared && context.res.headers.get('RateLimit')?.includes(headers.RateLimit) === true
+    const isThere = isPlain && context.res.headers.get('RateLimit')?.includes(headers.RateLimit) === true
     const told = settle === undefined ? context.res : telling(context.res, raw, settle)
     const response = isThere ? told : withFields(told, headers, context)
     if (response !== context.res) replace(context, response)

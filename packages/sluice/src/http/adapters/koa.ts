@@ -61,9 +61,9 @@ export function rateLimit<C extends KoaContextLike = Context>(options: KoaOption
       await next()
       return
     }
-    const isOwnAnswer = !passage.verdict.allowed && onDenied !== undefined
-    setFields(context.res, isOwnAnswer ? withoutBodyFields(passage.headers) : passage.headers)
-    if (!passage.verdict.allowed) {
+    const isOwnAnswer = !passage.allowed && onDenied !== undefined
+    setFields(context.res, isOwnAnswer ? withoutBodyFields(passage.headers) : passage.headers, passage.isPlain)
+    if (!passage.allowed) {
       context.status = passage.status
       if (onDenied === undefined) context.body = passage.body
       else await onDenied(context, passage.verdict)

@@ -147,7 +147,7 @@ function proceed(
     if ('raw' in response) response.header(name, merged[name])
     else response.setHeader(name, merged[name])
   }
-  if (!passage.verdict.allowed) throw new RateLimitException(passage)
+  if (!passage.allowed) throw new RateLimitException(passage)
   if (goesAtOnce(passage)) return true
   return new Promise((resolve) => {
     const exchange = { response: raw, socket, next: () => resolve(true), gone: () => resolve(false) }

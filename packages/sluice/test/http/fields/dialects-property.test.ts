@@ -2,7 +2,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import fc from 'fast-check'
 import { parseRateLimit as othersParse } from 'ratelimit-header-parser'
-import type { LevelDecision, Verdict } from 'sluice'
+import { type LevelDecision, tokenBucket, type Verdict } from 'sluice'
 import { type Description, type Dialect, describe } from 'sluice/http'
 import { durationUs } from 'sluice/limits'
 import { type Item, parseItem, parseList } from 'structured-headers'
@@ -96,7 +96,7 @@ function checkFields(verdict: Verdict, spoken: readonly Dialect[], { status, hea
     quotas.forEach(([, { r, t, ...rest }], i) => {
       const level = shown(verdict)[i]
       const { decision } = level
-      expect(r).toBeGreaterThanOrEqual(0)
+      expect(r).toBe(decision.remaining >= 1 ? Math.min(Math.trunc(decision.remaining), 999_999_999_999_999) : 0)
       expect(rest).toEqual({})
       const more = !isInFlight(level) && decision.nextUnitAfterMs > 0 && decision.nextUnitAfterMs < Infinity
       expect(t).toBe(more ? Math.min(Math.ceil(decision.nextUnitAfterMs / 1_000), 999_999_999_999_999) : undefined)
@@ -168,6 +168,27 @@ suite('every field is well-formed', () => {
         (verdict, spoken, options) => checkFields(verdict, spoken, describe(verdict, spoken, options)),
       ),
       { numRuns: 2_000 },
+    )
+  })
+
+  it('whatever was written before of other levels, whose texts may be kept at the same place', () => {
+    const limits = [1, 2, 3].map((quota) => tokenBucket({ capacity: quota * 10_000, refill: '1/s' }))
+    const levels = fc.record({
+      name: fc.constantFrom('a', 'b'),
+      limit: fc.constantFrom(...limits),
+      said: fc.record({
+        remaining: fc.nat(2).chain((low) => fc.constantFrom(0, 509, 1_018, 4_096, 8_192).map((far) => low + far)),
+        nextUnitAfterMs: fc.constantFrom(0, 1, 1_000, 1_001),
+      }),
+    })
+    fc.assert(
+      fc.property(fc.array(levels, { minLength: 2, maxLength: 50 }), (asked) => {
+        for (const { name, limit, said } of asked) {
+          const verdict = verdictOf(level(name, said, { limit }))
+          checkFields(verdict, ['draft'], describe(verdict))
+        }
+      }),
+      RUNS,
     )
   })
 
