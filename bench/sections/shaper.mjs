@@ -7,7 +7,7 @@ import { versions } from '../versions.mjs'
 const everybody = Object.keys(shaperContenders)
 const ROUNDS = 3
 const PER_SECOND = 10_000
-const usual = { jobs: 50_000, warmUps: 2, turns: 5, perSecond: PER_SECOND, waitingJobs: PER_SECOND }
+const usual = { jobs: 50_000, warmUps: 12, turns: 15, perSecond: PER_SECOND, waitingJobs: PER_SECOND }
 /** One that is slow gets as many as it can do in about a second. */
 const speedOf = { bottleneck: { ...usual, jobs: 500, warmUps: 1, turns: 1, waitingJobs: 500 } }
 const spacing = { perSecond: 100, jobs: 300 }

@@ -20,6 +20,7 @@ export const soak = {
       ['time in which there was work', `${fixed(found.busyMs / 1_000, 1)} s`],
       ['requests a second in that time', fixed(found.share * found.perSecond, 2)],
       ['most requests in any second', fixed(found.mostInASecond)],
+      ['requests of each process', found.answeredEach.map((answered) => fixed(answered)).join(', ')],
       ['bans', fixed(found.bans)],
       ['bursts', fixed(found.bursts)],
       ['times that the queue was full', fixed(found.queueFull)],
@@ -27,7 +28,7 @@ export const soak = {
     ]
     return [
       `${usual.callers} processes call an HTTP server at ${usual.perSecond}/s together, through one shaper on Redis ${redis}, for ${usual.ms / 1_000} s. Each has bursts`,
-      'of up to 50 calls and lulls of up to a second, more than the rate on average; whoever finds the queue full comes back when',
+      'of up to 50 calls and lulls of up to a second, each the same, more than the rate on average; whoever finds the queue full comes back when',
       `it was told to. The server has an exact log of arrivals, by its own clock, and bans all for good who let more than ${usual.perSecond * MOST}`,
       'arrive in any second. Redis has a second to answer instead of 50 ms, so that a busy machine sends nobody off without it.',
       '',

@@ -1,6 +1,7 @@
 import { invalidType } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
+import { reasonOf, warn } from '../policy/warn.js'
 import type { Awaitable } from '../stores/index.js'
 import { type DescribeOptions, type Description, describeIn } from './describe.js'
 import { checkDialects, type Dialect, draftFields } from './dialects.js'
@@ -9,7 +10,6 @@ import { atOnce, checkGuardOptions, type Ending, type GuardOptions } from './gua
 import { costOf, expectCost } from './request-cost.js'
 import { type RequestReader, requestFacts } from './request-facts.js'
 import { verdictOfOne } from './verdict-of-one.js'
-import { reasonOf, warn } from './warn.js'
 
 /** One request's way through a guard. */
 export interface Passage extends Description {

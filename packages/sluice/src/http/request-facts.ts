@@ -1,5 +1,5 @@
+import { warn } from '../policy/warn.js'
 import { type ClientAddress, type ClientAddressOptions, clientKey, originOf } from './client-address.js'
-import { warn } from './warn.js'
 
 /** How a request of a framework is read. */
 export interface RequestReader<Request> {

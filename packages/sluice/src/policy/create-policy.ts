@@ -9,6 +9,7 @@ import { Matcher } from './matcher.js'
 import type { AsyncPolicy, AttributesOf, Policy } from './policy.js'
 import { readPolicy } from './reading/read-policy.js'
 import { SyncPolicy } from './sync-policy.js'
+import { warn } from './warn.js'
 
 /** A policy with a memory store of its own. */
 export interface OwnPolicyOptions<Levels extends readonly Level[]> extends PolicyData {
@@ -68,7 +69,7 @@ export function createPolicy(options: PolicyData & { store?: unknown; clock?: un
   }
   const name = read.name ?? 'default'
   const matcher = new Matcher(name, read)
-  warn(name, read.warnings)
+  warnOf(name, read.warnings)
   return isSynchronous(store)
     ? new SyncPolicy(name, matcher, store, read.warnings)
     : new StorePolicy(name, matcher, store, read.warnings)
@@ -77,9 +78,9 @@ export function createPolicy(options: PolicyData & { store?: unknown; clock?: un
 const MOST_WARNINGS = 5
 
 /** Says once what is odd about a policy. The policy's `warnings` has all of it. */
-function warn(name: string, warnings: readonly PolicyProblem[]): void {
+function warnOf(name: string, warnings: readonly PolicyProblem[]): void {
   if (warnings.length === 0) return
   const lines = warnings.slice(0, MOST_WARNINGS).map(({ path, message }) => `${pathText(path)}: ${message}`)
   if (warnings.length > MOST_WARNINGS) lines.push(`and ${warnings.length - MOST_WARNINGS} more`)
-  process.emitWarning(`policy ${name}: ${lines.join('; ')}`, { type: 'SluiceWarning', code: 'SLUICE_POLICY' })
+  warn(`policy ${name}: ${lines.join('; ')}`, 'SLUICE_POLICY')
 }

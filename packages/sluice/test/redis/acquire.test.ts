@@ -2,7 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
-import { type AsyncLimiter, createLimiter, leakyBucket, tokenBucket, WaitTooLongError } from '../../src/index.js'
+import {
+  type AsyncLimiter,
+  createLimiter,
+  fixedWindow,
+  leakyBucket,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+  WaitTooLongError,
+} from '../../src/index.js'
 import { type RedisStore, redisStore } from '../../src/stores/redis/index.js'
 import { connected, type TestClient } from './faults-clients.js'
 import { downStore } from './faults-down.js'
@@ -99,6 +108,32 @@ describe('acquire on Redis', () => {
     await Promise.all(Array.from({ length: 10 }, (_, i) => limiter.acquire('key').then(() => left.push(i))))
     expect(left).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(performance.now() - beganMs).toBeGreaterThanOrEqual(89)
+  })
+
+  const WINDOW_MS = 150
+  const QUOTA = 5
+  it.each([
+    // Whoever comes at the end of a window has the next one too.
+    { limit: fixedWindow({ quota: QUOTA, window: WINDOW_MS }), least: 2 },
+    { limit: fixedWindow({ quota: QUOTA, window: WINDOW_MS, align: 'first' }), least: 3 },
+    { limit: slidingWindow({ quota: QUOTA, window: WINDOW_MS }), least: 2 },
+    { limit: slidingLog({ quota: QUOTA, window: WINDOW_MS }), least: 3 },
+  ])('waits for windows of $limit.algorithm from two processes, each in its order', async ({ limit, least }) => {
+    const name = `windows-${limit.algorithm}-${least}`
+    const limiters = stores.slice(0, 2).map((store) => createLimiter({ name, limit, store }))
+    const left: number[][] = limiters.map(() => [])
+    const { calls } = stores[0].stats()
+    const beganMs = performance.now()
+    // Four quotas in all: the last is not there before so many windows have passed.
+    const waits = limiters.flatMap((limiter, store) =>
+      Array.from({ length: 2 * QUOTA }, (_, i) => limiter.acquire('key').then(() => left[store].push(i))),
+    )
+    await Promise.all(waits)
+    expect(performance.now() - beganMs).toBeGreaterThanOrEqual(least * WINDOW_MS - 1)
+    for (const order of left) expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    // Nobody asks over and over: once for each who goes, and now and then in vain because the other was there first.
+    expect(stores[0].stats().calls - calls).toBeLessThan(60)
+    expect((await limiters[0].peek('key')).remaining).toBeLessThanOrEqual(QUOTA)
   })
 
   it('goes on in the context of whoever called', async () => {

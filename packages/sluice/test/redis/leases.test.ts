@@ -1,3 +1,6 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { ManualClock } from 'sluice/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +14,7 @@ import { connected } from './faults-clients.js'
 import { startInjected } from './injected-store.js'
 import { ownServer } from './own-server.js'
 
+const HOLDER = fileURLToPath(new URL('./lease-holder.mjs', import.meta.url))
 const START_MS = 1_745_000_000_000
 
 describe('leases on a time that is moved by hand', () => {
@@ -134,6 +138,20 @@ describe('leases by the clock of Redis', () => {
     expect(most).toBeGreaterThan(1)
     expect(most).toBeLessThanOrEqual(5)
     expect((await limiters[0].peek('k')).remaining).toBe(5)
+  })
+
+  it('a process that is killed holds its place until its time is over, and then whoever waits has it', async () => {
+    const held = { max: 1, ttl: 1_500 }
+    const child = fork(HOLDER, [JSON.stringify({ port: own.server.port, ...held })])
+    const [{ allowed, endsAtMs }] = await once(child, 'message')
+    expect(allowed).toBe(true)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const limiter = createLimiter({ name: 'held', limit: concurrency(held), store: own.store })
+    expect((await limiter.lease('k')).allowed).toBe(false)
+    await using lease = await limiter.acquireLease('k', { maxWaitMs: 20_000 })
+    // By the clock of Redis.
+    expect((lease.endsAtMs ?? 0) - held.ttl).toBeGreaterThanOrEqual(endsAtMs)
   })
 
   it('a block and a reset are for leases, too', async () => {
