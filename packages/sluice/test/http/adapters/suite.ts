@@ -6,6 +6,7 @@ import { type AsyncStore, concurrency, createPolicy, fixedWindow, leakyBucket, m
 import { parseRateLimit } from 'sluice/http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppSpec, CHUNK, type RunningApp, type StartApp } from './app.js'
+import { pipelined } from './pipelined.js'
 
 const five = fixedWindow({ quota: 5, window: '1h' })
 
@@ -33,17 +34,6 @@ function laterStore(): AsyncStore {
     reset: later('reset'),
     block: later('block'),
   }
-}
-
-/** Sends requests on one connection without waiting for answers, and gives the statuses in the order of the answers. */
-async function pipelined(port: number, count: number): Promise<number[]> {
-  const socket = connect(port, '127.0.0.1')
-  await once(socket, 'connect')
-  const head = (last: boolean) => `GET /ok HTTP/1.1\r\nHost: localhost\r\n${last ? 'Connection: close\r\n' : ''}\r\n`
-  socket.write(Array.from({ length: count }, (_, i) => head(i === count - 1)).join(''))
-  let text = ''
-  for await (const chunk of socket) text += chunk
-  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
 }
 
 /** Several requests on one connection, one after another. */
