@@ -103,6 +103,7 @@ export class OwnShaper extends QueueShaper {
   }
 
   #depart(line: OwnLine, nowMs: number): void {
+    const isHeldUp = line.freeMs < nowMs - CATCH_UP_MS
     for (let { first } = line; first !== undefined && line.freeMs <= nowMs; first = line.first) {
       const slotMs = Math.max(line.freeMs, nowMs - CATCH_UP_MS)
       const isScheduled = slotMs === line.freeMs && slotMs > line.heldMs
@@ -126,8 +127,11 @@ export class OwnShaper extends QueueShaper {
       line.freeMs = atMs + this.#drainMs(first.cost)
       this.release(first, { atMs })
     }
-    if (line.size > 0) this.agenda.set(line, line.freeMs)
-    else this.lines.delete(line.key)
+    if (line.size > 0) {
+      // As many as may go at once have gone: what fell due while they went would make them more.
+      if (isHeldUp) line.freeMs = Math.max(line.freeMs, this.clock.now())
+      this.agenda.set(line, line.freeMs)
+    } else this.lines.delete(line.key)
   }
 
   #drainMs(units: number): number {

@@ -14,10 +14,15 @@ import { START_MS } from './moving-clocks.js'
 /** A clock that goes on while the process is held up: alarms ring when they are told to, however late that is. */
 class HeldUpClock implements Clock {
   #nowMs = START_MS
+  /** How long that takes which is done after the next look. */
+  afterLookMs = 0
   readonly #alarms = new Set<{ readonly atMs: number; readonly ring: () => void }>()
 
   now(): number {
-    return this.#nowMs
+    const nowMs = this.#nowMs
+    this.#nowMs += this.afterLookMs
+    this.afterLookMs = 0
+    return nowMs
   }
 
   alarm(atMs: number, ring: () => void): () => void {
@@ -86,6 +91,23 @@ describe('a process that is held up lets no crowd go', () => {
       expect(left).toBeLessThanOrEqual(NO_CROWD)
     },
   )
+
+  it('nor a larger one because it takes a while to let it go', async () => {
+    const clock = new HeldUpClock()
+    const shaper = createShaper({ drain: '1000/s', capacity: 1000, clock })
+    let left = 0
+    for (let i = 0; i < 500; i++) shaper.wait().then(() => left++)
+    clock.pass(300)
+    clock.afterLookMs = 15
+    await clock.ring()
+    // What 20 ms are worth, the one at the very moment, and the first of all.
+    expect(left).toBe(22)
+    await clock.ring()
+    expect(left).toBe(23)
+    clock.pass(5)
+    await clock.ring()
+    expect(left).toBe(28)
+  })
 
   it('by a caller that goes on calling although the queue is full', async () => {
     const clock = new HeldUpClock()
