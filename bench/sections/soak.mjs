@@ -20,7 +20,7 @@ export const soak = {
       ['time in which there was work', `${fixed(found.busyMs / 1_000, 1)} s`],
       ['requests a second in that time', fixed(found.share * found.perSecond, 2)],
       ['most requests in any second', fixed(found.mostInASecond)],
-      ['requests of each process', found.answeredEach.map((answered) => fixed(answered)).join(', ')],
+      ['requests of each process', `${fixed(found.fewestOfAProcess)} to ${fixed(found.mostOfAProcess)}`],
       ['bans', fixed(found.bans)],
       ['bursts', fixed(found.bursts)],
       ['times that the queue was full', fixed(found.queueFull)],

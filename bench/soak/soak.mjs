@@ -56,8 +56,8 @@ function summary(seen, told, perSecond) {
     ...seen,
     perSecond,
     calls: sum(({ calls }) => calls),
-    /** Of each process, the fewest first. */
-    answeredEach: told.map(({ answered }) => answered).sort((one, other) => one - other),
+    fewestOfAProcess: Math.min(...told.map(({ answered }) => answered)),
+    mostOfAProcess: Math.max(...told.map(({ answered }) => answered)),
     bursts: sum(({ bursts }) => bursts),
     queueFull: sum(({ queueFull }) => queueFull),
     failed: sum(({ failed }) => failed),
