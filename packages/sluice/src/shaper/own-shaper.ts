@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js'
 import type { QueueFullError } from '../errors.js'
 import type { LeakyBucket } from '../limits/index.js'
-import { Line } from './line.js'
+import { Line, type Waiter } from './line.js'
 import { CATCH_UP_MS, QueueShaper } from './queue-shaper.js'
 import { queueFull, tooLong } from './refusals.js'
 import { Schedule } from './schedule.js'
@@ -22,6 +22,7 @@ class OwnLine extends Line {
   freeMs = 0
   /** Until when it is to be left alone. */
   heldMs = 0
+  hasMadeRoom = false
 }
 
 /**
@@ -32,7 +33,6 @@ export class OwnShaper extends QueueShaper {
   /** By which the bucket is larger than the queue, because of what is asked for early. */
   readonly #slack: number
   readonly #schedule: Schedule
-  #hasMadeRoom = false
 
   constructor(name: string, limit: LeakyBucket, clock: Clock) {
     super(name, limit, clock)
@@ -84,8 +84,8 @@ export class OwnShaper extends QueueShaper {
     this.lines.delete(line.key)
   }
 
-  protected longestWaitMs(line: Line): number {
-    return Math.max(0, (line as OwnLine).freeMs - this.clock.now()) + this.#drainMs(line.waiting)
+  protected longestWaitMs({ line, cost }: Waiter): number {
+    return Math.max(0, (line as OwnLine).freeMs - this.clock.now()) + this.#drainMs(line.waiting - cost)
   }
 
   /**
@@ -93,10 +93,10 @@ export class OwnShaper extends QueueShaper {
    * they do begins then, and a caller who comes again and again would let a crowd go at its end.
    */
   #makesRoom(line: OwnLine, nowMs: number): boolean {
-    if (this.#hasMadeRoom || line.atMs > nowMs) return false
-    this.#hasMadeRoom = true
+    if (line.hasMadeRoom || line.atMs > nowMs) return false
+    line.hasMadeRoom = true
     queueMicrotask(() => {
-      this.#hasMadeRoom = false
+      line.hasMadeRoom = false
     })
     this.bringUpToDate(line)
     return true

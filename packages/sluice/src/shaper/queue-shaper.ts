@@ -113,8 +113,8 @@ export abstract class QueueShaper implements Shaper {
   /** Somebody has gone from a line without leaving by it. */
   protected abstract givenUp(line: Line): void
 
-  /** How long the last in a line would have to wait. */
-  protected abstract longestWaitMs(line: Line): number
+  /** How long a waiter would have to wait if it were the last in its line. */
+  protected abstract longestWaitMs(waiter: Waiter): number
 
   protected join(line: Line, call: Call, begin?: (waiter: Waiter) => void): Promise<Turn> {
     return new Promise((resolve, reject) => {
@@ -171,7 +171,7 @@ export abstract class QueueShaper implements Shaper {
       due: () => {
         // Whose turn is at the same moment leaves.
         this.bringUpToDate(waiter.line)
-        if (waiter.place >= 0) this.refuse(waiter, tooLong(maxWaitMs, this.longestWaitMs(waiter.line)))
+        if (waiter.place >= 0) this.refuse(waiter, tooLong(maxWaitMs, this.longestWaitMs(waiter)))
       },
     }
     if (maxWaitMs < Infinity) this.agenda.set(expiry, this.clock.now() + maxWaitMs)

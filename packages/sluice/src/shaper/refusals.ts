@@ -10,6 +10,6 @@ export function queueFull(name: string, capacity: number, cost: number, retryAft
 }
 
 export function tooLong(maxWaitMs: number, waitMs: number): WaitTooLongError {
-  const ms = Math.ceil(waitMs)
+  const ms = Math.max(1, Math.ceil(waitMs))
   return new WaitTooLongError(`a turn would take ${ms} ms more, and was not to take longer than ${maxWaitMs} ms`, ms)
 }

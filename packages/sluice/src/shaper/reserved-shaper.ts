@@ -62,16 +62,17 @@ export class ReservedShaper extends QueueShaper {
 
   protected enter(call: Call): Promise<Turn> {
     const { capacity } = this
-    const { key, cost } = call
+    const { key, cost, maxWaitMs } = call
     if (cost > capacity) throw queueFull(this.name, capacity, cost, Infinity)
     const pauseMs = this.pauses.untilMs(key) - this.clock.now()
+    if (pauseMs > maxWaitMs) throw tooLong(maxWaitMs, pauseMs)
     const line = this.#lineOf(key, cost)
     // The store is asked when the pause is over: until then nobody else would say that the queue is full.
     if (pauseMs > 0 && line.waiting + cost > capacity)
       throw queueFull(this.name, capacity, cost, Math.ceil(pauseMs + (line.waiting + cost - capacity) * this.#unitMs))
     return this.join(line, call, (waiter) => {
       if (pauseMs > 0) this.#enterNext(line)
-      else this.#ask(line, waiter, call.maxWaitMs)
+      else this.#ask(line, waiter, maxWaitMs)
     })
   }
 
@@ -83,9 +84,9 @@ export class ReservedShaper extends QueueShaper {
     this.#giveBackSpare(line as ReservedLine)
   }
 
-  protected longestWaitMs(line: Line): number {
-    const { last } = (line as ReservedLine).slots
-    return last === undefined ? 0 : Math.max(0, last.dueMs - this.clock.now())
+  protected longestWaitMs({ line }: Waiter): number {
+    const { slots, demand } = line as ReservedLine
+    return Math.max(slots.last?.dueMs ?? 0, this.pauses.untilMs(demand.key)) - this.clock.now()
   }
 
   #lineOf(key: string, cost: number): ReservedLine {

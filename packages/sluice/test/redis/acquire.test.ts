@@ -118,7 +118,7 @@ describe('acquire on Redis', () => {
     { limit: fixedWindow({ quota: QUOTA, window: WINDOW_MS, align: 'first' }), least: 3 },
     { limit: slidingWindow({ quota: QUOTA, window: WINDOW_MS }), least: 2 },
     { limit: slidingLog({ quota: QUOTA, window: WINDOW_MS }), least: 3 },
-  ])('waits for windows of $limit.algorithm from two processes, each in its order', async ({ limit, least }) => {
+  ])('waits for windows of $limit.algorithm from two stores, each in its order', async ({ limit, least }) => {
     const name = `windows-${limit.algorithm}-${least}`
     const limiters = stores.slice(0, 2).map((store) => createLimiter({ name, limit, store }))
     const left: number[][] = limiters.map(() => [])
@@ -130,10 +130,11 @@ describe('acquire on Redis', () => {
     )
     await Promise.all(waits)
     expect(performance.now() - beganMs).toBeGreaterThanOrEqual(least * WINDOW_MS - 1)
+    // Four windows would do, or five if it began at the end of one; the rest is for a busy machine.
+    expect(performance.now() - beganMs).toBeLessThan(20 * WINDOW_MS)
     for (const order of left) expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     // Nobody asks over and over: once for each who goes, and now and then in vain because the other was there first.
-    expect(stores[0].stats().calls - calls).toBeLessThan(60)
-    expect((await limiters[0].peek('key')).remaining).toBeLessThanOrEqual(QUOTA)
+    expect(stores[0].stats().calls - calls).toBeLessThan(40)
   })
 
   it('goes on in the context of whoever called', async () => {

@@ -9,40 +9,8 @@ import {
   WaitTooLongError,
 } from 'sluice'
 import { describe, expect, it } from 'vitest'
+import { HeldUpClock } from '../held-up-clock.js'
 import { START_MS } from './moving-clocks.js'
-
-/** A clock that goes on while the process is held up: alarms ring when they are told to, however late that is. */
-class HeldUpClock implements Clock {
-  #nowMs = START_MS
-  /** How long that takes which is done after the next look. */
-  afterLookMs = 0
-  readonly #alarms = new Set<{ readonly atMs: number; readonly ring: () => void }>()
-
-  now(): number {
-    const nowMs = this.#nowMs
-    this.#nowMs += this.afterLookMs
-    this.afterLookMs = 0
-    return nowMs
-  }
-
-  alarm(atMs: number, ring: () => void): () => void {
-    const alarm = { atMs, ring }
-    this.#alarms.add(alarm)
-    return () => void this.#alarms.delete(alarm)
-  }
-
-  pass(ms: number): void {
-    this.#nowMs += ms
-  }
-
-  async ring(): Promise<void> {
-    for (const alarm of [...this.#alarms]) {
-      if (alarm.atMs > this.#nowMs || !this.#alarms.delete(alarm)) continue
-      alarm.ring()
-    }
-    await setImmediate()
-  }
-}
 
 /** A store whose answers are read when they are told to be. */
 function laterStore(clock: Clock): { store: AsyncStore; read: () => Promise<void> } {
@@ -70,11 +38,28 @@ const PACE = { name: 'pace', drain: '100/s', capacity: 1000 }
 /** What 20 ms are worth at that rate and the one at the very moment, with the first of all, and one that was missed. */
 const NO_CROWD = 5
 
+it('a key whose time has come makes room whatever others do', async () => {
+  const clock = new HeldUpClock(START_MS)
+  const shaper = createShaper({ drain: '100/s', capacity: 2, clock })
+  const keys = ['a', 'b']
+  for (const key of [...keys, ...keys]) shaper.wait({ key }).catch(() => {})
+  clock.pass(30)
+  const third = keys.map((key) => shaper.wait({ key }))
+  await setImmediate()
+  clock.pass(30)
+  const fourth = keys.map((key) => shaper.wait({ key }))
+  await setImmediate()
+  clock.pass(100)
+  await clock.ring()
+  await clock.ring()
+  expect((await Promise.allSettled([...third, ...fourth])).map(({ status }) => status)).not.toContain('rejected')
+})
+
 describe('a process that is held up lets no crowd go', () => {
   it.each(['without a store', 'on a store that answers at once'])(
     'by a caller that goes on calling, %s',
     async (kind) => {
-      const clock = new HeldUpClock()
+      const clock = new HeldUpClock(START_MS)
       const { name, ...numbers } = PACE
       const shaper =
         kind === 'without a store'
@@ -93,7 +78,7 @@ describe('a process that is held up lets no crowd go', () => {
   )
 
   it('nor a larger one because it takes a while to let it go', async () => {
-    const clock = new HeldUpClock()
+    const clock = new HeldUpClock(START_MS)
     const shaper = createShaper({ drain: '1000/s', capacity: 1000, clock })
     let left = 0
     for (let i = 0; i < 500; i++) shaper.wait().then(() => left++)
@@ -110,7 +95,7 @@ describe('a process that is held up lets no crowd go', () => {
   })
 
   it('by a caller that goes on calling although the queue is full', async () => {
-    const clock = new HeldUpClock()
+    const clock = new HeldUpClock(START_MS)
     const shaper = createShaper({ drain: '100/s', capacity: 10, clock })
     let left = 0
     let refused = 0
@@ -129,7 +114,7 @@ describe('a process that is held up lets no crowd go', () => {
   })
 
   it('before it reads the answers of its store', async () => {
-    const clock = new HeldUpClock()
+    const clock = new HeldUpClock(START_MS)
     const { store, read } = laterStore(clock)
     const shaper = createShaper({ ...PACE, store })
     let left = 0
@@ -149,7 +134,7 @@ describe('a process that is held up lets no crowd go', () => {
   })
 
   it('with slots that it was given', async () => {
-    const clock = new HeldUpClock()
+    const clock = new HeldUpClock(START_MS)
     const shaper = createShaper({ ...PACE, store: memoryStore({ clock }) })
     let left = 0
     for (let i = 0; i < 200; i++) shaper.wait().then(() => left++)
@@ -161,7 +146,7 @@ describe('a process that is held up lets no crowd go', () => {
 
 describe('slots of a process are apart', () => {
   it('also where the store forgets what it had given', async () => {
-    const clock = new HeldUpClock()
+    const clock = new HeldUpClock(START_MS)
     const store = memoryStore({ clock })
     const shaper = createShaper({ ...PACE, store })
     const leftMs: number[] = []
@@ -183,7 +168,7 @@ describe('slots of a process are apart', () => {
 
 describe('whoever would wait too long is refused at once', () => {
   it('of many that ask a store at the same time, and leaves nothing reserved', async () => {
-    const clock = new HeldUpClock()
+    const clock = new HeldUpClock(START_MS)
     const { store, read } = laterStore(clock)
     const numbers = { name: 'pace', drain: '10/s', capacity: 100, store }
     const shaper = createShaper(numbers)
@@ -206,7 +191,7 @@ describe('whoever would wait too long is refused at once', () => {
   })
 
   it('although somebody of a low priority was there', async () => {
-    const clock = new HeldUpClock()
+    const clock = new HeldUpClock(START_MS)
     const shaper = createShaper({ drain: '1/s', capacity: 100, clock })
     const controller = new AbortController()
     await shaper.wait()

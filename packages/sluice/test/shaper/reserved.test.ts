@@ -30,6 +30,19 @@ describe('shapers on one store', () => {
     }
   })
 
+  it('refuse at once who would not wait for the end of a pause, and say how long that is', async () => {
+    const clock = new ManualClock(START_MS)
+    const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 10, store: memoryStore({ clock }) })
+    shaper.pause(60_000)
+    await expect(shaper.wait({ maxWaitMs: 1_000 })).rejects.toMatchObject({ retryAfterMs: 60_000 })
+    const patient = shaper.wait({ maxWaitMs: 90_000 })
+    shaper.pause(120_000)
+    const refused = expect(patient).rejects.toMatchObject({ retryAfterMs: 30_000 })
+    await advance(clock, 90_000)
+    await refused
+    expect(shaper.size).toBe(0)
+  })
+
   it('let those behind move up, and give the last slot back', async () => {
     const { clock, one, other, wait, log } = pair('10/s', 100)
     const controller = new AbortController()

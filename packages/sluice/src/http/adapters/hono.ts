@@ -90,7 +90,7 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
       throw error
     }
     // What Hono makes has what was prepared. What a handler has made itself has not.
-    const isThere = isPlain && context.res.headers.get('RateLimit')?.includes(headers.RateLimit) === true
+    const isThere = isPlain && ['RateLimit', 'RateLimit-Policy'].every((name) => has(context.res, name, headers[name]))
     const told = settle === undefined ? context.res : telling(context.res, raw, settle)
     const response = isThere ? told : withFields(told, headers, context)
     if (response !== context.res) replace(context, response)
@@ -100,6 +100,11 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
 }
 
 const APPEND = { append: true }
+
+/** Are these items, whole ones, in the list that a field is? */
+function has({ headers }: Response, name: string, items: string): boolean {
+  return `, ${headers.get(name)}, `.includes(`, ${items}, `)
+}
 
 /** Without the old one there is nothing that Hono would copy fields from. */
 function replace(context: HonoContextLike, response: Response): void {

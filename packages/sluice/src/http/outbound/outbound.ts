@@ -85,8 +85,8 @@ export class Outbound {
     for (let retries = 0; ; retries++) {
       const attempt = await this.#attempt(call, route)
       const { response, error } = attempt
-      const askedMs = response === undefined ? 0 : this.#obey(response, attempt, route)
-      if (!this.#mayRetry(call, route, { retries, askedMs, status: response?.status })) {
+      const pausedMs = response === undefined ? 0 : this.#obey(response, attempt, route)
+      if (!this.#mayRetry(call, route, { retries, pausedMs, status: response?.status })) {
         if (response === undefined) throw error
         return response
       }
@@ -113,32 +113,39 @@ export class Outbound {
     })
   }
 
-  /** Leaves the other side alone for as long as it asks, or, where it only says no, for longer each time. */
+  /**
+   * Leaves the other side alone for as long as it asks, or, where it only says no, for longer each time. Gives for how long
+   * it asked and is left alone, which is for ever if it asks for more than anybody waits.
+   */
   #obey(response: Response, { refusalsThen }: Attempt, { key, shaper, destination }: Route): number {
     const { clock, random, longestRetryAfterMs } = this.#options
     const askedMs = askedWaitMs(response, clock.now())
     if (askedMs > 0) {
-      shaper.pause(Math.min(askedMs, longestRetryAfterMs) * (1 + JITTER * random()), { key })
-    } else if (response.status !== 429) {
+      const pausedMs = Math.min(askedMs, longestRetryAfterMs) * (1 + JITTER * random())
+      shaper.pause(pausedMs, { key })
+      return askedMs <= longestRetryAfterMs ? pausedMs : Infinity
+    }
+    if (response.status !== 429) {
       destination.answered(refusalsThen)
     } else if (destination.refused(refusalsThen)) {
       shaper.pause(Math.min(longestRetryAfterMs, backoffMs(refusalsThen, random)), { key })
     }
-    return askedMs
+    return 0
   }
 
   #mayRetry(
     { request, signal, isRepeatable }: Call,
     { destination }: Route,
-    { retries, askedMs, status }: { retries: number; askedMs: number; status: number | undefined },
+    { retries, pausedMs, status }: { retries: number; pausedMs: number; status: number | undefined },
   ): boolean {
-    const { retries: most, longestRetryAfterMs, maxWaitMs } = this.#options
+    const { retries: most, maxWaitMs } = this.#options
     return (
       retries < most &&
       isRepeatable &&
       signal?.aborted !== true &&
       !this.#patience.isOver &&
-      askedMs <= Math.min(longestRetryAfterMs, maxWaitMs) &&
+      pausedMs < Infinity &&
+      pausedMs <= maxWaitMs &&
       isWorthRetrying(request.method, status) &&
       destination.budget.spend()
     )

@@ -88,6 +88,7 @@ export class Waiters<A extends Answer> {
     this.#agenda.drop(line)
     do this.#askFor(line)
     while (line.underway === 0 && this.#goesOn(line))
+    if (line.underway === 0) this.#endOverdue(line)
   }
 
   #askFor(line: Line<A>): void {

@@ -5,7 +5,7 @@ import express from 'express'
 import { rateLimit as otherLimit } from 'express-rate-limit'
 import { Hono } from 'hono'
 import Koa from 'koa'
-import { fixedWindow, leakyBucket } from 'sluice'
+import { concurrency, fixedWindow, leakyBucket } from 'sluice'
 import { rateLimit as expressLimit } from 'sluice/express'
 import { rateLimit as fetchLimit } from 'sluice/fetch'
 import { rateLimit as honoLimit } from 'sluice/hono'
@@ -28,6 +28,33 @@ async function started(listener: Parameters<typeof serve>[0]): Promise<string> {
 async function remaining(url: string): Promise<number | undefined> {
   return parseRateLimit((await fetch(url)).headers).quotas[0]?.remaining
 }
+
+describe('handlers of Hono that make Responses themselves', () => {
+  const limited = (max: number) => honoLimit({ limit: concurrency({ max, ttl: '1m' }), key })
+
+  it.each(['/made', '/raw'])(
+    'have the fields of both limiters, though one text begins like the other: %s',
+    async (path) => {
+      const app = new Hono()
+      app.use(limited(2), limited(11))
+      app.get('/made', (context) => context.text('x'))
+      app.get('/raw', () => new Response('x'))
+      const { headers } = await app.request(path)
+      const { quotas } = parseRateLimit(headers)
+      expect(quotas.map(({ remaining }) => remaining).sort()).toEqual([1, 10])
+      expect(quotas.map(({ quota }) => quota).sort()).toEqual([11, 2])
+    },
+  )
+
+  it('have their own field beside one that comes from elsewhere', async () => {
+    const app = new Hono()
+    app.use(limited(2))
+    app.get('/', () => new Response('x', { headers: { RateLimit: '"default";r=10' } }))
+    const { headers } = await app.request('/')
+    expect(headers.get('ratelimit')).toBe('"default";r=10, "default";r=1')
+    expect(headers.get('ratelimit-policy')).toBe('"default";q=2;qu="concurrent-requests"')
+  })
+})
 
 describe('handlers of Requests', () => {
   const request = () => new Request('http://localhost/')

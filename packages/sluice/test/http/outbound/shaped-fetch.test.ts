@@ -155,6 +155,13 @@ describe('the other side', () => {
     expect(side.seen).toHaveLength(1)
   })
 
+  it('is not waited for longer than that with its jitter, either', async () => {
+    side.replies = [later(429, 2)]
+    const call = shaped({ maxWaitMs: 2_000 })
+    expect((await call(URL_TEXT)).status).toBe(429)
+    expect(side.seen).toHaveLength(1)
+  })
+
   it('that says no and not for how long is left alone for longer each time, until it says yes', async () => {
     side.replies = [TOO_MANY, TOO_MANY, TOO_MANY, {}, TOO_MANY]
     const call = shaped({ drain: '1000/s', retries: 0, random: () => 1 })

@@ -39,7 +39,7 @@ describe('in Deno', () => {
   }, 60_000)
 
   afterAll(async () => {
-    if (child?.exitCode !== null) return
+    if (child?.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
     await once(child, 'exit')
   })
@@ -58,11 +58,14 @@ describe('in Deno', () => {
   it('tells the quota whatever the method, and when to come back', async () => {
     for (const [left, method] of ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE'].entries()) {
       const { status, headers } = await ask('/methods', { method })
-      expect([method, status, headers.get('ratelimit')]).toEqual([method, 200, `"default";r=${4 - left};t=3600`])
-      expect(headers.get('ratelimit-policy')).toBe('"default";q=5;w=18000')
+      expect([method, status]).toEqual([method, 200])
+      // A day, less what the test has taken.
+      expect(headers.get('ratelimit')).toMatch(new RegExp(`^"default";r=${4 - left};t=86[34]\\d\\d$`))
+      expect(headers.get('ratelimit-policy')).toBe('"default";q=5;w=432000')
     }
     const { status, headers, text } = await ask('/methods')
-    expect([status, headers.get('retry-after')]).toEqual([429, '3600'])
+    expect(status).toBe(429)
+    expect(headers.get('retry-after')).toMatch(/^86[34]\d\d$/)
     expect(headers.get('content-type')).toBe('application/problem+json')
     expect(JSON.parse(text)).toMatchObject({ status: 429, 'violated-policies': ['default'] })
     expect((await ask('/elsewhere')).status).toBe(404)
@@ -77,7 +80,7 @@ describe('in Deno', () => {
   it('settles by the length of the response', async () => {
     expect((await ask('/settled')).text).toBe('0123456789')
     const left = async () => Number(/r=(\d+)/.exec((await ask('/settled')).headers.get('ratelimit') ?? '')?.[1])
-    expect(await left()).toBeLessThanOrEqual(89)
+    expect(await left()).toBe(89)
   })
 
   it('lets a leaky bucket leave in its time', async () => {

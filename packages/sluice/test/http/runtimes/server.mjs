@@ -3,7 +3,7 @@ import { concurrency, leakyBucket, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/fetch'
 
 const address = (_request, info) => info.remoteAddr.hostname
-const five = { limit: tokenBucket({ capacity: 5, refill: '1/h' }), address }
+const five = { limit: tokenBucket({ capacity: 5, refill: '1/d' }), address }
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
