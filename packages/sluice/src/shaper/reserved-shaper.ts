@@ -21,6 +21,8 @@ class ReservedLine extends Line {
   asked = 0
   /** When somebody left last. */
   leftMs = -Infinity
+  /** Before then the store has no slot for those who have lost theirs. */
+  fullUntilMs = -Infinity
 
   constructor(id: string, demand: Demand, slotMs: number, due: (line: Line, nowMs: number) => void) {
     super(id, (demand.limit as LeakyBucket).capacity, due)
@@ -135,17 +137,23 @@ export class ReservedShaper extends QueueShaper {
     line.asked--
     const [{ delayMs, retryAfterMs, degraded }] = decisions
     const { cost } = line.demand
-    if (!allowed) {
-      const error =
-        degraded === 'closed'
-          ? new StoreUnavailableError(
-              `the store of the shaper '${this.name}' does not answer, and nobody leaves without it`,
-            )
-          : queueFull(this.name, this.capacity, cost, retryAfterMs)
-      this.#refuseOne(line, waiter, error)
+    const nowMs = this.clock.now()
+    if (!allowed && degraded === 'closed') {
+      const message = `the store of the shaper '${this.name}' does not answer, and nobody leaves without it`
+      this.#refuseOne(line, waiter, new StoreUnavailableError(message))
       return
     }
-    const nowMs = this.clock.now()
+    if (!allowed && waiter !== undefined && waiter.place >= 0) {
+      this.#refuseOne(line, waiter, queueFull(this.name, this.capacity, cost, retryAfterMs))
+      return
+    }
+    if (!allowed) {
+      // Whoever it was asked for was in the queue already, and has lost its slot: it stays there.
+      line.fullUntilMs = nowMs + retryAfterMs
+      this.#giveBackSpare(line)
+      this.#enterNext(line)
+      return
+    }
     const taken: Taken = { atUs: takenUs[0], cost, delayMs, degraded }
     const takenMs = degraded === 'open' ? nowMs : takenUs[0] / 1000
     // What was taken locally was taken by the clock of this process.
@@ -182,7 +190,7 @@ export class ReservedShaper extends QueueShaper {
 
   #due(line: ReservedLine, nowMs: number): void {
     this.#letGo(line, nowMs)
-    if (!this.#isPaused(line, nowMs)) while (line.lacking > 0) this.#ask(line)
+    if (!this.#isPaused(line, nowMs)) while (line.lacking > 0 && line.fullUntilMs <= nowMs) this.#ask(line)
     this.#enterNext(line)
   }
 
@@ -214,7 +222,7 @@ export class ReservedShaper extends QueueShaper {
   #nextMs(line: ReservedLine): number {
     const slotMs = line.slots.first?.dueMs ?? Infinity
     if (line.lacking <= 0) return slotMs
-    return Math.min(slotMs, Math.max(this.clock.now(), this.pauses.untilMs(line.demand.key)))
+    return Math.min(slotMs, Math.max(this.clock.now(), this.pauses.untilMs(line.demand.key), line.fullUntilMs))
   }
 
   #giveBackSpare(line: ReservedLine): void {
