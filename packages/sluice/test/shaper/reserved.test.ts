@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { createShaper, memoryStore, QueueFullError, type Shaper, type TurnOptions } from 'sluice'
+import { createShaper, memoryStore, type Shaper, type TurnOptions } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { lateStore } from './late-store.js'
