@@ -4,6 +4,7 @@ import type { LeakyBucket, Taken } from '../limits/index.js'
 import { isPromiseLike } from '../stores/awaitable.js'
 import type { Answer, Awaitable, Demand, OnFailure, Store } from '../stores/index.js'
 import { Line, type Waiter } from './line.js'
+import { PausedLines } from './paused-lines.js'
 import { CATCH_UP_MS, QueueShaper } from './queue-shaper.js'
 import { queueFull, tooLong } from './refusals.js'
 import type { Turn } from './shaper.js'
@@ -53,6 +54,7 @@ export class ReservedShaper extends QueueShaper {
   readonly #onFailure: OnFailure | undefined
   readonly #unitMs: number
   readonly #storeTime = new StoreTime()
+  readonly #pausedLines = new PausedLines<ReservedLine>()
 
   constructor(name: string, limit: LeakyBucket, store: Store, onFailure: OnFailure | undefined) {
     super(name, limit, store.clock ?? systemClock)
@@ -70,11 +72,16 @@ export class ReservedShaper extends QueueShaper {
     if (pauseMs > maxWaitMs) throw tooLong(maxWaitMs, pauseMs)
     const line = this.#lineOf(key, cost)
     // The store is asked when the pause is over: until then nobody else would say that the queue is full.
-    if (pauseMs > 0 && line.waiting + cost > capacity)
-      throw queueFull(this.name, capacity, cost, Math.ceil(pauseMs + (line.waiting + cost - capacity) * this.#unitMs))
+    const excess = pauseMs > 0 ? this.#pausedLines.waiting(key, line) + cost - capacity : 0
+    if (excess > 0) {
+      this.#dropIfEmpty(line)
+      throw queueFull(this.name, capacity, cost, Math.ceil(pauseMs + excess * this.#unitMs))
+    }
     return this.join(line, call, (waiter) => {
-      if (pauseMs > 0) this.#enterNext(line)
-      else this.#ask(line, waiter, maxWaitMs)
+      if (pauseMs > 0) {
+        this.#pausedLines.joined(key, line, waiter)
+        this.#enterNext(line)
+      } else this.#ask(line, waiter, maxWaitMs)
     })
   }
 
@@ -190,8 +197,25 @@ export class ReservedShaper extends QueueShaper {
 
   #due(line: ReservedLine, nowMs: number): void {
     this.#letGo(line, nowMs)
-    if (!this.#isPaused(line, nowMs)) while (line.lacking > 0 && line.fullUntilMs <= nowMs) this.#ask(line)
+    if (!this.#isPaused(line, nowMs)) {
+      this.#askForPaused(line.demand.key, nowMs)
+      this.#askForLacking(line, nowMs, 0)
+    }
     this.#enterNext(line)
+  }
+
+  /** After a pause: first for those who were there before it, and have lost their slots, then for the others as they came. */
+  #askForPaused(key: string, nowMs: number): void {
+    const order = this.#pausedLines.take(key)
+    const arrivals = new Map<ReservedLine, number>()
+    for (const line of order) arrivals.set(line, (arrivals.get(line) ?? 0) + 1)
+    for (const [line, count] of arrivals) this.#askForLacking(line, nowMs, count)
+    for (const line of order) if (line.lacking > 0 && line.fullUntilMs <= nowMs) this.#ask(line)
+  }
+
+  /** Asks until no more than so many lack a slot. */
+  #askForLacking(line: ReservedLine, nowMs: number, most: number): void {
+    while (line.lacking > most && line.fullUntilMs <= nowMs) this.#ask(line)
   }
 
   #letGo(line: ReservedLine, nowMs: number): void {
@@ -237,6 +261,7 @@ export class ReservedShaper extends QueueShaper {
   #dropIfEmpty(line: ReservedLine): void {
     if (line.size > 0) return
     this.agenda.drop(line)
+    this.#pausedLines.dropped(line.demand.key, line)
     // Another one may have taken its place since it was dropped.
     if (line.asked === 0 && this.lines.get(line.key) === line) this.lines.delete(line.key)
   }

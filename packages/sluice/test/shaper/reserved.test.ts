@@ -127,6 +127,49 @@ describe('shapers on one store', () => {
     }
   })
 
+  it('leave after a pause as they came, whatever they cost', async () => {
+    const { clock, one, wait, log } = pair('10/s', 100)
+    for (const name of ['a', 'b']) wait(one, name, { cost: 2 })
+    one.pause(1_000)
+    const controller = new AbortController()
+    const names = Array.from({ length: 8 }, (_, i) => String(i))
+    const all = names.map((name, i) =>
+      wait(one, name, { cost: 1 + (i % 3), signal: i === 4 ? controller.signal : undefined }),
+    )
+    const gone = expect(all[4]).rejects.toThrow('gone')
+    controller.abort(new Error('gone'))
+    await gone
+    await advanceToEnd(clock)
+    expect(log.map(([name]) => name)).toEqual(['a', 'b', '0', '1', '2', '3', '5', '6', '7'])
+  })
+
+  it('hold no more in a pause than the queue holds, whatever they cost', async () => {
+    const { clock, one, wait, log } = pair('10/s', 10)
+    one.pause(5_000)
+    for (let i = 0; i < 8; i++) wait(one, `one ${i}`)
+    wait(one, 'two', { cost: 2 })
+    await expect(wait(one, 'three', { cost: 3 })).rejects.toMatchObject({ retryAfterMs: 5_300 })
+    await expect(wait(one, 'one more')).rejects.toMatchObject({ retryAfterMs: 5_100 })
+    await advanceToEnd(clock)
+    expect(log).toHaveLength(9)
+    expect(one.size).toBe(0)
+  })
+
+  it('remember nothing of those who come and go in a pause', async () => {
+    const { clock, one, wait, log } = pair('10/s', 10)
+    one.pause(1_000)
+    wait(one, 'first', { cost: 2 })
+    for (let i = 0; i < 1_000; i++) {
+      const controller = new AbortController()
+      const gone = expect(wait(one, 'gone', { signal: controller.signal })).rejects.toThrow('gone')
+      controller.abort(new Error('gone'))
+      await gone
+    }
+    wait(one, 'last')
+    await advanceToEnd(clock)
+    expect(log.map(([name]) => name)).toEqual(['first', 'last'])
+  })
+
   it('let those wait on who missed their slots and find no room', async () => {
     const { clock, one, other, wait, log } = pair('10/s', 4)
     one.pause(1_000)
