@@ -48,10 +48,14 @@ export async function load({ sockets, batch, pipelined }, ms) {
               socket.write(batch)
             } else {
               socket.off('data', onData)
+              socket.off('close', onClose)
               resolve()
             }
           }
+          const onClose = () => reject(new Error('the server has closed a connection'))
           socket.on('data', onData)
+          socket.once('close', onClose)
+          if (socket.destroyed) onClose()
           socket.write(batch)
         }),
     ),

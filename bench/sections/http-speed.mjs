@@ -6,8 +6,8 @@ import { versions } from '../versions.mjs'
 const frameworks = ['express', 'fastify', 'hono']
 const packages = ['express', 'fastify', 'hono', '@hono/node-server']
 const rivals = ['express-rate-limit', '@fastify/rate-limit', 'hono-rate-limiter']
-const usual = { connections: 100, pipelined: 1, warmUpMs: 6_000, turnMs: 120, turns: 20 }
-const ROUNDS = 5
+const usual = { connections: 100, pipelined: 1, warmUpMs: 3_000, turnMs: 120, turns: 15 }
+const ROUNDS = 9
 const LEAST = { express: 0.95, fastify: 0.93 }
 
 /** What a limit costs in front of a handler that does nothing. */
@@ -43,7 +43,7 @@ export const httpSpeed = {
       `its own, and they are asked in short turns; this is done ${ROUNDS} times with new processes. A share is the middle of these`,
       'rounds, and of each round the middle of all turns, compared with the bare framework in the same turns; in brackets the',
       'spread of the rounds. CPU is microseconds of the server process a request. Two constant fields, set by the framework',
-      'itself, are the least that telling a quota can cost. All are asked for six seconds before, for V8 takes its time with code.',
+      'itself, are the least that telling a quota can cost.',
       '',
       table(['', 'requests/s', 'of bare', 'CPU', 'of the bare CPU'], rows),
       '',
