@@ -8,6 +8,7 @@ import {
   memoryStore,
   WaitTooLongError,
 } from 'sluice'
+import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { HeldUpClock } from '../held-up-clock.js'
 import { START_MS } from './moving-clocks.js'
@@ -37,6 +38,16 @@ function laterStore(clock: Clock): { store: AsyncStore; read: () => Promise<void
 const PACE = { name: 'pace', drain: '100/s', capacity: 1000 }
 /** What 20 ms are worth at that rate and the one at the very moment, with the first of all, and one that was missed. */
 const NO_CROWD = 5
+
+it('who has waited long enough is told when its turn would be, without itself', async () => {
+  const clock = new ManualClock(START_MS)
+  const shaper = createShaper({ drain: '10/s', capacity: 10, clock })
+  void shaper.wait()
+  const low = expect(shaper.wait({ maxWaitMs: 150 })).rejects.toMatchObject({ retryAfterMs: 250 })
+  for (let i = 0; i < 3; i++) void shaper.wait({ priority: 1 })
+  await clock.advanceAsync(1_000)
+  await low
+})
 
 it('a key whose time has come makes room whatever others do', async () => {
   const clock = new HeldUpClock(START_MS)
