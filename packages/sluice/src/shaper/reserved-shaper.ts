@@ -12,6 +12,9 @@ import { type Slot, Slots } from './slots.js'
 import { StoreTime } from './store-time.js'
 import type { Call } from './turn-options.js'
 
+/** Where all slots have been missed for so long, one may leave by a slot that has passed. */
+const STUCK_MS = 1000
+
 /** Those of a key and cost who wait, and the slots that are reserved for them: whoever is first takes the first. */
 class ReservedLine extends Line {
   readonly demand: Demand
@@ -20,8 +23,8 @@ class ReservedLine extends Line {
   readonly slots = new Slots()
   /** How many more are being asked for. */
   asked = 0
-  /** When somebody left last. */
-  leftMs = -Infinity
+  /** Since when every slot has been missed. */
+  missingSinceMs = Infinity
   /** Before then the store has no slot for those who have lost theirs. */
   fullUntilMs = -Infinity
 
@@ -34,6 +37,19 @@ class ReservedLine extends Line {
   /** For how long a slot is kept: until the next one begins, or a process whose alarms are always late would ask for ever. */
   get keptMs(): number {
     return Math.max(CATCH_UP_MS, this.slotMs)
+  }
+
+  /**
+   * A slot that is missed is lost: who would leave by it would be too close to somebody elsewhere. Not where all have been
+   * missed for a long time: else a process that is always held up would never let anybody go.
+   */
+  hasMissed({ dueMs }: Slot, nowMs: number): boolean {
+    if (nowMs - dueMs > this.keptMs) {
+      this.missingSinceMs = Math.min(this.missingSinceMs, nowMs)
+      if (nowMs - this.missingSinceMs < STUCK_MS) return true
+    }
+    this.missingSinceMs = Infinity
+    return false
   }
 
   /** How many wait for whom there will be no slot. */
@@ -223,11 +239,7 @@ export class ReservedShaper extends QueueShaper {
     const { slots } = line
     for (let slot = slots.first; slot !== undefined && slot.dueMs <= nowMs; slot = slots.first) {
       slots.removeFirst()
-      // A slot that was missed is lost: in its place another one would leave too close to somebody elsewhere. Not if nobody has
-      // left for so long: else a process that is always held up would never let anybody go.
-      if (isPaused || (nowMs - slot.dueMs > line.keptMs && nowMs - line.leftMs <= line.keptMs)) continue
-      if (line.first === undefined) continue
-      line.leftMs = nowMs
+      if (isPaused || line.first === undefined || line.hasMissed(slot, nowMs)) continue
       this.release(line.first, turnOf(slot))
     }
   }

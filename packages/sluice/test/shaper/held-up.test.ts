@@ -155,6 +155,26 @@ describe('a process that is held up lets no crowd go', () => {
   })
 })
 
+it('processes that are held up at the same time let no crowd go together', async () => {
+  const clock = new HeldUpClock(START_MS)
+  const store = memoryStore({ clock })
+  const fleet = Array.from({ length: 10 }, () => createShaper({ ...PACE, store }))
+  let left = 0
+  for (let i = 0; i < 300; i++) fleet[i % fleet.length].wait().then(() => left++)
+  const pass = async (ms: number) => {
+    const before = left
+    clock.pass(ms)
+    await clock.ring()
+    return left - before
+  }
+  for (let i = 0; i < 50; i++) await pass(10)
+  for (let i = 0; i < 10; i++) {
+    // What 20 ms are worth, and the one at the very moment.
+    expect(await pass(100)).toBeLessThanOrEqual(3)
+    for (let j = 0; j < 10; j++) expect(await pass(10)).toBeLessThanOrEqual(1)
+  }
+})
+
 describe('slots of a process are apart', () => {
   it('also where the store forgets what it had given', async () => {
     const clock = new HeldUpClock(START_MS)
