@@ -1,67 +1,10 @@
 /** `sluice/nest`: rate limiting for NestJS, on Express and on Fastify. */
-import {
-  type CanActivate,
-  type DynamicModule,
-  type ExecutionContext,
-  HttpException,
-  type Provider,
-  UseGuards,
-} from '@nestjs/common'
-import { APP_GUARD } from '@nestjs/core'
-import { InvalidTypeError } from '../../errors.js'
-import type { Verdict } from '../../policy/index.js'
-import { Guard, type Passage } from '../guard.js'
-import type { GuardOptions } from '../guard-options.js'
-import { mergeFields } from '../merge-fields.js'
-import { admit, goesAtOnce } from './admit.js'
-import type { ExpressRequest } from './express.js'
-import { reader } from './node.js'
-import type { NodeResponse } from './node-messages.js'
+import { type DynamicModule, UseGuards } from '@nestjs/common'
+import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
+import { ApplicationGuard } from './nest-application.js'
+import { type NestOptions, RateLimitGuard } from './nest-guard.js'
 
-/** See {@link GuardOptions}: a request is that of Express or of Fastify, whichever the application is on. */
-// biome-ignore lint/suspicious/noExplicitAny: Nest does not say which
-export type NestOptions<Request extends object = any> = GuardOptions<Request>
-
-/** What a denied request is answered with, unless an exception filter does. */
-export class RateLimitException extends HttpException {
-  readonly verdict: Verdict
-
-  constructor({ verdict, status, body }: Passage) {
-    super(JSON.parse(body as string), status)
-    this.verdict = verdict
-  }
-}
-
-interface FastifyReplyLike {
-  readonly raw: NodeResponse
-  getHeader(name: string): number | string | string[] | undefined
-  header(name: string, value: string): unknown
-}
-
-const skipped = new WeakSet<object>()
-
-/** A guard of Nest that limits requests of HTTP. Messages of sockets and of transports pass. */
-export class RateLimitGuard implements CanActivate {
-  readonly #guard: Guard<ExpressRequest>
-
-  constructor(options: NestOptions) {
-    this.#guard = new Guard(options, {
-      ...reader,
-      url: ({ originalUrl, url }: ExpressRequest) => originalUrl ?? url ?? '',
-    })
-  }
-
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (skipped.has(context.getHandler()) || skipped.has(context.getClass())) return true
-    const [request, response] = messagesOf(context)
-    if (request === undefined) return true
-    const entered = this.#guard.enter(request)
-    if (entered === undefined) return true
-    return entered instanceof Promise
-      ? entered.then((passage) => proceed(passage, response, request.socket))
-      : proceed(entered, response, request.socket)
-  }
-}
+export { type NestOptions, RateLimitException, RateLimitGuard, SkipRateLimit } from './nest-guard.js'
 
 /**
  * A guard with a limit or a policy, for `@UseGuards` and `useGlobalGuards`.
@@ -80,13 +23,6 @@ export function RateLimit<Request extends object>(options: NestOptions<Request>)
   return UseGuards(rateLimit(options))
 }
 
-/** No limit of Sluice for a controller or for one of its routes. */
-export function SkipRateLimit(): MethodDecorator & ClassDecorator {
-  return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor) => {
-    skipped.add(descriptor === undefined ? target : descriptor.value)
-  }
-}
-
 /** How options are made of what the application provides. */
 export interface NestAsyncOptions {
   readonly imports?: DynamicModule['imports']
@@ -96,61 +32,29 @@ export interface NestAsyncOptions {
   readonly useFactory: (...injected: any[]) => NestOptions | Promise<NestOptions>
 }
 
-/** A limit for all routes of an application. */
+/** A limit for all of an application: its routes, and what none of them takes. */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class RateLimitModule {
   static forRoot(options: NestOptions): DynamicModule {
-    return moduleWith({ provide: APP_GUARD, useValue: rateLimit(options) })
+    const guard = rateLimit(options)
+    return moduleWith([], [], () => guard)
   }
 
   static forRootAsync({ imports = [], inject = [], useFactory }: NestAsyncOptions): DynamicModule {
-    const provider = {
-      provide: APP_GUARD,
-      inject,
-      useFactory: async (...injected: unknown[]) => rateLimit(await useFactory(...injected)),
-    }
-    return { ...moduleWith(provider), imports }
+    return moduleWith(imports, inject, async (...injected) => rateLimit(await useFactory(...injected)))
   }
 }
 
-function moduleWith(provider: Provider): DynamicModule {
-  return { module: RateLimitModule, providers: [provider] }
-}
-
-type Messages = [request: ExpressRequest | undefined, response: NodeResponse | FastifyReplyLike]
-
-/** The request and response of a context; of GraphQL, those of the HTTP request that it came by. */
-function messagesOf(context: ExecutionContext): Messages {
-  if (context.getType<string>() === 'graphql') {
-    const { req, res = req?.res } = context.getArgByIndex(2) ?? {}
-    if (req !== undefined && res !== undefined) return [req, res]
-    throw new InvalidTypeError(
-      'rateLimit needs req and res in the context of GraphQL: context: ({ req, res }) => ({ req, res })',
-    )
+function moduleWith(
+  imports: NonNullable<DynamicModule['imports']>,
+  inject: NonNullable<NestAsyncOptions['inject']>,
+  guardOf: (...injected: unknown[]) => RateLimitGuard | Promise<RateLimitGuard>,
+): DynamicModule {
+  const provider = {
+    provide: APP_GUARD,
+    inject: [HttpAdapterHost, ...inject],
+    useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) =>
+      new ApplicationGuard(host, await guardOf(...injected)),
   }
-  if (context.getType() !== 'http') return [undefined, undefined as never]
-  const http = context.switchToHttp()
-  return [http.getRequest(), http.getResponse()]
-}
-
-function proceed(
-  passage: Passage,
-  response: NodeResponse | FastifyReplyLike,
-  socket: ExpressRequest['socket'],
-): boolean | Promise<boolean> {
-  const raw = 'raw' in response ? response.raw : response
-  const merged = mergeFields(passage.headers, {
-    has: (name) => response.getHeader(name) !== undefined,
-    get: (name) => response.getHeader(name)?.toString() ?? '',
-  })
-  for (const name in merged) {
-    if ('raw' in response) response.header(name, merged[name])
-    else response.setHeader(name, merged[name])
-  }
-  if (!passage.allowed) throw new RateLimitException(passage)
-  if (goesAtOnce(passage)) return true
-  return new Promise((resolve) => {
-    const exchange = { response: raw, socket, next: () => resolve(true), gone: () => resolve(false) }
-    admit(undefined, passage, exchange)
-  })
+  return { module: RateLimitModule, imports, providers: [provider] }
 }

@@ -8,6 +8,7 @@ import {
   Get,
   type INestApplication,
   Module,
+  Next,
   type Type,
 } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
@@ -30,6 +31,9 @@ function controller(): Type {
     health() {
       return 'health'
     }
+    pass(next: () => void) {
+      next()
+    }
   }
   const decorate = (name: keyof Shop & string, ...decorators: MethodDecorator[]) => {
     const descriptor = Object.getOwnPropertyDescriptor(Shop.prototype, name) as PropertyDescriptor
@@ -38,6 +42,8 @@ function controller(): Type {
   decorate('list', Get('list'))
   decorate('search', Get('search'), RateLimit({ limit: limit(1), name: 'search' }))
   decorate('health', Get('health'), SkipRateLimit())
+  decorate('pass', Get('pass'))
+  Next()(Shop.prototype, 'pass', 0)
   RateLimit({ limit: limit(5), name: 'shop' })(Shop)
   Controller()(Shop)
   return Shop
@@ -69,6 +75,12 @@ describe('decorators of Nest', () => {
     expect(await left(`${url}/search`)).toEqual([200, { all: 7, shop: 3, search: 0 }])
     expect(await left(`${url}/search`)).toEqual([429, { all: 6, shop: 2, search: 0 }])
     expect(await left(`${url}/health`)).toEqual([200, {}])
+  })
+
+  it('leave what no route takes to the limit for all, and count once what a route passes on', async () => {
+    const url = await start(RateLimitModule.forRoot({ limit: limit(9), name: 'all' }))
+    expect(await left(`${url}/nothing`)).toEqual([404, { all: 8 }])
+    expect(await left(`${url}/pass`)).toEqual([404, { all: 7, shop: 4 }])
   })
 
   it('go with a module whose options are made later', async () => {

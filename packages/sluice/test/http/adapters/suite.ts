@@ -15,8 +15,6 @@ export interface Differences {
   readonly http2?: boolean
   /** An answer in the user's own way: where the framework has no other means for it. */
   readonly onDenied?: boolean
-  /** Limits stand before handlers only, not before requests that have none. */
-  readonly handlersOnly?: boolean
 }
 
 /** A memory store that answers a turn of the event loop later. */
@@ -54,7 +52,7 @@ async function http2Statuses(origin: string, count: number): Promise<{ status: n
 
 /** The same things of every adapter, over real sockets. */
 export function adapterSuite(name: string, start: StartApp, differences: Differences = {}): void {
-  const { http2 = false, onDenied = true, handlersOnly = false } = differences
+  const { http2 = false, onDenied = true } = differences
 
   describe(name, () => {
     const started: RunningApp[] = []
@@ -91,12 +89,23 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       const responses = [
         await fetch(`${origin}/ok`, { method: 'HEAD' }),
         await fetch(`${origin}/error`),
-        ...(handlersOnly ? [] : [await fetch(`${origin}/nothing`), await fetch(`${origin}/ok`, { method: 'OPTIONS' })]),
+        await fetch(`${origin}/nothing`),
+        await fetch(`${origin}/ok`, { method: 'OPTIONS' }),
       ]
       expect(responses[1].status).toBe(500)
-      if (!handlersOnly) expect(responses[2].status).toBe(404)
+      expect(responses[2].status).toBe(404)
       const remaining = responses.map(({ headers }) => parseRateLimit(headers).quotas[0].remaining)
-      expect(remaining).toEqual([9, 8, 7, 6].slice(0, responses.length))
+      expect(remaining).toEqual([9, 8, 7, 6])
+    })
+
+    it('denies what no route takes like anything else', async () => {
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }) }] })
+      expect((await fetch(`${origin}/nothing`)).status).toBe(404)
+      const denied = await fetch(`${origin}/nothing`)
+      expect(denied.status).toBe(429)
+      expect(parseRateLimit(denied.headers).quotas[0].remaining).toBe(0)
+      expect(await denied.json()).toMatchObject({ status: 429, 'violated-policies': ['default'] })
+      expect((await fetch(`${origin}/ok`, { method: 'OPTIONS' })).status).toBe(429)
     })
 
     it('a denied HEAD has no body', async () => {
