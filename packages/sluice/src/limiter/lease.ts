@@ -139,8 +139,13 @@ export class StoreLease implements AsyncLease {
     return this.#next(async () => {
       const before = this.#place
       if (before === undefined) return false
-      const [, answer] = await Promise.all([this.#giveBack(), this.#store.decide([this.#demand])])
-      this.#place = placeOf(this.#demand, answer)
+      const [given, answered] = await Promise.allSettled([this.#giveBack(), this.#store.decide([this.#demand])])
+      if (answered.status === 'rejected') {
+        if (given.status === 'rejected') this.#place = before
+        else this.#freed()
+        throw answered.reason
+      }
+      this.#place = placeOf(this.#demand, answered.value)
       if (this.#place?.isAfter(before)) await this.#giveBack()
       if (this.#place === undefined) this.#freed()
       return this.#place !== undefined

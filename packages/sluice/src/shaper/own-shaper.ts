@@ -42,12 +42,13 @@ export class OwnShaper extends QueueShaper {
   }
 
   protected enter(call: Call): number | Promise<Turn> {
-    const { key, cost, priority, maxWaitMs } = call
+    const { key, cost, priority, maxWaitMs, runs } = call
     if (cost > this.capacity) throw this.#fullError(Infinity, cost)
     const nowMs = this.clock.now()
     let line = this.lines.size === 0 ? undefined : (this.lines.get(key) as OwnLine | undefined)
     const pausedMs = line === undefined ? this.pauses.untilMs(key) : nowMs
-    if (line === undefined && pausedMs <= nowMs && this.#schedule.takeAtOnce(key, nowMs, cost)) return nowMs
+    const mayLeave = line === undefined && pausedMs <= nowMs && (runs || this.mayLeaveAtOnce(nowMs))
+    if (mayLeave && this.#schedule.takeAtOnce(key, nowMs, cost)) return nowMs
     const { delayMs, remaining } = this.#schedule.take(key, nowMs, 0)
     const freeMs = line?.freeMs ?? Math.max(nowMs + delayMs, pausedMs)
     const waiting = line?.waiting ?? 0

@@ -32,6 +32,8 @@ export abstract class QueueShaper implements Shaper {
   #pending = 0
   #isClosed = false
   #onIdle: (() => void)[] = []
+  /** When somebody left at once first, since others could run. */
+  #atOnceMs: number | undefined
 
   constructor(name: string, { capacity, drain }: LeakyBucket, clock: Clock) {
     const { units, perUs } = parseRate('drain', drain)
@@ -179,6 +181,20 @@ export abstract class QueueShaper implements Shaper {
       if (signal !== undefined) this.#signals.unwatch(signal, aborted)
       this.agenda.drop(expiry)
     }
+  }
+
+  /**
+   * May somebody leave at once who begins only when the caller has ended? A caller that goes on and on would let a crowd go
+   * at its end.
+   */
+  protected mayLeaveAtOnce(nowMs: number): boolean {
+    if (this.#atOnceMs === undefined) {
+      this.#atOnceMs = nowMs
+      queueMicrotask(() => {
+        this.#atOnceMs = undefined
+      })
+    }
+    return nowMs - this.#atOnceMs <= CATCH_UP_MS
   }
 
   /** Whose time it is leaves now, whenever the alarm rings. */

@@ -1,62 +1,18 @@
 import { systemClock } from '../clock.js'
-import { invalidType, StoreUnavailableError } from '../errors.js'
+import { StoreUnavailableError } from '../errors.js'
 import type { LeakyBucket, Taken } from '../limits/index.js'
 import { isPromiseLike } from '../stores/awaitable.js'
-import type { Answer, Awaitable, Demand, OnFailure, Store } from '../stores/index.js'
-import { Line, type Waiter } from './line.js'
-import { PausedLines } from './paused-lines.js'
-import { CATCH_UP_MS, QueueShaper } from './queue-shaper.js'
+import { checkAnswer } from '../stores/check-answer.js'
+import type { Answer, Awaitable, OnFailure, Store } from '../stores/index.js'
+import type { Line, Waiter } from './line.js'
+import { QueueShaper } from './queue-shaper.js'
 import { queueFull, tooLong } from './refusals.js'
+import { ReservedKey } from './reserved-key.js'
+import { ReservedLine } from './reserved-line.js'
 import type { Turn } from './shaper.js'
-import { type Slot, Slots } from './slots.js'
+import type { Slot } from './slots.js'
 import { StoreTime } from './store-time.js'
 import type { Call } from './turn-options.js'
-
-/** Where all slots have been missed for so long, one may leave by a slot that has passed. */
-const STUCK_MS = 1000
-
-/** Those of a key and cost who wait, and the slots that are reserved for them: whoever is first takes the first. */
-class ReservedLine extends Line {
-  readonly demand: Demand
-  /** How long a slot is. */
-  readonly slotMs: number
-  readonly slots = new Slots()
-  /** How many more are being asked for. */
-  asked = 0
-  /** Since when every slot has been missed. */
-  missingSinceMs = Infinity
-  /** Before then the store has no slot for those who have lost theirs. */
-  fullUntilMs = -Infinity
-
-  constructor(id: string, demand: Demand, slotMs: number, due: (line: Line, nowMs: number) => void) {
-    super(id, (demand.limit as LeakyBucket).capacity, due)
-    this.demand = demand
-    this.slotMs = slotMs
-  }
-
-  /** For how long a slot is kept: until the next one begins, or a process whose alarms are always late would ask for ever. */
-  get keptMs(): number {
-    return Math.max(CATCH_UP_MS, this.slotMs)
-  }
-
-  /**
-   * A slot that is missed is lost: who would leave by it would be too close to somebody elsewhere. Not where all have been
-   * missed for a long time: else a process that is always held up would never let anybody go.
-   */
-  hasMissed({ dueMs }: Slot, nowMs: number): boolean {
-    if (nowMs - dueMs > this.keptMs) {
-      this.missingSinceMs = Math.min(this.missingSinceMs, nowMs)
-      if (nowMs - this.missingSinceMs < STUCK_MS) return true
-    }
-    this.missingSinceMs = Infinity
-    return false
-  }
-
-  /** How many wait for whom there will be no slot. */
-  get lacking(): number {
-    return this.size - this.slots.length - this.asked
-  }
-}
 
 /**
  * A shaper of many processes: slots are reserved in a bucket that they share, so that all of them together leave at the
@@ -70,7 +26,8 @@ export class ReservedShaper extends QueueShaper {
   readonly #onFailure: OnFailure | undefined
   readonly #unitMs: number
   readonly #storeTime = new StoreTime()
-  readonly #pausedLines = new PausedLines<ReservedLine>()
+  readonly #keys = new Map<string, ReservedKey>()
+  #questions = 0
 
   constructor(name: string, limit: LeakyBucket, store: Store, onFailure: OnFailure | undefined) {
     super(name, limit, store.clock ?? systemClock)
@@ -84,20 +41,19 @@ export class ReservedShaper extends QueueShaper {
     const { capacity } = this
     const { key, cost, maxWaitMs } = call
     if (cost > capacity) throw queueFull(this.name, capacity, cost, Infinity)
-    const pauseMs = this.pauses.untilMs(key) - this.clock.now()
+    const pauseMs = Math.max(0, this.pauses.untilMs(key) - this.clock.now())
     if (pauseMs > maxWaitMs) throw tooLong(maxWaitMs, pauseMs)
+    const of = this.#keys.get(key)
+    // The store is asked later: until then nobody else would say that the queue is full.
+    const isAskedLater = pauseMs > 0 || of?.hasArrivals === true
+    const excess = isAskedLater && cost > 0 ? (of?.waiting ?? 0) + cost - capacity : 0
+    if (excess > 0) throw queueFull(this.name, capacity, cost, Math.ceil(pauseMs + excess * this.#unitMs))
     const line = this.#lineOf(key, cost)
-    // The store is asked when the pause is over: until then nobody else would say that the queue is full.
-    const excess = pauseMs > 0 ? this.#pausedLines.waiting(key, line) + cost - capacity : 0
-    if (excess > 0) {
-      this.#dropIfEmpty(line)
-      throw queueFull(this.name, capacity, cost, Math.ceil(pauseMs + excess * this.#unitMs))
-    }
     return this.join(line, call, (waiter) => {
-      if (pauseMs > 0) {
-        this.#pausedLines.joined(key, line, waiter)
+      if (isAskedLater) {
+        line.of.arrived(waiter)
         this.#enterNext(line)
-      } else this.#ask(line, waiter, maxWaitMs)
+      } else this.#ask(line, { waiter, maxWaitMs })
     })
   }
 
@@ -115,49 +71,54 @@ export class ReservedShaper extends QueueShaper {
   }
 
   #lineOf(key: string, cost: number): ReservedLine {
-    const id = `${cost}:${key}`
-    let line = this.lines.get(id) as ReservedLine | undefined
+    const of = this.#keys.get(key) ?? new ReservedKey()
+    let line = of.lines.get(cost)
     if (line === undefined) {
+      const id = `${cost}:${key}`
       const demand = { name: this.name, limit: this.#limit, key, cost, onFailure: this.#onFailure }
-      const slotMs = cost * this.#unitMs
-      line = new ReservedLine(id, demand, slotMs, (due, nowMs) => this.#due(due as ReservedLine, nowMs))
+      line = new ReservedLine(id, of, demand, cost * this.#unitMs, (due, nowMs) => this.#due(due, nowMs))
+      this.#keys.set(key, of)
+      of.lines.set(cost, line)
       this.lines.set(id, line)
     }
     return line
   }
 
-  /** Asks for a slot; if there is none, `waiter` is refused, or else the last one. */
-  #ask(line: ReservedLine, waiter?: Waiter, maxWaitMs = Infinity): void {
+  #ask(line: ReservedLine, question: Question): void {
     line.asked++
-    const askedMs = this.clock.now()
-    const answered = (answer: Answer, isLater: boolean) =>
-      this.#answered(line, waiter, { askedMs, maxWaitMs, isLater }, checkAnswer(answer))
-    const failed = (error: unknown) => {
-      line.asked--
-      this.#refuseOne(line, waiter, error)
-    }
+    const asked = { ms: this.clock.now(), order: this.#questions++ }
     let answer: Awaitable<Answer>
     try {
       answer = this.#store.decide([line.demand])
       if (!isPromiseLike(answer)) checkAnswer(answer)
     } catch (error) {
-      failed(error)
+      this.#failed(line, question, error)
       return
     }
     if (isPromiseLike(answer))
       Promise.resolve(answer)
         .then(checkAnswer)
-        .then((given) => answered(given, true), failed)
-    else answered(answer, false)
+        .then(
+          (given) => this.#answered(line, question, given, asked),
+          (error) => this.#failed(line, question, error),
+        )
+        .then(() => this.#due(line, this.clock.now()))
+    else {
+      this.#answered(line, question, answer, asked)
+      // What a caller is given while it goes on calling begins only when it ends: then it would be a crowd.
+      if (line.size === 1 && this.mayLeaveAtOnce(asked.ms)) this.#letGo(line, asked.ms)
+      this.#enterNext(line)
+    }
   }
 
   #answered(
     line: ReservedLine,
-    waiter: Waiter | undefined,
-    { askedMs, maxWaitMs, isLater }: Question,
+    { waiter, maxWaitMs, isOfRound }: Question,
     { allowed, decisions, takenUs }: Answer,
+    asked: { readonly ms: number; readonly order: number },
   ): void {
     line.asked--
+    if (isOfRound) line.of.answered(allowed)
     const [{ delayMs, retryAfterMs, degraded }] = decisions
     const { cost } = line.demand
     const nowMs = this.clock.now()
@@ -172,30 +133,40 @@ export class ReservedShaper extends QueueShaper {
     }
     if (!allowed) {
       // Whoever it was asked for was in the queue already, and has lost its slot: it stays there.
-      line.fullUntilMs = nowMs + retryAfterMs
+      line.of.fullUntilMs = nowMs + retryAfterMs
       this.#giveBackSpare(line)
-      this.#enterNext(line)
       return
     }
     const taken: Taken = { atUs: takenUs[0], cost, delayMs, degraded }
     const takenMs = degraded === 'open' ? nowMs : takenUs[0] / 1000
     // What was taken locally was taken by the clock of this process.
-    const madeMs = degraded === undefined ? this.#storeTime.madeMs(takenMs, askedMs, nowMs) : takenMs
-    line.slots.add({ dueMs: this.#dueMs(line, madeMs + delayMs, degraded), atMs: takenMs + delayMs, taken })
+    const madeMs = degraded === undefined ? this.#storeTime.madeMs(takenMs, asked.ms, nowMs) : takenMs
+    if (madeMs === undefined) {
+      // Nobody knows whether the slot has passed already.
+      ignoreFailure(() => this.#store.giveBack(line.demand, taken))
+      return
+    }
+    this.#add(line, {
+      dueMs: madeMs + delayMs,
+      atMs: takenMs + delayMs,
+      order: asked.order,
+      isAsGiven: degraded === undefined,
+      taken,
+    })
     const waitMs = waiter === undefined || delayMs <= maxWaitMs ? 0 : this.#waitMs(line, waiter, nowMs)
     if (waiter !== undefined && waitMs > maxWaitMs) this.refuse(waiter, tooLong(maxWaitMs, waitMs))
     else this.#giveBackSpare(line)
-    // What a caller is given while it goes on calling begins only when it ends: then it would be a crowd.
-    if (isLater || line.size === 1) this.#letGo(line, nowMs)
-    this.#enterNext(line)
   }
 
-  /**
-   * When a slot is due here: never closer to those that are held than it would be if they were of the same schedule. They are
-   * not where the store has failed, or has forgotten what it had given.
-   */
-  #dueMs({ slots, slotMs }: ReservedLine, dueMs: number, degraded: Taken['degraded']): number {
-    return degraded === 'open' || slots.last === undefined ? dueMs : Math.max(dueMs, slots.last.dueMs + slotMs)
+  #failed(line: ReservedLine, { waiter, isOfRound }: Question, error: unknown): void {
+    line.asked--
+    if (isOfRound) line.of.answered(false)
+    this.#refuseOne(line, waiter, error)
+  }
+
+  #add(line: ReservedLine, slot: Slot): void {
+    const dueMs = slot.taken.degraded === 'open' ? slot.dueMs : line.of.dueMs(slot, line)
+    line.slots.add(dueMs === slot.dueMs ? slot : { ...slot, dueMs, isAsGiven: false })
   }
 
   /** How long somebody would have to wait, as far as is known: who has a priority takes the slot of somebody else. */
@@ -213,39 +184,36 @@ export class ReservedShaper extends QueueShaper {
 
   #due(line: ReservedLine, nowMs: number): void {
     this.#letGo(line, nowMs)
-    if (!this.#isPaused(line, nowMs)) {
-      this.#askForPaused(line.demand.key, nowMs)
-      this.#askForLacking(line, nowMs, 0)
-    }
+    this.#askForLacking(line.of, line.demand.key)
     this.#enterNext(line)
   }
 
-  /** After a pause: first for those who were there before it, and have lost their slots, then for the others as they came. */
-  #askForPaused(key: string, nowMs: number): void {
-    const order = this.#pausedLines.take(key)
-    const arrivals = new Map<ReservedLine, number>()
-    for (const line of order) arrivals.set(line, (arrivals.get(line) ?? 0) + 1)
-    for (const [line, count] of arrivals) this.#askForLacking(line, nowMs, count)
-    for (const line of order) if (line.lacking > 0 && line.fullUntilMs <= nowMs) this.#ask(line)
+  /** Asks for those who have no slot, unless some of them are being asked for. */
+  #askForLacking(of: ReservedKey, key: string): void {
+    if (of.underway > 0) return
+    while (of.underway === 0 && this.#mayAsk(of, key)) {
+      const round = of.nextRound()
+      if (round.length === 0) break
+      for (const line of round) {
+        if (line.lacking > 0 && this.#mayAsk(of, key)) this.#ask(line, OF_ROUND)
+        else of.underway--
+      }
+    }
+    for (const line of of.lines.values()) this.#enterNext(line)
   }
 
-  /** Asks until no more than so many lack a slot. */
-  #askForLacking(line: ReservedLine, nowMs: number, most: number): void {
-    while (line.lacking > most && line.fullUntilMs <= nowMs) this.#ask(line)
+  #mayAsk(of: ReservedKey, key: string): boolean {
+    return Math.max(of.fullUntilMs, this.pauses.untilMs(key)) <= this.clock.now()
   }
 
   #letGo(line: ReservedLine, nowMs: number): void {
-    const isPaused = this.#isPaused(line, nowMs)
+    const isPaused = this.pauses.untilMs(line.demand.key) > nowMs
     const { slots } = line
     for (let slot = slots.first; slot !== undefined && slot.dueMs <= nowMs; slot = slots.first) {
       slots.removeFirst()
       if (isPaused || line.first === undefined || line.hasMissed(slot, nowMs)) continue
       this.release(line.first, turnOf(slot))
     }
-  }
-
-  #isPaused(line: ReservedLine, nowMs: number): boolean {
-    return this.pauses.untilMs(line.demand.key) > nowMs
   }
 
   #enterNext(line: ReservedLine): void {
@@ -257,8 +225,9 @@ export class ReservedShaper extends QueueShaper {
   /** When something is to be done about a line: a slot is due, or somebody has none and may ask, after a pause. */
   #nextMs(line: ReservedLine): number {
     const slotMs = line.slots.first?.dueMs ?? Infinity
-    if (line.lacking <= 0) return slotMs
-    return Math.min(slotMs, Math.max(this.clock.now(), this.pauses.untilMs(line.demand.key), line.fullUntilMs))
+    const { of, lacking, demand } = line
+    if (lacking <= 0 || of.underway > 0) return slotMs
+    return Math.min(slotMs, Math.max(this.clock.now(), this.pauses.untilMs(demand.key), of.fullUntilMs))
   }
 
   #giveBackSpare(line: ReservedLine): void {
@@ -273,25 +242,23 @@ export class ReservedShaper extends QueueShaper {
   #dropIfEmpty(line: ReservedLine): void {
     if (line.size > 0) return
     this.agenda.drop(line)
-    this.#pausedLines.dropped(line.demand.key, line)
+    const { of, demand } = line
     // Another one may have taken its place since it was dropped.
-    if (line.asked === 0 && this.lines.get(line.key) === line) this.lines.delete(line.key)
+    if (line.asked > 0 || of.lines.get(demand.cost) !== line) return
+    this.lines.delete(line.key)
+    of.lines.delete(demand.cost)
+    if (of.lines.size === 0 && this.#keys.get(demand.key) === of) this.#keys.delete(demand.key)
   }
 }
 
-/** What was asked: when, for how long somebody waits at most, and whether it is answered later. */
+/** Whom the store is asked for, if that is known, and how long that one waits at most. */
 interface Question {
-  readonly askedMs: number
+  readonly waiter?: Waiter
   readonly maxWaitMs: number
-  readonly isLater: boolean
+  readonly isOfRound?: boolean
 }
 
-/** Nobody knows what a store of somebody else's says; whoever waits is to be told of it, and not the process. */
-function checkAnswer(answer: Answer): Answer {
-  const { decisions, takenUs } = (answer ?? {}) as Partial<Answer>
-  if (typeof decisions?.[0]?.delayMs === 'number' && typeof takenUs?.[0] === 'number') return answer
-  throw invalidType('the answer of the store', 'decisions and takenUs, one for each demand', answer)
-}
+const OF_ROUND: Question = { maxWaitMs: Infinity, isOfRound: true }
 
 function turnOf({ atMs, taken: { degraded } }: Slot): Turn {
   return degraded === 'open' || degraded === 'local' ? { atMs, degraded } : { atMs }

@@ -1,27 +1,53 @@
-/** For so long the quickest answer counts, and no longer than twice that, because clocks drift. */
-const SPAN_MS = 1000
+/** By how much two clocks drift apart in a time, at most: clocks that are set right slowly are so by this much. */
+const DRIFT = 0.0005
+/** What is known as exactly as this is known. */
+const EXACT_MS = 20
 
 /**
- * Times of a store's clock by the clock of this process. An answer comes some time after it was made; how long, nobody knows,
- * but the quickest of late was made at the latest when its like would have come now. So a slow answer, or a process that was
- * held up before it looked, does not put off what the answer is about.
+ * Times of a store's clock by the clock of this process. An answer was made after it was asked for and before it was read,
+ * and each one tells so much about how far the clocks are apart. Times are taken to be as late as they can be, so that nobody
+ * leaves before it is time by the store's clock; but a slow answer, or a process that was held up before it looked, does not
+ * put off what the answer is about.
  */
 export class StoreTime {
-  /** Least distance between the two clocks in this span, with the way of the answer, and in the one before. */
-  #leastMs = Infinity
-  #earlierMs = Infinity
-  #sinceMs = -Infinity
+  /** The clocks are so far apart, at least and at most, as of `#asOfMs`. */
+  #leastMs = -Infinity
+  #mostMs = Infinity
+  #asOfMs = 0
+  /** How quick answers are. */
+  #quickestMs = 0
+  /** What was asked for before then is in doubt. */
+  #doubtedMs = -Infinity
+  #hasDoubted = false
 
-  /** When an answer was made, at the latest: by the store's clock at `storeMs`, and by ours between `askedMs` and `nowMs`. */
-  madeMs(storeMs: number, askedMs: number, nowMs: number): number {
-    const distanceMs = nowMs - storeMs
-    if (nowMs - this.#sinceMs > SPAN_MS) {
-      this.#earlierMs = nowMs - this.#sinceMs > 2 * SPAN_MS ? Infinity : this.#leastMs
-      this.#leastMs = Infinity
-      this.#sinceMs = nowMs
+  /**
+   * When an answer was made, at the latest: by the store's clock at `storeMs`, and by ours between `askedMs` and `nowMs`.
+   * Nothing, if there is no telling: who asks again then knows better. Not so twice in a row, for answers may be as slow as
+   * that.
+   */
+  madeMs(storeMs: number, askedMs: number, nowMs: number): number | undefined {
+    this.#learn(askedMs - storeMs, nowMs - storeMs, nowMs)
+    if (askedMs < this.#doubtedMs) return undefined
+    const tookMs = nowMs - askedMs
+    const isExact = this.#mostMs - this.#leastMs <= Math.max(EXACT_MS, 2 * this.#quickestMs)
+    if (!isExact && !this.#hasDoubted) {
+      this.#hasDoubted = true
+      this.#doubtedMs = nowMs
+      return undefined
     }
-    this.#leastMs = Math.min(this.#leastMs, distanceMs)
-    // Whatever a clock that was set may have made of the distance, it was after the question.
-    return Math.max(askedMs, storeMs + Math.min(this.#leastMs, this.#earlierMs))
+    this.#quickestMs = isExact ? Math.min(this.#quickestMs, tookMs) : tookMs
+    this.#hasDoubted = false
+    return storeMs + this.#mostMs
+  }
+
+  #learn(leastMs: number, mostMs: number, nowMs: number): void {
+    const driftMs = DRIFT * Math.max(0, nowMs - this.#asOfMs)
+    this.#asOfMs = nowMs
+    this.#leastMs = Math.max(leastMs, this.#leastMs - driftMs)
+    this.#mostMs = Math.min(mostMs, this.#mostMs + driftMs)
+    if (this.#leastMs <= this.#mostMs) return
+    // One of the clocks was set.
+    this.#leastMs = leastMs
+    this.#mostMs = mostMs
   }
 }

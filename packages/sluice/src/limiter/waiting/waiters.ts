@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.js'
 import { WaitTooLongError } from '../../errors.js'
 import { arithmeticOf, type Decision, type Limit } from '../../limits/index.js'
 import { isPromiseLike } from '../../stores/awaitable.js'
+import { checkAnswer } from '../../stores/check-answer.js'
 import type { Answer, Awaitable } from '../../stores/index.js'
 import { Agenda } from '../../waiting/agenda.js'
 import { Signals } from '../../waiting/signals.js'
@@ -59,7 +60,8 @@ export class Waiters<A extends Answer> {
       const line = before ?? new Line<A>(key)
       const waiter = new Waiter(line, patience, nowMs, resolve, reject)
       if (waiter.cost > this.#quota) return reject(neverError(waiter))
-      if (before !== undefined && waiter.deadlineMs < line.nothingUntilMs)
+      // To somebody who wants less there may be an answer as soon as those before it give up.
+      if (before !== undefined && waiter.cost >= line.askedCost && waiter.deadlineMs < line.nothingUntilMs)
         return reject(tooLongError(waiter, line.nothingUntilMs - nowMs))
       line.push(waiter)
       if (before === undefined) {
@@ -99,15 +101,13 @@ export class Waiters<A extends Answer> {
     // All at once, so that nobody who is told of one answer believes it to be the last.
     line.underway = asked
     for (let i = 0; i < asked; i++) {
-      let answer: Awaitable<A>
       try {
-        answer = this.#source.take(line.key, line.askedCost)
+        const answer = this.#source.take(line.key, line.askedCost)
+        if (isPromiseLike(answer)) this.#answeredLater(line, answer)
+        else this.#answered(line, answer)
       } catch (error) {
         this.#failed(line, error)
-        continue
       }
-      if (isPromiseLike(answer)) this.#answeredLater(line, answer)
-      else this.#answered(line, answer)
     }
   }
 
@@ -133,19 +133,15 @@ export class Waiters<A extends Answer> {
       if (this.#goesOn(line)) this.#ask(line)
       this.#endOverdue(line)
     }
-    answer.then(
-      (given) => {
-        this.#answered(line, given)
-        goOn()
-      },
-      (error) => {
-        this.#failed(line, error)
-        goOn()
-      },
-    )
+    Promise.resolve(answer)
+      .then((given) => this.#answered(line, given))
+      .catch((error) => this.#failed(line, error))
+      .then(goOn)
   }
 
+  /** Throws only if there is no telling what the answer is. */
   #answered(line: Line<A>, answer: A): void {
+    checkAnswer(answer)
     const [decision] = answer.decisions
     if (answer.allowed) {
       line.denials = 0
@@ -270,14 +266,16 @@ export class Waiters<A extends Answer> {
   }
 
   #giveBack(key: string, cost: number, answer: A): void {
-    const given = this.#source.giveBack(key, cost, answer)
-    if (!isPromiseLike(given)) this.wake(key)
     // Who waited has been told already, so nobody is left to be told that it failed: the units stay taken.
-    else
-      given.then(
-        () => this.wake(key),
-        () => {},
-      )
+    try {
+      const given = this.#source.giveBack(key, cost, answer)
+      if (isPromiseLike(given))
+        given.then(
+          () => this.wake(key),
+          () => {},
+        )
+      else this.wake(key)
+    } catch {}
   }
 }
 

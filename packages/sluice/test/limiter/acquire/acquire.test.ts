@@ -150,9 +150,23 @@ describe('acquire fails', () => {
     )
     expect(clock.nextAlarmMs).toBeUndefined()
     outcomes.watch('just', limiter.acquire('user', { cost: 3, maxWaitMs: 3_000 }))
-    await expect(limiter.acquire('user', { maxWaitMs: 2_999 })).rejects.toMatchObject({ retryAfterMs: 3_000 })
+    await expect(limiter.acquire('user', { cost: 3, maxWaitMs: 2_999 })).rejects.toMatchObject({ retryAfterMs: 3_000 })
     await pass(clock, 3_000)
     expect(outcomes.admitted).toEqual(['just'])
+  })
+
+  it('not at once who wants less than the first in line, which may give up', async () => {
+    const { clock, limiter, outcomes } = waitingRoom(bucket)
+    limiter.tryAcquire('user', { cost: 5 })
+    const controller = new AbortController()
+    outcomes.watch('large', limiter.acquire('user', { cost: 10, signal: controller.signal }))
+    outcomes.watch('small', limiter.acquire('user', { maxWaitMs: 2_000 }))
+    await pass(clock, 1_000)
+    expect(outcomes.of('small')).toBe(undefined)
+    controller.abort()
+    await pass(clock, 0)
+    expect(outcomes.of('small')).toMatchObject({ atMs: START + 1_000 })
+    expect(outcomes.of('small')?.error).toBe(undefined)
   })
 
   it('when maxWaitMs is over, which lets those behind come up', async () => {

@@ -1,0 +1,87 @@
+import type { Line, Waiter } from './line.js'
+import type { ReservedLine } from './reserved-line.js'
+import type { Slot } from './slots.js'
+
+/** So many who came and went are not worth forgetting. */
+const FEW = 64
+/** The most that a store is asked for at a time: what mostly leaves in one call of Redis. */
+const LARGEST_ROUND = 128
+
+/**
+ * All of a key: a line for each cost, and those for whom the store is yet to be asked, because they came in a pause or have lost
+ * their slots. It is asked in rounds, each twice as large as the one before, and again with one after it has said no: else
+ * all would ask each time that there is room for one.
+ */
+export class ReservedKey {
+  readonly lines = new Map<number, ReservedLine>()
+  /** Before then the store has no slot for those who have none. */
+  fullUntilMs = -Infinity
+  /** How many of this round are being asked for. */
+  underway = 0
+  #round = 1
+  /** Who came while nobody was asked for, in that order, over all lines. */
+  #arrivals: Waiter[] = []
+
+  /** Units of all who wait. */
+  get waiting(): number {
+    let units = 0
+    for (const line of this.lines.values()) units += line.waiting
+    return units
+  }
+
+  /** Is anybody to be asked for before whoever comes now? */
+  get hasArrivals(): boolean {
+    return this.#arrivals.length > 0
+  }
+
+  arrived(waiter: Waiter): void {
+    this.#arrivals.push(waiter)
+    if (this.#arrivals.length <= FEW) return
+    let size = 0
+    for (const line of this.lines.values()) size += line.size
+    if (this.#arrivals.length > FEW + 2 * size) this.#forgetGone()
+  }
+
+  /** The lines of those who are asked for next: first who have lost their slots, then the others as they came. */
+  nextRound(): readonly ReservedLine[] {
+    this.#forgetGone()
+    const arrivals = new Map<Line, number>()
+    for (const { line } of this.#arrivals) arrivals.set(line, (arrivals.get(line) ?? 0) + 1)
+    const next: ReservedLine[] = []
+    for (const line of this.lines.values())
+      for (let i = line.lacking - (arrivals.get(line) ?? 0); i > 0 && next.length < this.#round; i--) next.push(line)
+    const taken = this.#arrivals.splice(0, this.#round - next.length)
+    next.push(...taken.map(({ line }) => line as ReservedLine))
+    this.underway = next.length
+    return next
+  }
+
+  /** One of the round has been answered. */
+  answered(isGiven: boolean): void {
+    this.underway--
+    this.#round = isGiven ? Math.min(LARGEST_ROUND, this.#round + 1) : 1
+  }
+
+  /**
+   * When a slot is due, if it is never closer to those that are held than it would be if they were of the same schedule. They
+   * are not where the store has failed, or has forgotten what it had given.
+   */
+  dueMs(slot: Slot, { slots }: ReservedLine): number {
+    let lastMs = -Infinity
+    // Who takes nothing is in nobody's way.
+    let hasRoom = true
+    for (const { slots: others } of this.lines.values()) {
+      if (slots.slotMs === 0 || others.slotMs === 0) continue
+      lastMs = Math.max(lastMs, others.endMs)
+      hasRoom &&= others.hasRoomFor(slot, slots.slotMs)
+    }
+    if (!hasRoom) return Math.max(slot.dueMs, lastMs)
+    // How far the clocks are apart is known better and better: that is no reason to leave closer.
+    const { last } = slots
+    return last === undefined || last.dueMs > slot.dueMs ? slot.dueMs : Math.max(slot.dueMs, last.dueMs + slots.slotMs)
+  }
+
+  #forgetGone(): void {
+    this.#arrivals = this.#arrivals.filter(({ place }) => place >= 0)
+  }
+}
