@@ -28,6 +28,8 @@ export class ReservedShaper extends QueueShaper {
   readonly #storeTime = new StoreTime()
   readonly #keys = new Map<string, ReservedKey>()
   #questions = 0
+  /** Answers of which it is not known when they were made, until another one has come. */
+  #doubtful: Answered[] = []
 
   constructor(name: string, limit: LeakyBucket, store: Store, onFailure: OnFailure | undefined) {
     super(name, limit, store.clock ?? systemClock)
@@ -86,37 +88,59 @@ export class ReservedShaper extends QueueShaper {
 
   #ask(line: ReservedLine, question: Question): void {
     line.asked++
-    const asked = { ms: this.clock.now(), order: this.#questions++ }
+    const askedMs = this.clock.now()
+    const order = this.#questions++
     let answer: Awaitable<Answer>
     try {
       answer = this.#store.decide([line.demand])
       if (!isPromiseLike(answer)) checkAnswer(answer)
     } catch (error) {
       this.#failed(line, question, error)
+      this.#endDoubt(question)
       return
     }
     if (isPromiseLike(answer))
       Promise.resolve(answer)
         .then(checkAnswer)
         .then(
-          (given) => this.#answered(line, question, given, asked),
+          (given) => this.#answeredLater({ line, question, order, answer: given }, askedMs),
           (error) => this.#failed(line, question, error),
         )
-        .then(() => this.#due(line, this.clock.now()))
+        .then(() => {
+          this.#endDoubt(question)
+          this.#due(line, this.clock.now())
+        })
     else {
-      this.#answered(line, question, answer, asked)
+      this.#answered({ line, question, order, answer, madeMs: askedMs })
+      this.#endDoubt(question)
       // What a caller is given while it goes on calling begins only when it ends: then it would be a crowd.
-      if (line.size === 1 && this.mayLeaveAtOnce(asked.ms)) this.#letGo(line, asked.ms)
+      if (line.size === 1 && this.mayLeaveAtOnce(askedMs)) this.#letGo(line, askedMs)
       this.#enterNext(line)
     }
   }
 
-  #answered(
-    line: ReservedLine,
-    { waiter, maxWaitMs, isOfRound }: Question,
-    { allowed, decisions, takenUs }: Answer,
-    asked: { readonly ms: number; readonly order: number },
-  ): void {
+  /** An answer whose time is in doubt is put off until it is known better: slots of it may have passed long ago. */
+  #answeredLater(answered: Answered, askedMs: number): void {
+    const { line, answer } = answered
+    const isOfStore = answer.allowed && answer.decisions[0].degraded === undefined
+    if (!isOfStore || !this.#storeTime.isInDoubt(answer.takenUs[0] / 1000, askedMs, this.clock.now())) {
+      this.#answered(answered)
+      return
+    }
+    this.#doubtful.push(answered)
+    if (this.#doubtful.length === 1) this.#ask(line, TO_KNOW_THE_TIME)
+  }
+
+  #endDoubt(question: Question): void {
+    if (question !== TO_KNOW_THE_TIME) return
+    const doubtful = this.#doubtful
+    this.#doubtful = []
+    for (const answered of doubtful) this.#answered(answered)
+    for (const line of new Set(doubtful.map((answered) => answered.line))) this.#due(line, this.clock.now())
+  }
+
+  #answered({ line, question, order, answer: { allowed, decisions, takenUs }, madeMs }: Answered): void {
+    const { waiter, maxWaitMs, isOfRound } = question
     line.asked--
     if (isOfRound) line.of.answered(allowed)
     const [{ delayMs, retryAfterMs, degraded }] = decisions
@@ -140,16 +164,11 @@ export class ReservedShaper extends QueueShaper {
     const taken: Taken = { atUs: takenUs[0], cost, delayMs, degraded }
     const takenMs = degraded === 'open' ? nowMs : takenUs[0] / 1000
     // What was taken locally was taken by the clock of this process.
-    const madeMs = degraded === undefined ? this.#storeTime.madeMs(takenMs, asked.ms, nowMs) : takenMs
-    if (madeMs === undefined) {
-      // Nobody knows whether the slot has passed already.
-      ignoreFailure(() => this.#store.giveBack(line.demand, taken))
-      return
-    }
+    const latestMs = degraded === undefined ? (madeMs ?? this.#storeTime.latestMs(takenMs)) : takenMs
     this.#add(line, {
-      dueMs: madeMs + delayMs,
+      dueMs: latestMs + delayMs,
       atMs: takenMs + delayMs,
-      order: asked.order,
+      order,
       isAsGiven: degraded === undefined,
       taken,
     })
@@ -258,6 +277,19 @@ interface Question {
   readonly isOfRound?: boolean
 }
 
+/** What a question came to. */
+interface Answered {
+  readonly line: ReservedLine
+  readonly question: Question
+  /** The how-manieth question it was. */
+  readonly order: number
+  readonly answer: Answer
+  /** When it was, if it came at once. */
+  readonly madeMs?: number
+}
+
+/** For nobody: its answer tells how far the clocks are apart, and its slot is one too many. */
+const TO_KNOW_THE_TIME: Question = { maxWaitMs: Infinity }
 const OF_ROUND: Question = { maxWaitMs: Infinity, isOfRound: true }
 
 function turnOf({ atMs, taken: { degraded } }: Slot): Turn {

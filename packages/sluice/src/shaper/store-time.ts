@@ -21,22 +21,27 @@ export class StoreTime {
   #hasDoubted = false
 
   /**
-   * When an answer was made, at the latest: by the store's clock at `storeMs`, and by ours between `askedMs` and `nowMs`.
-   * Nothing, if there is no telling: who asks again then knows better. Not so twice in a row, for answers may be as slow as
-   * that.
+   * An answer was made by the store's clock at `storeMs`, and by ours between `askedMs` and `nowMs`. Is it in doubt when
+   * that was? Who asks once more then knows better. Never so of one that was asked for after a doubt, for answers may be as
+   * slow as that.
    */
-  madeMs(storeMs: number, askedMs: number, nowMs: number): number | undefined {
+  isInDoubt(storeMs: number, askedMs: number, nowMs: number): boolean {
     this.#learn(askedMs - storeMs, nowMs - storeMs, nowMs)
-    if (askedMs < this.#doubtedMs) return undefined
+    if (askedMs < this.#doubtedMs) return true
     const tookMs = nowMs - askedMs
     const isExact = this.#mostMs - this.#leastMs <= Math.max(EXACT_MS, 2 * this.#quickestMs)
     if (!isExact && !this.#hasDoubted) {
       this.#hasDoubted = true
       this.#doubtedMs = nowMs
-      return undefined
+      return true
     }
     this.#quickestMs = isExact ? Math.min(this.#quickestMs, tookMs) : tookMs
     this.#hasDoubted = false
+    return false
+  }
+
+  /** A time of the store's clock by ours, at the latest. */
+  latestMs(storeMs: number): number {
     return storeMs + this.#mostMs
   }
 

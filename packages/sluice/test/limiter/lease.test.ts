@@ -1,4 +1,12 @@
-import { concurrency, createLimiter, InvalidTypeError, memoryStore, slidingLog, tokenBucket } from 'sluice'
+import {
+  type AsyncStore,
+  concurrency,
+  createLimiter,
+  InvalidTypeError,
+  memoryStore,
+  slidingLog,
+  tokenBucket,
+} from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -227,4 +235,40 @@ it('whoever has waited in vain for a place is told when one is free at the lates
   const failed = expect(waiting).rejects.toMatchObject({ retryAfterMs: 27_000 })
   clock.advance(3_000)
   await failed
+})
+
+describe('a lease on a store that fails while it is extended', () => {
+  const clock = new ManualClock(START_MS)
+  const fails = { decide: false, giveBack: false }
+
+  function failingStore(): AsyncStore {
+    const memory = memoryStore({ clock })
+    const later = <T>(name: keyof typeof fails, run: () => T) =>
+      fails[name] ? Promise.reject(new Error(`${name} failed`)) : Promise.resolve(run())
+    return {
+      clock,
+      decide: (demands) => later('decide', () => memory.decide(demands)),
+      giveBack: (demand, taken) => later('giveBack', () => memory.giveBack(demand, taken)),
+      charge: async (demand) => memory.charge(demand),
+      reset: async (name, key) => memory.reset(name, key),
+      block: async (name, key, durationUs) => memory.block(name, key, durationUs),
+    }
+  }
+
+  it.each([
+    ['gives nothing back', { giveBack: true, decide: false }, 1],
+    ['gives nothing anew', { giveBack: false, decide: true }, 2],
+    ['does neither', { giveBack: true, decide: true }, 2],
+  ])('holds what there is to hold, and frees it: one that %s', async (_what, failing, left) => {
+    const store = failingStore()
+    const limiter = createLimiter({ name: 'a', limit: concurrency({ max: 2, ttl: '30s' }), store })
+    const lease = await limiter.lease('k')
+    Object.assign(fails, failing)
+    const extended = lease.extend()
+    if (failing.decide) await expect(extended).rejects.toThrow('decide failed')
+    else expect(await extended).toBe(true)
+    Object.assign(fails, { giveBack: false, decide: false })
+    await lease.release()
+    expect((await limiter.peek('k')).remaining).toBe(left)
+  })
 })

@@ -89,7 +89,7 @@ describe('a shaper, beside a plain model of it', () => {
         const left: string[] = []
         void shaper.wait()
         clock.advance(0.5)
-        // A queue that is always full of others, one of whom comes whenever one leaves; units of cost 0 fill it beyond.
+        // They come all at once, and cost nothing, so that the queue takes more of them than it holds.
         const low = { priority: -9, cost: 0 }
         void shaper.wait(low).then(() => left.push('low'))
         for (let i = 0; i < steps * capacity + 50; i++)

@@ -10,8 +10,8 @@ const DISTANCE_MS = 1_000_000
  */
 function ask(time: StoreTime, askedMs: number, thereMs: number, backMs: number, distanceMs = DISTANCE_MS) {
   const storeMs = askedMs + thereMs
-  const made = time.madeMs(storeMs, askedMs + distanceMs, storeMs + backMs + distanceMs)
-  return made === undefined ? undefined : made - distanceMs - storeMs
+  const isInDoubt = time.isInDoubt(storeMs, askedMs + distanceMs, storeMs + backMs + distanceMs)
+  return isInDoubt ? undefined : time.latestMs(storeMs) - distanceMs - storeMs
 }
 
 describe('the time of a store', () => {

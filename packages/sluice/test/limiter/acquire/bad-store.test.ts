@@ -1,0 +1,72 @@
+import { type AsyncStore, createLimiter, InvalidTypeError, leakyBucket, memoryStore, tokenBucket } from 'sluice'
+import { ManualClock } from 'sluice/testing'
+import { describe, expect, it } from 'vitest'
+
+const START_MS = Date.UTC(2026, 0, 1)
+
+/** A store of somebody else's that is broken as long as it is told to be. */
+function brokenStore(clock: ManualClock, broken: Partial<AsyncStore>) {
+  const memory = memoryStore({ clock })
+  const state = { isBroken: true }
+  const pick = <Name extends keyof AsyncStore>(name: Name, well: AsyncStore[Name]): AsyncStore[Name] =>
+    ((...given: never[]) =>
+      Reflect.apply(
+        state.isBroken && broken[name] ? (broken[name] as never) : (well as never),
+        undefined,
+        given,
+      )) as never
+  const store: AsyncStore = {
+    clock,
+    decide: pick('decide', async (demands) => memory.decide(demands)),
+    giveBack: pick('giveBack', async (demand, taken) => memory.giveBack(demand, taken)),
+    charge: async (demand) => memory.charge(demand),
+    reset: async (name, key) => memory.reset(name, key),
+    block: async (name, key, durationUs) => memory.block(name, key, durationUs),
+  }
+  return { store, state }
+}
+
+describe('acquire on a store that is broken for a moment', () => {
+  it.each([
+    ['nothing', async () => undefined],
+    ['no decisions', async () => ({ allowed: true, decisions: [], takenUs: [] })],
+    ['nothing, at once', () => undefined],
+  ])('which answers %s: who waits is told, and those who come later are served', async (_what, decide) => {
+    const clock = new ManualClock(START_MS)
+    const { store, state } = brokenStore(clock, { decide: decide as never })
+    const limiter = createLimiter({ name: 'a', limit: tokenBucket({ capacity: 10, refill: '1/s' }), store })
+    await expect(limiter.acquire('k', { maxWaitMs: 1_000 })).rejects.toThrow(InvalidTypeError)
+    state.isBroken = false
+    await limiter.acquire('k', { maxWaitMs: 1_000 })
+    await limiter.acquire('k')
+    expect(clock.nextAlarmMs).toBeUndefined()
+  })
+
+  it.each(['a store that answers later', 'a store that answers at once'])(
+    'which cannot take units back, on %s: those who come later are served',
+    async (kind) => {
+      const clock = new ManualClock(START_MS)
+      const throwing = () => {
+        throw new Error('not connected')
+      }
+      const { store, state } = brokenStore(clock, { giveBack: throwing })
+      const memory = memoryStore({ clock })
+      const giveBack = memory.giveBack.bind(memory)
+      if (kind === 'a store that answers at once')
+        memory.giveBack = (...given) => (state.isBroken ? throwing() : giveBack(...given))
+      const limit = leakyBucket({ capacity: 10, drain: '1/s' })
+      const limiter = createLimiter({
+        name: 'a',
+        limit,
+        store: (kind === 'a store that answers at once' ? memory : store) as AsyncStore,
+      })
+      await limiter.acquire('k')
+      await expect(limiter.acquire('k', { maxWaitMs: 10 })).rejects.toMatchObject({ code: 'SLUICE_WAIT_TOO_LONG' })
+      state.isBroken = false
+      const later = Promise.all([limiter.acquire('k'), limiter.acquire('k', { maxWaitMs: 5_000 })])
+      await clock.advanceAsync(10_000)
+      await later
+      expect(clock.nextAlarmMs).toBeUndefined()
+    },
+  )
+})

@@ -1,0 +1,142 @@
+import { setImmediate } from 'node:timers/promises'
+import { createShaper, memoryStore } from 'sluice'
+import { ManualClock } from 'sluice/testing'
+import { describe, expect, it } from 'vitest'
+import { HeldUpClock } from '../held-up-clock.js'
+import { advanceToEnd, START_MS } from './moving-clocks.js'
+import { mostInASecond, processes } from './processes.js'
+
+const TEN = { name: 'bank', drain: '10/s', capacity: 60 }
+
+describe('processes that share a schedule', () => {
+  it.each([
+    ['when they begin', false],
+    ['later', true],
+  ])(
+    'leave at the rate together, although each is held up for another time before it reads answers: %s',
+    async (_when, isWarm) => {
+      const { clock, fleet } = processes(3, TEN)
+      const tick = async (ms: number) => {
+        clock.pass(ms)
+        await clock.ring()
+      }
+      if (isWarm) {
+        for (const each of fleet) each.come(1)
+        for (const each of fleet) await each.read()
+        for (let i = 0; i < 100; i++) await tick(100)
+      }
+      for (const each of fleet) each.come(20)
+      // The first reads its answers after four seconds, the second after two, and the third at once.
+      const untilMs = [4_000, 2_000, 0].map((ms) => clock.now() + ms)
+      for (let i = 0; i < 2_000; i++) {
+        for (const [p, each] of fleet.entries()) if (clock.now() >= untilMs[p]) await each.read()
+        await tick(10)
+      }
+      const all = fleet.flatMap(({ departures }) => departures)
+      expect(all).toHaveLength(isWarm ? 63 : 60)
+      expect(mostInASecond(all)).toBeLessThanOrEqual(11)
+    },
+  )
+
+  it('leave at the rate together, in whatever order answers come', async () => {
+    const { clock, fleet } = processes(3, TEN)
+    for (const each of fleet) each.come(20)
+    for (let i = 0; i < 8_000; i++) {
+      for (const each of fleet) await each.read(true)
+      clock.pass(1)
+      await clock.ring()
+    }
+    const all = fleet.flatMap(({ departures }) => departures)
+    expect(all).toHaveLength(60)
+    expect(mostInASecond(all)).toBeLessThanOrEqual(11)
+    for (const { leftMs, slotMs } of all) expect(leftMs - slotMs).toBeLessThanOrEqual(2)
+  })
+
+  it('do not all ask again each time that there is room for one', async () => {
+    const { clock, fleet } = processes(2, { name: 'bank', drain: '100/s', capacity: 400 })
+    for (const { shaper } of fleet) shaper.pause(1_000)
+    for (const each of fleet) each.come(400)
+    for (let i = 0; i < 1_200; i++) {
+      clock.pass(10)
+      await clock.ring()
+      for (const each of fleet) await each.read()
+    }
+    for (const { departures } of fleet) expect(departures).toHaveLength(400)
+    const asks = fleet.reduce((total, each) => total + each.asks, 0)
+    expect(asks).toBeGreaterThanOrEqual(800)
+    expect(asks).toBeLessThan(4 * 800)
+  })
+
+  it('hold no more in a pause than the queue holds, those of other costs who came before it too', async () => {
+    const clock = new ManualClock(START_MS)
+    const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 10, store: memoryStore({ clock }) })
+    for (let i = 0; i < 10; i++) void shaper.wait()
+    shaper.pause(5_000)
+    await expect(shaper.wait({ cost: 2 })).rejects.toMatchObject({ code: 'SLUICE_QUEUE_FULL' })
+    void shaper.wait({ cost: 1 })
+    await expect(shaper.wait({ cost: 1 })).rejects.toMatchObject({ code: 'SLUICE_QUEUE_FULL' })
+    // Who takes nothing needs no room.
+    void shaper.wait({ cost: 0 })
+    await advanceToEnd(clock)
+    expect(shaper.size).toBe(0)
+  })
+
+  it('keep slots apart whatever they cost, where the store forgets what it had given', async () => {
+    const clock = new ManualClock(START_MS)
+    const store = memoryStore({ clock })
+    const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 20, store })
+    const left: [cost: number, ms: number][] = []
+    const come = (cost: number) => void shaper.wait({ key: 'k', cost }).then(() => left.push([cost, clock.now()]))
+    for (let i = 0; i < 8; i++) come(1)
+    await clock.advanceAsync(50)
+    store.reset('bank', 'k')
+    for (let i = 0; i < 3; i++) come(2)
+    await advanceToEnd(clock)
+    expect(left).toHaveLength(11)
+    for (let i = 1; i < left.length; i++)
+      expect(left[i][1] - left[i - 1][1]).toBeGreaterThanOrEqual(100 * left[i - 1][0] - 0.01)
+  })
+
+  it('let nobody starve: no more overtake one that waits than the queue holds, for each step of priority', async () => {
+    const capacity = 5
+    for (const steps of [1, 2, 18]) {
+      const clock = new ManualClock(START_MS)
+      const shaper = createShaper({ name: 'bank', drain: '1000/s', capacity, store: memoryStore({ clock }) })
+      const left: string[] = []
+      void shaper.wait()
+      clock.advance(0.5)
+      void shaper.wait({ priority: -9, cost: 0 }).then(() => left.push('low'))
+      for (let i = 0; i < steps * capacity + 50; i++)
+        void shaper.wait({ priority: steps - 9, cost: 0 }).then(() => left.push('high'))
+      await advanceToEnd(clock)
+      expect(left.indexOf('low')).toBeLessThanOrEqual(steps * capacity)
+      expect(left.indexOf('low')).toBeGreaterThan(0)
+    }
+  })
+})
+
+it.each(['without a store', 'on a store that answers at once'])(
+  'a caller that goes on calling, more slowly than the rate, lets no crowd go at its end: %s',
+  async (kind) => {
+    const clock = new HeldUpClock(START_MS)
+    const shaper =
+      kind === 'without a store'
+        ? createShaper({ drain: '100/s', capacity: 1000, clock })
+        : createShaper({ name: 'pace', drain: '100/s', capacity: 1000, store: memoryStore({ clock }) })
+    let left = 0
+    for (let i = 0; i < 200; i++) {
+      void shaper.wait().then(() => left++)
+      clock.pass(11)
+    }
+    await setImmediate()
+    await clock.ring()
+    expect(left).toBeGreaterThan(0)
+    // What 20 ms are worth, at the beginning and at the end.
+    expect(left).toBeLessThanOrEqual(6)
+    for (let i = 0; i < 250; i++) {
+      clock.pass(10)
+      await clock.ring()
+    }
+    expect(left).toBe(200)
+  },
+)
