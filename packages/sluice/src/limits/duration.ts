@@ -35,9 +35,7 @@ export type Duration = string | number
 
 /** The microseconds of a duration; an error names `option` and the value when it is not one. */
 export function durationUs(option: string, value: unknown): number {
-  const us = typeof value === 'number' ? numberUs(option, value) : textUs(option, value)
-  if (us < 1_000 || us > LONGEST_US) throw invalidValue(option, `a duration ${RANGE}`, value)
-  return us
+  return typeof value === 'number' ? numberUs(option, value) : textUs(option, value)
 }
 
 /** The shortest way to write so many microseconds: 60,000,000 is '1m', 90,000,000 is '90s'. */
@@ -50,34 +48,45 @@ export function durationText(us: number): string {
 
 function numberUs(option: string, ms: number): number {
   if (!Number.isSafeInteger(ms)) throw invalidValue(option, WANTED, ms)
+  checkRange(option, ms * 1_000, ms)
   return ms * 1_000
 }
 
 function textUs(option: string, value: unknown): number {
   if (typeof value !== 'string') throw invalidType(option, WANTED, value)
-  const match = DURATION.exec(value)
-  if (match === null) throw invalidValue(option, withoutSpaces(value, DURATION) ?? WANTED, value)
-  const [, whole = '', fraction = '', unit = ''] = match
-  const perUnitUs = unitUs(option, unit, value, (name) => `${whole}${fraction && `.${fraction}`}${name}`)
+  const match = DURATION.exec(withoutSpaces(value))
+  if (match === null) throw invalidValue(option, WANTED, value)
+  const [, whole = '', fraction = '', name = ''] = match
+  const unit = unitOf(option, name, value)
   // In whole numbers, which may be long: 1.1 * 1e6 is not one in a float64.
-  const parts = BigInt(whole + fraction) * BigInt(perUnitUs)
+  const parts = BigInt(whole + fraction) * BigInt(unit.us)
   const perUs = 10n ** BigInt(fraction.length)
   if (parts % perUs !== 0n) throw invalidValue(option, 'a whole number of microseconds', value)
-  return Number(parts / perUs)
+  const us = Number(parts / perUs)
+  checkRange(option, us, value)
+  checkWritten(option, `${whole}${fraction && `.${fraction}`}${unit.name}`, value)
+  return us
 }
 
-/** How to write a text that would be right but for the spaces in it. */
-export function withoutSpaces(text: string, pattern: RegExp): string | undefined {
-  const written = text.length > 60 ? text : text.replace(/\s+/g, '')
-  return written !== text && pattern.test(written) ? `written '${written}'` : undefined
+function checkRange(option: string, us: number, value: unknown): void {
+  if (us < 1_000 || us > LONGEST_US) throw invalidValue(option, `a duration ${RANGE}`, value)
 }
 
-/** The microseconds of a unit; an unknown one is an error that says how to write it, if that can be guessed. */
-export function unitUs(option: string, unit: string, value: unknown, written: (unit: string) => string): number {
-  const us = UNIT_US.get(unit)
-  if (us !== undefined) return us
-  const meant =
-    OTHER_NAMES.get(unit.toLowerCase()) ?? (UNIT_US.has(unit.toLowerCase()) ? unit.toLowerCase() : undefined)
-  const advice = meant === undefined ? 'in ms, s, m, h or d' : `written '${written(meant)}'`
-  throw invalidValue(option, advice, value)
+/** A text without the spaces in it, unless it is too long to be anything but a mistake. */
+export function withoutSpaces(text: string): string {
+  return text.length > 60 ? text : text.replace(/\s+/g, '')
+}
+
+/** The unit that is meant by a name, also by one that is only out of habit. */
+export function unitOf(option: string, written: string, value: string): { readonly name: string; readonly us: number } {
+  const lower = written.toLowerCase()
+  const name = OTHER_NAMES.get(lower) ?? lower
+  const us = UNIT_US.get(name)
+  if (us === undefined) throw invalidValue(option, 'in ms, s, m, h or d', value)
+  return { name, us }
+}
+
+/** Refuses a text that is understood but not written as it should be. Comes last, so that what it says is taken. */
+export function checkWritten(option: string, right: string, text: string): void {
+  if (text !== right) throw invalidValue(option, `written '${right}'`, text)
 }

@@ -3,7 +3,7 @@
  * nothing is lost before the arithmetic starts.
  */
 import { invalidType, invalidValue } from '../errors.js'
-import { durationText, unitUs, withoutSpaces } from './duration.js'
+import { checkWritten, durationText, unitOf, withoutSpaces } from './duration.js'
 
 /** `units` every `perUs` microseconds, in lowest terms. */
 export interface Rate {
@@ -21,14 +21,15 @@ const LONGEST_PERIOD_US = 36_500n * 86_400_000_000n
 export function parseRate(option: string, value: unknown): Rate {
   if (typeof value === 'number') throw invalidType(option, `${WANTED} (a bare number does not say per what)`, value)
   if (typeof value !== 'string') throw invalidType(option, WANTED, value)
-  const match = RATE.exec(value)
-  if (match === null) throw invalidValue(option, withoutSpaces(value, RATE) ?? WANTED, value)
-  const [, whole = '', fraction = '', count, unit = ''] = match
-  const perUnitUs = unitUs(option, unit, value, (name) => `${whole}${fraction && `.${fraction}`}/${count}${name}`)
+  const match = RATE.exec(withoutSpaces(value))
+  if (match === null) throw invalidValue(option, WANTED, value)
+  const [, whole = '', fraction = '', count, name = ''] = match
+  const unit = unitOf(option, name, value)
   const units = BigInt(whole + fraction)
-  const periodUs = BigInt(count || 1) * BigInt(perUnitUs)
+  const periodUs = BigInt(count || 1) * BigInt(unit.us)
   if (units === 0n) throw invalidValue(option, `${WANTED}, above zero`, value)
   if (periodUs === 0n || periodUs > LONGEST_PERIOD_US) throw invalidValue(option, 'a rate per 1ms to 36500d', value)
+  checkWritten(option, `${whole}${fraction && `.${fraction}`}/${count}${unit.name}`, value)
   const perUs = periodUs * 10n ** BigInt(fraction.length)
   const divisor = greatestCommonDivisor(units, perUs)
   return { units: units / divisor, perUs: perUs / divisor, text: rateText(whole, fraction, Number(periodUs)) }
