@@ -35,6 +35,11 @@ const ROOM = 3
 /** What waits besides, of a queue that was longer than that. */
 const EXCESS = 4
 
+/** What people call the drain, wherever it is an option, and what they are told. */
+export const DRAIN_HABITS: ReadonlyMap<string, string> = new Map([
+  ['rate', "what leaves is called drain, as in { drain: '10/s' }"],
+])
+
 /**
  * State: [units in the queue, since, cost of the last slot, capacity then, excess]. What is not queue is free room, the
  * token bucket's level; the queue divided by the drain is the wait. A larger capacity leaves the queue as it is: those in it
@@ -47,7 +52,7 @@ export class LeakyBucketArithmetic extends Bucket {
   readonly words = 5
 
   constructor(options: LeakyBucketOptions) {
-    const given = checkNames('leakyBucket', options, ['capacity', 'drain'])
+    const given = checkNames('leakyBucket', options, ['capacity', 'drain'], DRAIN_HABITS)
     const capacity = checkUnits('capacity', given.capacity)
     const drain = parseRate('drain', given.drain)
     super('leaky-bucket', capacity, 'drain', drain)

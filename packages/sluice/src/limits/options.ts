@@ -5,6 +5,8 @@ import type { Alignment } from './limit.js'
 /** The largest quota or capacity: whole units stay exact in a float64, with room for a debt of the same size. */
 const LARGEST_QUOTA = 1e15
 
+const NO_HABITS: ReadonlyMap<string, string> = new Map()
+
 /** A quota, capacity or similar: a whole number from 1 to `largest`. */
 export function checkUnits(option: string, value: unknown, largest = LARGEST_QUOTA): number {
   const wanted = `a whole number from 1 to ${largest.toLocaleString('en')}`
@@ -20,18 +22,30 @@ export function checkAlign(option: string, value: unknown): Alignment {
   throw invalidValue(option, "'epoch' or 'first'", value)
 }
 
-/** An options object with none but the known names; a misspelt one is answered with the nearest. */
-export function checkNames(what: string, value: unknown, known: readonly string[]): Record<string, unknown> {
+/**
+ * An options object with none but the known names. One that people write out of habit is answered with its advice, and
+ * a misspelt one with the nearest.
+ */
+export function checkNames(
+  what: string,
+  value: unknown,
+  known: readonly string[],
+  habits: ReadonlyMap<string, string> = NO_HABITS,
+): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidTypeError(`${what} takes an object with ${known.join(', ')}, got ${shown(value)}`)
   }
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue
-    const meant = nearest(name, known)
-    const advice = meant === undefined ? `it takes ${known.join(', ')}` : `did you mean ${meant}?`
+    const advice = habits.get(name) ?? spellingAdvice(name, known)
     throw new InvalidTypeError(`${what} has no option ${shown(name)}; ${advice}`, { option: name })
   }
   return value as Record<string, unknown>
+}
+
+function spellingAdvice(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known)
+  return meant === undefined ? `it takes ${known.join(', ')}` : `did you mean ${meant}?`
 }
 
 /** The known name that a misspelt one is closest to, if any is close. */

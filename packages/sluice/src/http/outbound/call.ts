@@ -1,3 +1,4 @@
+import { checkSignal } from '../../waiting/patience.js'
 import { copyOf } from './copy-of-body.js'
 
 /** What the global `fetch` is called with. */
@@ -38,11 +39,13 @@ const FIELDS = [
 /** Stands for a body where it only counts that there is one. */
 const SOMETHING = new Uint8Array(0)
 
-/** Reads the arguments of `fetch`. Throws what `fetch` would, before anybody is called. */
+/** Reads the arguments of `fetch`. Throws where `fetch` would, before anybody is called. */
 export function readCall(...[target, given]: FetchArguments): Call {
   const whole = isRequest(target) ? target : undefined
   const init = given === undefined || given === null ? undefined : fieldsOf(given)
-  const { signal, body: ownBody, ...rest } = init ?? {}
+  const { signal: ownSignal, body: ownBody, ...rest } = init ?? {}
+  const signal = (ownSignal === undefined ? whole?.signal : ownSignal) ?? undefined
+  checkSignal(signal)
   const { body, isRepeatable } = copyOf(ownBody)
   const hasOwnBody = body !== undefined && body !== null
   const hasStream = !hasOwnBody && whole !== undefined && hasBody(whole)
@@ -58,7 +61,7 @@ export function readCall(...[target, given]: FetchArguments): Call {
     request,
     input: whole ?? String(target),
     init: init && { ...init, ...(rest.headers && { headers }), ...(hasOwnBody && { body }) },
-    signal: (signal === undefined ? whole?.signal : signal) ?? undefined,
+    signal,
     isRepeatable: isRepeatable && !hasStream,
   }
   // One of another library is known only to the `fetch` that belongs to it, and stays as it is.

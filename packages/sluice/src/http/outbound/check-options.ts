@@ -1,5 +1,6 @@
 import { systemClock } from '../../clock.js'
 import { invalidType, invalidValue } from '../../errors.js'
+import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
 import { checkNames } from '../../limits/options.js'
 import { checkClock } from '../../stores/index.js'
 import { hostOf } from './host-of.js'
@@ -14,11 +15,12 @@ export interface CheckedOptions extends Required<Omit<FetchCallOptions, 'budget'
 }
 
 const CALL = ['keyOf', 'maxWaitMs', 'retries', 'budget', 'longestRetryAfterMs', 'fetch', 'random', 'clock']
+const HABITS = new Map([...DRAIN_HABITS, ['retry', 'did you mean retries?']])
 const FUNCTIONS = ['keyOf', 'fetch', 'random']
 
 /** Checks all options, and makes the shapers. */
 export function checkShapedFetchOptions(options: unknown): CheckedOptions {
-  const given = checkNames('shapedFetch', options, [...SHAPER_OPTIONS, 'shaper', ...CALL])
+  const given = checkNames('shapedFetch', options, [...SHAPER_OPTIONS, 'shaper', ...CALL], HABITS)
   for (const name of FUNCTIONS) {
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw invalidType(name, 'a function', given[name])

@@ -57,7 +57,7 @@ export class Outbound {
     const { protocol } = new URL(url)
     // What is in the URL itself, or in this process, is nobody's to protect.
     if (protocol !== 'http:' && protocol !== 'https:') return fetch(call.input, call.init)
-    call.signal?.throwIfAborted()
+    if (call.signal?.aborted) throw call.signal.reason
     const key = atOnce('keyOf', keyOf(call.request))
     checkKey(key, 'what keyOf gives')
     const destination = this.#destinations.enter(key)

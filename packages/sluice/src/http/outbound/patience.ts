@@ -25,7 +25,7 @@ export class Patience {
     signal: AbortSignal | undefined,
     wait: (signal: AbortSignal, waited: () => void) => Promise<Result>,
   ): Promise<Result> {
-    signal?.throwIfAborted()
+    if (signal?.aborted) throw signal.reason
     if (this.#end !== undefined) throw this.#end.reason
     // One of its own, because a caller's signal may outlive thousands of calls, and none must leave anything on it.
     const own = new AbortController()

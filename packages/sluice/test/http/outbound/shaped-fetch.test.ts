@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
-import { ClosedError, createShaper, memoryStore, QueueFullError, WaitTooLongError } from 'sluice'
+import { ClosedError, createShaper, InvalidTypeError, memoryStore, QueueFullError, WaitTooLongError } from 'sluice'
 import { type FetchRateOptions, shapedFetch } from 'sluice/http'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { OtherSide, type Reply, turn } from './other-side.js'
 
 const URL_TEXT = 'https://api.example.com/things'
@@ -301,6 +301,18 @@ describe('retries', () => {
 })
 
 describe('random', () => {
+  afterEach(() => void vi.restoreAllMocks())
+
+  it('is Math.random, unless there is another: waits are stretched by default', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.25)
+    const { fetch, clock } = side
+    const call = shapedFetch({ drain: '1000/s', capacity: 100, fetch, clock })
+    side.replies = [later(429, 2), UNAVAILABLE]
+    await side.during(call(URL_TEXT))
+    // A quarter of the tenth that may be added, and of the 200 ms that the second retry may wait.
+    expect(side.times).toEqual([0, 2_050, 2_100])
+  })
+
   const fail = () => {
     throw new Error('no entropy')
   }
@@ -329,6 +341,41 @@ describe('a signal', () => {
   it('that was aborted before calls nobody', async () => {
     await expect(shaped()(URL_TEXT, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     expect(side.seen).toHaveLength(0)
+  })
+
+  it.each([
+    ['a controller', new AbortController()],
+    ['a text', 'x'],
+    ['false', false],
+    ['half a signal', { aborted: false }],
+  ])('that is %s is an error that says what is right, before anybody is called', async (_what, signal) => {
+    const call = shaped()
+    const request = new Request(URL_TEXT, { method: 'PUT', body: 'text' })
+    for (const input of [URL_TEXT, request, 'data:,text']) {
+      const called = call(input, { signal: signal as never })
+      await expect(called).rejects.toThrow('signal must be an AbortSignal such as AbortSignal.timeout(1000), got')
+      await expect(called).rejects.toThrow(InvalidTypeError)
+    }
+    expect(await request.text()).toBe('text')
+    expect([side.seen.length, call.size]).toEqual([0, 0])
+  })
+
+  it.each([null, undefined])('that is %s is none', async (signal) => {
+    expect((await shaped()(URL_TEXT, { signal } as RequestInit)).status).toBe(200)
+  })
+
+  it('may be one of another library, which has less', async () => {
+    const { signal } = new AbortController()
+    const { addEventListener, removeEventListener } = signal
+    const other = {
+      aborted: false,
+      reason,
+      addEventListener: addEventListener.bind(signal),
+      removeEventListener: removeEventListener.bind(signal),
+    }
+    const fetch = async () => new Response('ok')
+    expect((await shaped({ fetch })(URL_TEXT, { signal: other as never })).status).toBe(200)
+    await expect(shaped({ fetch })(URL_TEXT, { signal: { ...other, aborted: true } as never })).rejects.toBe(reason)
   })
 
   it('ends the wait for a turn, and gives up the place', async () => {
