@@ -26,7 +26,7 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async tryAcquire(key: string, options?: CostOptions): Promise<Decision> {
-    const { decisions } = await this.#store.decide([this.#demand(key, checkCall(key, options))])
+    const { decisions } = await this.#store.decide([this.#demand(key, checkCall('tryAcquire', key, options))])
     return decisions[0]
   }
 
@@ -41,11 +41,11 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async charge(key: string, options?: CostOptions): Promise<Decision> {
-    return this.#store.charge(this.#demand(key, checkCall(key, options)))
+    return this.#store.charge(this.#demand(key, checkCall('charge', key, options)))
   }
 
   async refund(key: string, options?: CostOptions): Promise<Decision> {
-    const decision = await this.#store.giveBack(this.#demand(key, checkCall(key, options)), undefined)
+    const decision = await this.#store.giveBack(this.#demand(key, checkCall('refund', key, options)), undefined)
     this.#waiters?.wake(key)
     return decision
   }
@@ -63,7 +63,7 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async reserve(key: string, options?: CostOptions): Promise<AsyncReservation> {
-    const demand = this.#demand(key, checkCall(key, options))
+    const demand = this.#demand(key, checkCall('reserve', key, options))
     const answer = await this.#store.decide([demand])
     const settleOnce = settling(this.#store, demand, answer)
     const settle = async (actual: number) => {
@@ -73,7 +73,7 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async lease(key: string, options?: CostOptions): Promise<AsyncLease> {
-    const demand = this.#demand(key, checkCall(key, options))
+    const demand = this.#demand(key, checkCall('lease', key, options))
     checkHasPlaces(demand)
     return this.#lease(demand, await this.#store.decide([demand]))
   }

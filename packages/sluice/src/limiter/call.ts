@@ -5,19 +5,19 @@ import { checkNames } from '../limits/options.js'
 import { checkKey } from '../stores/index.js'
 import type { BlockOptions, CostOptions } from './limiter.js'
 
-/** The cost of a call for `key`: what the options say, or 1. */
-export function checkCall(key: string, options: CostOptions | undefined): number {
+/** The cost of a call of `method` for `key`: what the options say, or 1. */
+export function checkCall(method: string, key: string, options: CostOptions | undefined): number {
   checkKey(key)
-  return checkCostOptions(options)
+  return checkCostOptions(method, options)
 }
 
-/** The cost of a call: what the options say, or 1. */
-export function checkCostOptions(options: CostOptions | undefined): number {
+/** The cost of a call of `method`: what the options say, or 1. */
+export function checkCostOptions(method: string, options: CostOptions | undefined): number {
   if (options === undefined) return 1
   // The usual mistake is tryAcquire(key, 3).
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw invalidType('options', 'an object such as { cost: 3 }', options)
-  for (const name in options) if (name !== 'cost') checkNames('options', options, ['cost'])
+  for (const name in options) if (name !== 'cost') checkNames(method, options, ['cost'])
   const { cost = 1 } = options
   checkCost(cost)
   return cost

@@ -23,7 +23,7 @@ export class SyncLimiter implements Limiter {
   }
 
   tryAcquire(key: string, options?: CostOptions): Decision {
-    return this.#store.decideOne(this.name, this.limit, key, checkCall(key, options))
+    return this.#store.decideOne(this.name, this.limit, key, checkCall('tryAcquire', key, options))
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
@@ -36,11 +36,11 @@ export class SyncLimiter implements Limiter {
   }
 
   charge(key: string, options?: CostOptions): Decision {
-    return this.#store.charge(this.#demand(key, checkCall(key, options)))
+    return this.#store.charge(this.#demand(key, checkCall('charge', key, options)))
   }
 
   refund(key: string, options?: CostOptions): Decision {
-    const decision = this.#store.giveBack(this.#demand(key, checkCall(key, options)), undefined)
+    const decision = this.#store.giveBack(this.#demand(key, checkCall('refund', key, options)), undefined)
     this.#waiters?.wake(key)
     return decision
   }
@@ -58,7 +58,7 @@ export class SyncLimiter implements Limiter {
   }
 
   reserve(key: string, options?: CostOptions): Reservation {
-    const demand = this.#demand(key, checkCall(key, options))
+    const demand = this.#demand(key, checkCall('reserve', key, options))
     const answer = this.#store.decide([demand])
     const settleOnce = settling(this.#store, demand, answer)
     const settle = (actual: number) => {
@@ -68,7 +68,7 @@ export class SyncLimiter implements Limiter {
   }
 
   lease(key: string, options?: CostOptions): Lease {
-    const demand = this.#demand(key, checkCall(key, options))
+    const demand = this.#demand(key, checkCall('lease', key, options))
     checkHasPlaces(demand)
     return this.#lease(demand, this.#store.decide([demand]))
   }

@@ -47,7 +47,7 @@ export class StorePolicy implements AsyncPolicy {
   }
 
   async check(request: object, options?: CostOptions): Promise<Verdict> {
-    const found = this.#demandsOf(request, checkCostOptions(options))
+    const found = this.#demandsOf(request, checkCostOptions('check', options))
     const demands = found instanceof Promise ? await found : found
     return verdictOf(demands, (await this.#store.decide(demands)).decisions)
   }
@@ -59,15 +59,15 @@ export class StorePolicy implements AsyncPolicy {
   }
 
   async charge(request: object, options?: CostOptions): Promise<Verdict> {
-    return this.#each(request, options, (demand) => this.#store.charge(demand))
+    return this.#each(request, checkCostOptions('charge', options), (demand) => this.#store.charge(demand))
   }
 
   async refund(request: object, options?: CostOptions): Promise<Verdict> {
-    return this.#each(request, options, (demand) => this.#store.giveBack(demand, undefined))
+    return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.giveBack(demand, undefined))
   }
 
   async reserve(request: object, options?: CostOptions): Promise<AsyncPolicyReservation> {
-    const cost = checkCostOptions(options)
+    const cost = checkCostOptions('reserve', options)
     const copy = this.#matcher.copyOf(request)
     const found = this.#demandsOf(copy, cost)
     const demands = found instanceof Promise ? await found : found
@@ -108,7 +108,7 @@ export class StorePolicy implements AsyncPolicy {
   async explain(request: object, options?: CostOptions): Promise<readonly Explanation[]> {
     const copy = this.#matcher.copyOf(request)
     await this.#overrides?.refresh()
-    const levels = this.#matcher.explain(copy, checkCostOptions(options), this.#overrides)
+    const levels = this.#matcher.explain(copy, checkCostOptions('explain', options), this.#overrides)
     return explained(levels, (await this.peek(copy)).levels)
   }
 
@@ -127,12 +127,8 @@ export class StorePolicy implements AsyncPolicy {
     await overridesOf(this.#store, this.name).set(level, key, limits, untilMs)
   }
 
-  async #each(
-    request: object,
-    options: CostOptions | undefined,
-    run: (demand: LevelDemand) => Promise<Decision>,
-  ): Promise<Verdict> {
-    const found = this.#demandsOf(request, checkCostOptions(options))
+  async #each(request: object, cost: number, run: (demand: LevelDemand) => Promise<Decision>): Promise<Verdict> {
+    const found = this.#demandsOf(request, cost)
     const demands = found instanceof Promise ? await found : found
     return verdictOf(demands, await Promise.all(demands.map(run)))
   }

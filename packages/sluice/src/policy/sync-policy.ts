@@ -39,7 +39,7 @@ export class SyncPolicy implements Policy {
   }
 
   check(request: object, options?: CostOptions): Verdict {
-    const demands = this.#matcher.demandsOf(request, checkCostOptions(options), this.#overrides)
+    const demands = this.#matcher.demandsOf(request, checkCostOptions('check', options), this.#overrides)
     return verdictOf(demands, this.#store.decide(demands).decisions)
   }
 
@@ -49,15 +49,15 @@ export class SyncPolicy implements Policy {
   }
 
   charge(request: object, options?: CostOptions): Verdict {
-    return this.#each(request, options, (demand) => this.#store.charge(demand))
+    return this.#each(request, checkCostOptions('charge', options), (demand) => this.#store.charge(demand))
   }
 
   refund(request: object, options?: CostOptions): Verdict {
-    return this.#each(request, options, (demand) => this.#store.giveBack(demand, undefined))
+    return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.giveBack(demand, undefined))
   }
 
   reserve(request: object, options?: CostOptions): PolicyReservation {
-    const cost = checkCostOptions(options)
+    const cost = checkCostOptions('reserve', options)
     const copy = this.#matcher.copyOf(request)
     const demands = this.#matcher.demandsOf(copy, cost, this.#overrides)
     const answer = this.#store.decide(demands)
@@ -86,7 +86,7 @@ export class SyncPolicy implements Policy {
   }
 
   explain(request: object, options?: CostOptions): readonly Explanation[] {
-    const levels = this.#matcher.explain(request, checkCostOptions(options), this.#overrides)
+    const levels = this.#matcher.explain(request, checkCostOptions('explain', options), this.#overrides)
     return explained(levels, this.peek(request).levels)
   }
 
@@ -94,8 +94,8 @@ export class SyncPolicy implements Policy {
     overridesOf(this.#store, this.name).set(level, key, limits, untilMs)
   }
 
-  #each(request: object, options: CostOptions | undefined, run: (demand: LevelDemand) => Decision): Verdict {
-    const demands = this.#matcher.demandsOf(request, checkCostOptions(options), this.#overrides)
+  #each(request: object, cost: number, run: (demand: LevelDemand) => Decision): Verdict {
+    const demands = this.#matcher.demandsOf(request, cost, this.#overrides)
     return verdictOf(demands, demands.map(run))
   }
 }

@@ -80,18 +80,26 @@ describe('the arguments of a limiter', () => {
     }
   })
 
-  it.each(['tryAcquire', 'charge', 'refund', 'reserve'] as const)('%s wants options that are an object', (method) => {
-    for (const [options, shown] of [...WRONG_TYPES, [3, '3'] as const]) {
-      if (typeof options === 'object' && options !== null && !Array.isArray(options)) continue
-      expectRefusal(() => limiter[method]('key', options as never), 'options must be an object', 'cost', `got ${shown}`)
-    }
-    expectRefusal(
-      () => limiter[method]('key', { csot: 3 } as never),
-      "options has no option 'csot'; did you mean cost?",
-    )
-    expectRefusal(() => limiter[method]('key', { [TEN_MB]: 3 } as never), "has no option 'xxxxx", 'it takes cost')
-    expect(limiter.peek('key').remaining).toBe(5)
-  })
+  it.each(['tryAcquire', 'charge', 'refund', 'reserve', 'lease'] as const)(
+    '%s wants options that are an object',
+    (method) => {
+      for (const [options, shown] of [...WRONG_TYPES, [3, '3'] as const]) {
+        if (typeof options === 'object' && options !== null && !Array.isArray(options)) continue
+        expectRefusal(
+          () => limiter[method]('key', options as never),
+          'options must be an object',
+          'cost',
+          `got ${shown}`,
+        )
+      }
+      expectRefusal(
+        () => limiter[method]('key', { csot: 3 } as never),
+        `${method} has no option 'csot'; did you mean cost?`,
+      )
+      expectRefusal(() => limiter[method]('key', { [TEN_MB]: 3 } as never), "has no option 'xxxxx", 'it takes cost')
+      expect(limiter.peek('key').remaining).toBe(5)
+    },
+  )
 
   const wrongBlocks: readonly (readonly [unknown, string])[] = [
     [undefined, 'block takes an object with duration, got undefined'],
@@ -253,7 +261,9 @@ describe('an asynchronous limiter', () => {
   const limiter = createLimiter({ name: 'test', limit, store: unasked })
 
   it('rejects wrong arguments, never throws them, and does not ask its store', async () => {
-    for (const method of ['tryAcquire', 'charge', 'refund', 'reserve'] as const) {
+    for (const method of ['tryAcquire', 'charge', 'refund', 'reserve', 'lease'] as const) {
+      const wrong = { ttl: '1m' } as never
+      await expectRejection(limiter[method]('key', wrong), `${method} has no option 'ttl'; it takes cost`)
       for (const [cost, shown] of [...WRONG_NUMBERS, ...WRONG_TYPES]) {
         await expectRejection(limiter[method]('key', { cost: cost as never }), `cost ${COST}${shown}`)
       }

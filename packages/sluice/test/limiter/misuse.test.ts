@@ -14,7 +14,7 @@ describe('options of a call', () => {
   it('have no other name than cost, also beside it', () => {
     const limiter = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/s' }) })
     const wrong = { cost: 1, costs: 2 }
-    expect(() => limiter.tryAcquire('key', wrong)).toThrow(/options has no option 'costs'; did you mean cost\?/)
+    expect(() => limiter.tryAcquire('key', wrong)).toThrow(/tryAcquire has no option 'costs'; did you mean cost\?/)
     expect(limiter.peek('key').remaining).toBe(1)
   })
 })

@@ -1,7 +1,7 @@
-import { createPolicy, fixedWindow, tokenBucket } from 'sluice'
+import { type AsyncStore, createPolicy, fixedWindow, tokenBucket } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
-import { expectRefusal, WRONG_NUMBERS, WRONG_TYPES } from '../../limits/refusals.js'
+import { expectRefusal, expectRejection, WRONG_NUMBERS, WRONG_TYPES } from '../../limits/refusals.js'
 
 const limit = fixedWindow({ quota: 100, window: '1h' })
 const clock = () => new ManualClock(1_745_000_100_000)
@@ -80,6 +80,15 @@ describe('what a request takes', () => {
     }
     expectRefusal(() => each.check({ bytes: 1 }, 3 as never), 'options must be an object such as { cost: 3 }')
     expect(each.peek({ bytes: 1 }).levels.map(({ decision }) => decision.remaining)).toEqual([100, 100, 100])
+  })
+
+  it.each(['check', 'charge', 'refund', 'reserve', 'explain'] as const)('is the only option of %s', async (method) => {
+    const asked = () => Promise.reject(new Error('asked'))
+    const store: AsyncStore = { decide: asked, charge: asked, giveBack: asked, reset: asked, block: asked }
+    const apart = createPolicy({ name: 'apart', levels: [{ name: 'all', limit }], store })
+    const wrong = { csot: 3 } as never
+    expectRefusal(() => policy()[method]({ bytes: 1 }, wrong), `${method} has no option 'csot'; did you mean cost?`)
+    await expectRejection(apart[method]({ bytes: 1 }, wrong), `${method} has no option 'csot'; did you mean cost?`)
   })
 
   it('is nothing for a look, whatever the levels say', () => {
