@@ -22,6 +22,7 @@ export const soak = {
       ['most requests in any second', fixed(found.mostInASecond)],
       ['requests of each process', `${fixed(found.fewestOfAProcess)} to ${fixed(found.mostOfAProcess)}`],
       ['bans', fixed(found.bans)],
+      ['longest that the API itself was held up', `${fixed(found.heldUpMs)} ms`],
       ['bursts', fixed(found.bursts)],
       ['times that the queue was full', fixed(found.queueFull)],
       ['turns without Redis', fixed(found.degraded)],
@@ -30,7 +31,7 @@ export const soak = {
       `${usual.callers} processes call an HTTP server at ${usual.perSecond}/s together, through one shaper on Redis ${redis}, for ${usual.ms / 1_000} s. Each has bursts`,
       'of up to 50 calls and lulls of up to a second, each the same, more than the rate on average; whoever finds the queue full comes back when',
       `it was told to. The server has an exact log of arrivals, by its own clock, and bans all for good who let more than ${usual.perSecond * MOST}`,
-      'arrive in any second. Redis has a second to answer instead of 50 ms, so that a busy machine sends nobody off without it.',
+      'arrive in any second; while it is held up itself it sees nothing, and then all at once. Redis has a second to answer instead of 50 ms, so that a busy machine sends nobody off without it.',
       '',
       table(['', ''], rows),
     ].join('\n')

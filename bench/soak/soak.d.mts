@@ -14,6 +14,8 @@ export interface SoakResult {
   readonly mostInASecond: number
   readonly bans: number
   readonly refused: number
+  /** How late the API itself was at worst. */
+  readonly heldUpMs: number
   readonly perSecond: number
   readonly calls: number
   readonly bursts: number

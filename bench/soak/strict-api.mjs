@@ -2,10 +2,13 @@
 import { createServer } from 'node:http'
 
 const WINDOW_MS = 1_000
+const LOOK_MS = 5
 const { mostInASecond } = JSON.parse(process.argv[2])
 /** When requests of the last second arrived, oldest first. */
 const recent = []
 const counts = { arrivals: 0, mostInASecond: 0, bans: 0, refused: 0 }
+/** How late this process was at worst: what arrives meanwhile is seen only afterwards, all at once. */
+let heldUpMs = 0
 let isBanned = false
 
 const server = createServer((request, response) => {
@@ -31,8 +34,19 @@ function arrived(nowMs) {
   }
 }
 
+function watch() {
+  const dueMs = performance.now() + LOOK_MS
+  setTimeout(() => {
+    heldUpMs = Math.max(heldUpMs, performance.now() - dueMs)
+    watch()
+  }, LOOK_MS)
+}
+
 // Connections stay open, so that no request waits for one.
 server.keepAliveTimeout = 0
-server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }))
-process.on('message', () => process.send(counts))
+server.listen(0, '127.0.0.1', () => {
+  process.send({ port: server.address().port })
+  watch()
+})
+process.once('message', () => process.send({ ...counts, heldUpMs }))
 process.on('disconnect', () => process.exit())

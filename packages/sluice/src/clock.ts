@@ -20,13 +20,40 @@ const LONGEST_MS = 2 ** 31 - 1
 
 /** Calls `ring` once when the clock says `atMs`, never before and never at once. Gives a function that stops it. */
 export function setAlarm(clock: Clock, atMs: number, ring: () => void): () => void {
+  return alarmOf(clock, atMs, ring, 0)
+}
+
+/** An exact alarm is awake so much before its time at most, and for such a share of all its time. */
+const AWAKE_MS = 0.5
+const AWAKE_SHARE = 0.05
+
+/**
+ * The same, but not late by a timer's millisecond: the last fraction of one is waited for awake, while everything else runs
+ * as it does, if that is little beside the whole wait.
+ */
+export function setExactAlarm(clock: Clock, atMs: number, ring: () => void): () => void {
+  const canBeAwake = typeof setImmediate === 'function'
+  return alarmOf(clock, atMs, ring, canBeAwake ? Math.min(AWAKE_MS, AWAKE_SHARE * (atMs - clock.now())) : 0)
+}
+
+function alarmOf(clock: Clock, atMs: number, ring: () => void, awakeMs: number): () => void {
   if (clock.alarm !== undefined) return clock.alarm(atMs, ring)
   let timer: ReturnType<typeof setTimeout>
-  const wait = () => {
-    timer = setTimeout(() => (clock.now() < atMs ? wait() : ring()), timerMs(atMs - clock.now()))
+  let immediate: ReturnType<typeof setImmediate> | undefined
+  const sleep = (leftMs: number) => {
+    timer = setTimeout(look, timerMs(leftMs - awakeMs))
   }
-  wait()
-  return () => clearTimeout(timer)
+  const look = () => {
+    const leftMs = atMs - clock.now()
+    if (leftMs <= 0) ring()
+    else if (leftMs <= awakeMs) immediate = setImmediate(look)
+    else sleep(leftMs)
+  }
+  sleep(atMs - clock.now())
+  return () => {
+    clearTimeout(timer)
+    if (immediate !== undefined) clearImmediate(immediate)
+  }
 }
 
 /** Timers know whole milliseconds, and none is 1. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js'
+import { type Clock, setExactAlarm } from '../clock.js'
 import { ClosedError, type InvalidTypeError, invalidType, invalidValue } from '../errors.js'
 import { type LeakyBucket, parseRate } from '../limits/index.js'
 import { checkNames } from '../limits/options.js'
@@ -41,7 +41,7 @@ export abstract class QueueShaper implements Shaper {
     this.clock = clock
     this.capacity = capacity
     this.usPerUnit = Number(perUs) / Number(units)
-    this.agenda = new Agenda(clock, (entry, nowMs) => entry.due(nowMs))
+    this.agenda = new Agenda(clock, setExactAlarm, (entry, nowMs) => entry.due(nowMs))
   }
 
   get size(): number {

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import { type Clock, setAlarm } from '../clock.js'
+import type { Clock, setAlarm } from '../clock.js'
 import { Heap, type Placed } from './heap.js'
 
 /** Something that is due at a time. It is in one agenda at most, and whoever made it changes none of this. */
@@ -20,6 +20,7 @@ const outside = new AsyncResource('SluiceAlarm')
 /** Appointments by time, with one alarm for all of them and none when there are none. */
 export class Agenda<A extends Appointment> {
   readonly #clock: Clock
+  readonly #set: typeof setAlarm
   readonly #due: (appointment: A, nowMs: number) => void
   readonly #appointments = new Heap<A>(isBefore)
   #made = 0
@@ -27,8 +28,9 @@ export class Agenda<A extends Appointment> {
   #alarmMs: number | undefined
   #stopAlarm: (() => void) | undefined
 
-  constructor(clock: Clock, due: (appointment: A, nowMs: number) => void) {
+  constructor(clock: Clock, set: typeof setAlarm, due: (appointment: A, nowMs: number) => void) {
     this.#clock = clock
+    this.#set = set
     this.#due = due
   }
 
@@ -66,7 +68,7 @@ export class Agenda<A extends Appointment> {
     this.#stopAlarm =
       nextMs === undefined
         ? undefined
-        : outside.runInAsyncScope(setAlarm, undefined, this.#clock, nextMs, () => this.#ring())
+        : outside.runInAsyncScope(this.#set, undefined, this.#clock, nextMs, () => this.#ring())
   }
 
   #ring(): void {

@@ -10,7 +10,7 @@ export interface Departure {
 }
 
 /** One process of a fleet: the store decides at once, and its answers are read when they are told to be. */
-export class ShaperProcess {
+class ShaperProcess {
   readonly shaper: Shaper
   readonly departures: Departure[] = []
   asks = 0

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { ManualClock } from 'sluice/testing'
 import { expect, it } from 'vitest'
+import { setAlarm } from '../../src/clock.js'
 import { Agenda } from '../../src/waiting/agenda.js'
 
 const steps = fc.array(
@@ -17,7 +18,7 @@ it('does everything when it is due, in order, with one alarm', () => {
       const clock = new ManualClock(1_000)
       const done: string[] = []
       const expected: string[] = []
-      const agenda = new Agenda<ReturnType<typeof appointment>>(clock, ({ name }) =>
+      const agenda = new Agenda<ReturnType<typeof appointment>>(clock, setAlarm, ({ name }) =>
         done.push(`${name} ${clock.now()}`),
       )
       const all = Array.from({ length: 16 }, (_, name) => appointment(name))
@@ -57,7 +58,7 @@ it('catches up when the alarm is late', () => {
     },
   }
   const done: number[] = []
-  const agenda = new Agenda<ReturnType<typeof appointment>>(clock, ({ name }) => done.push(name))
+  const agenda = new Agenda<ReturnType<typeof appointment>>(clock, setAlarm, ({ name }) => done.push(name))
   agenda.set(appointment(1), 10)
   agenda.set(appointment(2), 20)
   agenda.catchUp()

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js'
+import { type Clock, setAlarm } from '../../clock.js'
 import { WaitTooLongError } from '../../errors.js'
 import { arithmeticOf, type Decision, type Limit } from '../../limits/index.js'
 import { isPromiseLike } from '../../stores/awaitable.js'
@@ -43,7 +43,9 @@ export class Waiters<A extends Answer> {
     this.#source = source
     this.#clock = source.clock
     this.#quota = arithmeticOf(source.limit).quota
-    this.#agenda = new Agenda(source.clock, (due) => (due instanceof Line ? this.#ask(due) : this.#timeIsUp(due)))
+    this.#agenda = new Agenda(source.clock, setAlarm, (due) =>
+      due instanceof Line ? this.#ask(due) : this.#timeIsUp(due),
+    )
   }
 
   /** How much is kept: lines, and signals that are listened to. */

@@ -17,9 +17,20 @@ afterAll(async () => {
   await server?.stop()
 })
 
-// A minute of it is `npm run soak`.
+/** What arrives while the API is held up itself, it sees afterwards and all at once: more than this it cannot judge. */
+const MOST_HELD_UP_MS = 25
+const TRIES = 3
+
+/** Five seconds of what `npm run soak` does for a minute, as seen by an API that was not held up. */
+async function seen() {
+  for (let i = 1; ; i++) {
+    const found = await soak({ redisPort: server.port, callers: 4, perSecond: 100, ms: 5_000 })
+    if (found.heldUpMs <= MOST_HELD_UP_MS || i === TRIES) return found
+  }
+}
+
 it('four processes with a spiky load use what a strict API gives, and are not banned', async () => {
-  const found = await soak({ redisPort: server.port, callers: 4, perSecond: 100, ms: 5_000 })
+  const found = await seen()
   expect(found).toMatchObject({ bans: 0, refused: 0, failed: 0, degraded: 0, arrivals: found.calls })
   expect(found.mostInASecond).toBeLessThanOrEqual(105)
   expect(found.share).toBeGreaterThan(0.95)
@@ -34,7 +45,7 @@ it('the strict API bans for good whoever lets one too many arrive in a second', 
     expect(statuses).toEqual([...Array(10).fill(200), 403, 403, 403])
     api.send('report')
     const [counts] = await once(api, 'message')
-    expect(counts).toEqual({ arrivals: 13, mostInASecond: 13, bans: 1, refused: 3 })
+    expect(counts).toMatchObject({ arrivals: 13, mostInASecond: 13, bans: 1, refused: 3 })
   } finally {
     api.kill('SIGKILL')
   }
