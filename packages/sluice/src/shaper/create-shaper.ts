@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from '../clock.js'
-import { InvalidTypeError, invalidType } from '../errors.js'
+import { invalidType } from '../errors.js'
 import { onFailureOption, storeOption } from '../limiter/store-option.js'
 import { leakyBucket } from '../limits/index.js'
+import { DRAIN_HABITS } from '../limits/leaky-bucket.js'
 import { checkNames } from '../limits/options.js'
 import { type AsyncStore, checkClock, checkKey, type OnFailure, type Store, type SyncStore } from '../stores/index.js'
 import { OwnShaper } from './own-shaper.js'
@@ -57,11 +58,12 @@ export function createShaper(options: SharedShaperOptions<SyncStore>): Shaper
 export function createShaper(options: SharedShaperOptions<AsyncStore>): Shaper
 export function createShaper(options: SharedShaperOptions<SyncStore | AsyncStore>): Shaper
 export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Store>): Shaper {
-  if (options !== null && typeof options === 'object' && 'rate' in options)
-    throw new InvalidTypeError(
-      "createShaper has no option 'rate'; what leaves is called drain, as in { drain: '10/s' }",
-    )
-  const given = checkNames('createShaper', options, ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'])
+  const given = checkNames(
+    'createShaper',
+    options,
+    ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'],
+    DRAIN_HABITS,
+  )
   const limit = leakyBucket({ drain: given.drain as string, capacity: given.capacity as number })
   if (given.store === undefined) {
     const { name = 'default', onFailure } = given
