@@ -47,24 +47,14 @@ export const shaperDepartures = {
         fixed(own.latestMs, 2),
       ]),
     )
-    const head = [
-      '',
-      'departures',
-      'a second',
-      'off',
-      'largest crowd',
-      'beyond share',
-      'half within',
-      '99 % within',
-      'latest',
-    ]
+    const head = ['', 'departures', 'a second', 'off', 'largest crowd', 'half within', '99 % within', 'latest']
     return [
       'Bursts of random size come at random times, so that somebody always waits: at 20,000/s about 2,000 calls in a row, and in',
       'large bursts about 14,000, which alone take the process longer than slots are kept. The rate is by least squares over the times at',
       'which they left, without the first tenth; a crowd is what leaves in one turn of the event loop beyond what is due while that',
-      'turn lasts; the last columns are by how many milliseconds departures were later than their slots. Timers know whole milliseconds, so what is due within one leaves',
-      'together, and so does what fell due while the process was held up, for up to 20 ms. Where the process is held up for more than 20 ms, slots are lost,',
-      'and the rate falls short by them.',
+      'turn lasts; the last columns are by how many milliseconds departures were later than their slots. Timers know whole',
+      'milliseconds, so what is due within one leaves together, and so does what fell due while the process was held up, if that',
+      'was for no more than 20 ms. Where it is held up for longer, slots are lost, and the rate falls short by them.',
       '',
       table(head, rows),
     ].join('\n')
