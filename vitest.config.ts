@@ -12,7 +12,8 @@ const common = {
 const timed = [
   'packages/*/test/redis/**/*.test.ts',
   'packages/*/test/**/redis/**/*.test.ts',
-  'packages/*/test/stores/**',
+  'packages/*/test/stores/memory-light.test.ts',
+  'packages/*/test/stores/memory-shared.test.ts',
 ]
 
 export default defineConfig({
@@ -32,7 +33,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'one by one',
-          include: timed.map((pattern) => pattern.replace(/\*\*$/, '**/*.test.ts')),
+          include: timed,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },
