@@ -111,22 +111,23 @@ export class ReservedKey {
   }
 
   /**
-   * When a slot is due, if it is never closer to those that are held than it would be if they were of the same schedule. They
-   * are not where the store has failed, or has forgotten what it had given.
+   * A slot never closer to those that are held than it would be if they were of the same schedule. They are not where the store
+   * has failed, or has forgotten what it had given: then it goes behind all of them.
    */
-  dueMs(slot: Slot, { slots }: ReservedLine): number {
-    let lastMs = -Infinity
-    // Who takes nothing is in nobody's way.
+  placed(slot: Slot, { slots }: ReservedLine): Slot {
+    let endMs = -Infinity
     let hasRoom = true
     for (const { slots: others } of this.lines.values()) {
+      // Who takes nothing is in nobody's way.
       if (slots.slotMs === 0 || others.slotMs === 0) continue
-      lastMs = Math.max(lastMs, others.endMs)
+      endMs = Math.max(endMs, others.endMs)
       hasRoom &&= others.hasRoomFor(slot, slots.slotMs)
     }
-    if (!hasRoom) return Math.max(slot.dueMs, lastMs)
+    if (!hasRoom) return { ...slot, dueMs: Math.max(slot.dueMs, endMs), isAsGiven: false }
     // How far the clocks are apart is known better and better: that is no reason to leave closer.
     const { last } = slots
-    return last === undefined || last.dueMs > slot.dueMs ? slot.dueMs : Math.max(slot.dueMs, last.dueMs + slots.slotMs)
+    const isLast = last !== undefined && last.dueMs <= slot.dueMs
+    return isLast && slots.endMs > slot.dueMs ? { ...slot, dueMs: slots.endMs } : slot
   }
 
   #forgetGone(): void {

@@ -13,6 +13,9 @@ import type { Slot } from './slots.js'
 import { StoreTime } from './store-time.js'
 import type { Call } from './turn-options.js'
 
+/** If it becomes known by so much better how far the clocks are apart, slots that are held are put right. */
+const MUCH_BETTER_MS = 5
+
 /**
  * A shaper of many processes: slots are reserved in a bucket that they share, so that all of them together leave at the
  * rate. What is reserved by a process that dies passes unused, and nothing else does. Who waits here is put in order here:
@@ -121,13 +124,23 @@ export class ReservedShaper extends QueueShaper {
   /** An answer whose time is in doubt is put off until it is known better: slots of it may have passed long ago. */
   #answeredLater(answered: Answered, askedMs: number): void {
     const { line, answer } = answered
-    const isOfStore = answer.allowed && answer.decisions[0].degraded === undefined
-    if (!isOfStore || !this.#storeTime.isInDoubt(answer.takenUs[0] / 1000, askedMs, this.clock.now())) {
-      this.#answered(answered)
-      return
+    if (answer.allowed && answer.decisions[0].degraded === undefined && this.#isInDoubt(answer, askedMs)) {
+      this.#doubtful.push(answered)
+      if (this.#doubtful.length === 1) this.#ask(line, TO_KNOW_THE_TIME)
+    } else this.#answered(answered)
+  }
+
+  #isInDoubt({ takenUs }: Answer, askedMs: number): boolean {
+    const beforeMs = this.#storeTime.latestMs(0)
+    const isInDoubt = this.#storeTime.isInDoubt(takenUs[0] / 1000, askedMs, this.clock.now())
+    const distanceMs = this.#storeTime.latestMs(0)
+    if (beforeMs - distanceMs > MUCH_BETTER_MS && beforeMs < Infinity) {
+      for (const line of this.lines.values() as MapIterator<ReservedLine>) {
+        line.slots.comeForward(distanceMs)
+        this.#enterNext(line)
+      }
     }
-    this.#doubtful.push(answered)
-    if (this.#doubtful.length === 1) this.#ask(line, TO_KNOW_THE_TIME)
+    return isInDoubt
   }
 
   #endDoubt(question: Question): void {
@@ -164,13 +177,9 @@ export class ReservedShaper extends QueueShaper {
     const takenMs = degraded === 'open' ? nowMs : takenUs[0] / 1000
     // What was taken locally was taken by the clock of this process.
     const latestMs = degraded === undefined ? (madeMs ?? this.#storeTime.latestMs(takenMs)) : takenMs
-    this.#add(line, {
-      dueMs: latestMs + delayMs,
-      atMs: takenMs + delayMs,
-      order,
-      isAsGiven: degraded === undefined,
-      taken,
-    })
+    const isAsGiven = degraded === undefined
+    const slot = { dueMs: latestMs + delayMs, atMs: takenMs + delayMs, order, isAsGiven, taken }
+    line.slots.add(degraded === 'open' ? slot : line.of.placed(slot, line))
     const waitMs = waiter === undefined || delayMs <= maxWaitMs ? 0 : this.#waitMs(line, waiter, nowMs)
     if (waiter !== undefined && waitMs > maxWaitMs) this.refuse(waiter, tooLong(maxWaitMs, waitMs))
     else this.#giveBackSpare(line)
@@ -180,11 +189,6 @@ export class ReservedShaper extends QueueShaper {
     line.asked--
     if (isOfRound) line.of.answered(false)
     this.#refuseOne(line, waiter, error)
-  }
-
-  #add(line: ReservedLine, slot: Slot): void {
-    const dueMs = slot.taken.degraded === 'open' ? slot.dueMs : line.of.dueMs(slot, line)
-    line.slots.add(dueMs === slot.dueMs ? slot : { ...slot, dueMs, isAsGiven: false })
   }
 
   /** How long somebody would have to wait, as far as is known: who has a priority takes the slot of somebody else. */

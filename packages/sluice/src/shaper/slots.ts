@@ -65,6 +65,15 @@ export class Slots {
     return before !== undefined || after === undefined || after.order > slot.order
   }
 
+  /** The store's clock is so far from ours at most: what is as it was given is due no later than that. */
+  comeForward(distanceMs: number): void {
+    for (let i = this.#gone; i < this.#slots.length; i++) {
+      const slot = this.#slots[i]
+      const dueMs = slot.isAsGiven ? Math.min(slot.dueMs, slot.atMs + distanceMs) : slot.dueMs
+      this.#slots[i] = { ...slot, dueMs: Math.max(dueMs, i > this.#gone ? this.#slots[i - 1].dueMs : dueMs) }
+    }
+  }
+
   removeFirst(): void {
     this.#gone++
     if (this.#gone <= MOST_GONE || 2 * this.#gone < this.#slots.length) return

@@ -38,6 +38,30 @@ describe('processes that share a schedule', () => {
     },
   )
 
+  it('leave by their slots again as soon as it is known when these are', async () => {
+    const { clock, fleet } = processes(1, { name: 'bank', drain: '100/s', capacity: 100 })
+    const [only] = fleet
+    const tick = async (ms: number) => {
+      clock.pass(ms)
+      await clock.ring()
+    }
+    // Held up before it reads its first answers, and before it reads the one that was to tell the time.
+    only.come(30)
+    await tick(60)
+    await only.read()
+    await tick(60)
+    await only.read()
+    only.come(1)
+    await only.read()
+    const from = only.departures.length
+    for (let i = 0; i < 600; i++) {
+      await tick(1)
+      await only.read()
+    }
+    expect(only.departures).toHaveLength(31)
+    for (const { leftMs, slotMs } of only.departures.slice(from)) expect(leftMs - slotMs).toBeLessThanOrEqual(21)
+  })
+
   it('leave at the rate together, in whatever order answers come', async () => {
     const { clock, fleet } = processes(3, TEN)
     for (const each of fleet) each.come(20)
