@@ -12,6 +12,24 @@ const sluiceOptions = async () => {
 const FIELDS = { 'ratelimit-policy': '"default";q=1000000;w=1000', ratelimit: '"default";r=999999;t=1' }
 const constantFields = 'two constant fields'
 
+/** As little as a limiter can do: a token bucket a key in a map that never forgets, and no option at all. Below zero is a no. */
+function sketchOfBuckets() {
+  const buckets = new Map()
+  return (key) => {
+    const nowMs = performance.now()
+    let bucket = buckets.get(key)
+    if (bucket === undefined) {
+      bucket = { tokens: QUOTA, atMs: nowMs }
+      buckets.set(key, bucket)
+    }
+    bucket.tokens = Math.min(QUOTA, bucket.tokens + (nowMs - bucket.atMs))
+    bucket.atMs = nowMs
+    return bucket.tokens < 1 ? -1 : Math.floor(--bucket.tokens)
+  }
+}
+const fieldOf = (remaining) => `"default";r=${remaining};t=1`
+const sketch = 'a sketch'
+
 const express = async (use) => {
   const { default: create } = await import('express')
   const app = create()
@@ -54,6 +72,17 @@ export const frameworks = {
           next()
         }),
       ),
+    [sketch]: () =>
+      express((app) => {
+        const take = sketchOfBuckets()
+        app.use((request, response, next) => {
+          const remaining = take(request.socket.remoteAddress)
+          response.setHeader('ratelimit-policy', FIELDS['ratelimit-policy'])
+          response.setHeader('ratelimit', fieldOf(remaining))
+          if (remaining < 0) response.status(429).end()
+          else next()
+        })
+      }),
     'express-rate-limit': () =>
       express(async (app) => {
         const { rateLimit } = await import('express-rate-limit')
@@ -71,6 +100,17 @@ export const frameworks = {
           next()
         }),
       ),
+    [sketch]: () =>
+      fastify((app) => {
+        const take = sketchOfBuckets()
+        app.addHook('onRequest', (request, reply, next) => {
+          const remaining = take(request.socket.remoteAddress)
+          reply.header('ratelimit-policy', FIELDS['ratelimit-policy'])
+          reply.header('ratelimit', fieldOf(remaining))
+          if (remaining < 0) reply.code(429).send()
+          else next()
+        })
+      }),
     '@fastify/rate-limit': () =>
       fastify(async (app) => {
         await app.register(import('@fastify/rate-limit'), { max: QUOTA, timeWindow: 60_000 })
@@ -86,6 +126,16 @@ export const frameworks = {
           return next()
         }),
       ),
+    [sketch]: () =>
+      hono((app) => {
+        const take = sketchOfBuckets()
+        app.use((context, next) => {
+          const remaining = take(context.env.incoming.socket.remoteAddress)
+          context.header('ratelimit-policy', FIELDS['ratelimit-policy'])
+          context.header('ratelimit', fieldOf(remaining))
+          return remaining < 0 ? context.body(null, 429) : next()
+        })
+      }),
     'hono-rate-limiter': () =>
       hono(async (app) => {
         const { rateLimiter } = await import('hono-rate-limiter')
