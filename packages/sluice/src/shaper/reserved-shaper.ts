@@ -98,7 +98,6 @@ export class ReservedShaper extends QueueShaper {
       if (!isPromiseLike(answer)) checkAnswer(answer)
     } catch (error) {
       this.#failed(line, question, error)
-      this.#endDoubt(question)
       return
     }
     if (isPromiseLike(answer))
@@ -108,13 +107,9 @@ export class ReservedShaper extends QueueShaper {
           (given) => this.#answeredLater({ line, question, order, answer: given }, askedMs),
           (error) => this.#failed(line, question, error),
         )
-        .then(() => {
-          this.#endDoubt(question)
-          this.#due(line, this.clock.now())
-        })
+        .then(() => this.#due(line, this.clock.now()))
     else {
       this.#answered({ line, question, order, answer, madeMs: askedMs })
-      this.#endDoubt(question)
       // What a caller is given while it goes on calling begins only when it ends: then it would be a crowd.
       if (line.size === 1 && this.mayLeaveAtOnce(askedMs)) this.#letGo(line, askedMs)
       this.#enterNext(line)
@@ -126,8 +121,22 @@ export class ReservedShaper extends QueueShaper {
     const { line, answer } = answered
     if (answer.allowed && answer.decisions[0].degraded === undefined && this.#isInDoubt(answer, askedMs)) {
       this.#doubtful.push(answered)
-      if (this.#doubtful.length === 1) this.#ask(line, TO_KNOW_THE_TIME)
+      if (this.#doubtful.length === 1) void this.#askTheTime(line, answer.takenUs[0])
     } else this.#answered(answered)
+  }
+
+  /** Asks for nothing, only to know how far the clocks are apart. */
+  async #askTheTime({ demand }: ReservedLine, sinceUs: number): Promise<void> {
+    const askedMs = this.clock.now()
+    try {
+      const answer = checkAnswer(await this.#store.decide([{ ...demand, cost: 0 }]))
+      const [{ degraded }] = answer.decisions
+      // No store that knows the time says that it is earlier now.
+      if (degraded === undefined && answer.takenUs[0] >= sinceUs) this.#isInDoubt(answer, askedMs)
+    } catch {
+      // Whoever is asked for next is told of it.
+    }
+    this.#endDoubt()
   }
 
   #isInDoubt({ takenUs }: Answer, askedMs: number): boolean {
@@ -135,16 +144,18 @@ export class ReservedShaper extends QueueShaper {
     const isInDoubt = this.#storeTime.isInDoubt(takenUs[0] / 1000, askedMs, this.clock.now())
     const distanceMs = this.#storeTime.latestMs(0)
     if (beforeMs - distanceMs > MUCH_BETTER_MS && beforeMs < Infinity) {
-      for (const line of this.lines.values() as MapIterator<ReservedLine>) {
-        line.slots.comeForward(distanceMs)
-        this.#enterNext(line)
+      for (const { lines } of this.#keys.values()) {
+        if (![...lines.values()].every(({ slots }) => slots.areAsGiven)) continue
+        for (const line of lines.values()) {
+          line.slots.comeForward(distanceMs)
+          this.#enterNext(line)
+        }
       }
     }
     return isInDoubt
   }
 
-  #endDoubt(question: Question): void {
-    if (question !== TO_KNOW_THE_TIME) return
+  #endDoubt(): void {
     const doubtful = this.#doubtful
     this.#doubtful = []
     for (const answered of doubtful) this.#answered(answered)
@@ -160,16 +171,16 @@ export class ReservedShaper extends QueueShaper {
     const nowMs = this.clock.now()
     if (!allowed && degraded === 'closed') {
       const message = `the store of the shaper '${this.name}' does not answer, and nobody leaves without it`
-      this.#refuseOne(line, waiter, new StoreUnavailableError(message))
+      this.#refuseOne(line, question, new StoreUnavailableError(message))
       return
     }
     if (!allowed && waiter !== undefined && waiter.place >= 0) {
-      this.#refuseOne(line, waiter, queueFull(this.name, this.capacity, cost, retryAfterMs))
+      this.refuse(waiter, queueFull(this.name, this.capacity, cost, retryAfterMs))
       return
     }
     if (!allowed) {
       // Whoever it was asked for was in the queue already, and has lost its slot: it stays there.
-      line.of.fullUntilMs = nowMs + retryAfterMs
+      if (isOfRound) line.of.fullUntilMs = nowMs + retryAfterMs
       this.#giveBackSpare(line)
       return
     }
@@ -185,10 +196,10 @@ export class ReservedShaper extends QueueShaper {
     else this.#giveBackSpare(line)
   }
 
-  #failed(line: ReservedLine, { waiter, isOfRound }: Question, error: unknown): void {
+  #failed(line: ReservedLine, question: Question, error: unknown): void {
     line.asked--
-    if (isOfRound) line.of.answered(false)
-    this.#refuseOne(line, waiter, error)
+    if (question.isOfRound) line.of.answered(false)
+    this.#refuseOne(line, question, error)
   }
 
   /** How long somebody would have to wait, as far as is known: who has a priority takes the slot of somebody else. */
@@ -198,10 +209,11 @@ export class ReservedShaper extends QueueShaper {
     return before < line.slots.length ? line.slots.at(before).dueMs - nowMs : 0
   }
 
-  /** There is one slot too few: who asked for it goes, or the last one if that has left by another. */
-  #refuseOne(line: ReservedLine, waiter: Waiter | undefined, error: unknown): void {
-    if (line.lacking <= 0) this.#giveBackSpare(line)
-    else this.refuse(waiter !== undefined && waiter.place >= 0 ? waiter : (line.last as Waiter), error)
+  /** Who asked for a slot that there is not goes. If that one has left by another, the store is yet to be asked for the last. */
+  #refuseOne(line: ReservedLine, { waiter, isOfRound }: Question, error: unknown): void {
+    const refused = isOfRound && line.lacking > 0 ? line.last : waiter
+    if (refused !== undefined && refused.place >= 0) this.refuse(refused, error)
+    else this.#giveBackSpare(line)
   }
 
   #due(line: ReservedLine, nowMs: number): void {
@@ -291,8 +303,6 @@ interface Answered {
   readonly madeMs?: number
 }
 
-/** For nobody: its answer tells how far the clocks are apart, and its slot is one too many. */
-const TO_KNOW_THE_TIME: Question = { maxWaitMs: Infinity }
 const OF_ROUND: Question = { maxWaitMs: Infinity, isOfRound: true }
 
 function turnOf({ atMs, taken: { degraded } }: Slot): Turn {

@@ -65,12 +65,16 @@ export class Slots {
     return before !== undefined || after === undefined || after.order > slot.order
   }
 
-  /** The store's clock is so far from ours at most: what is as it was given is due no later than that. */
+  /** Are all where the store has put them? */
+  get areAsGiven(): boolean {
+    return this.#slots.slice(this.#gone).every(({ isAsGiven }) => isAsGiven)
+  }
+
+  /** The store's clock is no further from ours than this: nothing that it has given is due later than that says. */
   comeForward(distanceMs: number): void {
     for (let i = this.#gone; i < this.#slots.length; i++) {
       const slot = this.#slots[i]
-      const dueMs = slot.isAsGiven ? Math.min(slot.dueMs, slot.atMs + distanceMs) : slot.dueMs
-      this.#slots[i] = { ...slot, dueMs: Math.max(dueMs, i > this.#gone ? this.#slots[i - 1].dueMs : dueMs) }
+      this.#slots[i] = { ...slot, dueMs: Math.min(slot.dueMs, slot.atMs + distanceMs) }
     }
   }
 

@@ -27,7 +27,8 @@ export interface Answer {
   readonly decisions: readonly Decision[]
   /**
    * For each demand, when what it took counts as taken: the store's own time in epoch microseconds, or a later one that
-   * the state had seen before the clock stepped back. Of one that took nothing it says nothing.
+   * the state had seen before the clock stepped back. Of one of cost 0 it is when it was decided, and of others that took
+   * nothing it says nothing.
    */
   readonly takenUs: readonly number[]
 }

@@ -122,6 +122,15 @@ export const STORE_RULES: Readonly<Record<string, (store: Store, clock: ManualCl
     await store.decide([demand(minute, 'k', 2)])
     assert.equal((await store.giveBack(demand(minute, 'k', 3), { atUs, cost: 3, delayMs: 0 })).remaining, 3)
   },
+  'who asks a bucket for nothing is told what time it is, whatever is left': async (store, clock) => {
+    const queue = leakyBucket({ capacity: 2, drain: '1/m' })
+    const first = await store.decide([demand(queue, 'k', 2)])
+    clock.advance(1_234)
+    for (const key of ['k', 'new']) {
+      const { takenUs } = await store.decide([demand(queue, key, 0)])
+      assert.equal(takenUs[0] - first.takenUs[0], 1_234_000)
+    }
+  },
   'a blocked key is denied for that long, and reset lifts the block': async (store, clock) => {
     await store.block('test', 'k', 10_000_000)
     const [blocked] = (await store.decide([demand(bucket, 'k')])).decisions

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { createShaper, memoryStore } from 'sluice'
+import { type AsyncStore, createShaper, memoryStore } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { HeldUpClock } from '../held-up-clock.js'
@@ -37,6 +37,78 @@ describe('processes that share a schedule', () => {
       expect(mostInASecond(all)).toBeLessThanOrEqual(11)
     },
   )
+
+  it('leave by no slot that has passed, although the queue is full when the time is asked for', async () => {
+    const { clock, fleet } = processes(2, { name: 'bank', drain: '10/s', capacity: 10 })
+    const [held, other] = fleet
+    const tick = async (ms: number) => {
+      clock.pass(ms)
+      await clock.ring()
+    }
+    other.come(5)
+    await other.read()
+    held.come(5)
+    // The other one keeps the queue full for three seconds, in which this one reads nothing.
+    for (let i = 0; i < 30; i++) {
+      await tick(100)
+      other.come(1)
+      await other.read()
+    }
+    for (let i = 0; i < 200; i++) {
+      await held.read()
+      await other.read()
+      await tick(10)
+    }
+    const all = fleet.flatMap(({ departures }) => departures)
+    expect(held.departures).toHaveLength(5)
+    expect(all).toHaveLength(40)
+    expect(mostInASecond(all)).toBeLessThanOrEqual(11)
+    for (const { leftMs, slotMs } of all) expect(leftMs - slotMs).toBeLessThanOrEqual(101)
+  })
+
+  it('refuse nobody for a question that was not asked for it', async () => {
+    const clock = new ManualClock(START_MS)
+    const memory = memoryStore({ clock })
+    let answer = () => {}
+    let isAway = false
+    const store: AsyncStore = {
+      clock,
+      decide: (demands) =>
+        new Promise((resolve, reject) => {
+          answer = () => (isAway ? reject(new Error('away')) : resolve(memory.decide(demands)))
+        }),
+      giveBack: async (demand, taken) => memory.giveBack(demand, taken),
+      charge: async (demand) => memory.charge(demand),
+      reset: async (name, key) => memory.reset(name, key),
+      block: async (name, key, durationUs) => memory.block(name, key, durationUs),
+    }
+    const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 10, store })
+    const controller = new AbortController()
+    const gone = shaper.wait({ signal: controller.signal }).catch(() => 'gone')
+    const failing = answer
+    controller.abort()
+    shaper.pause(1_000)
+    let outcome = 'waits'
+    const later = shaper.wait().then(
+      () => {
+        outcome = 'left'
+      },
+      () => {
+        outcome = 'refused'
+      },
+    )
+    isAway = true
+    failing()
+    expect(await gone).toBe('gone')
+    await clock.advanceAsync(500)
+    expect(outcome).toBe('waits')
+    isAway = false
+    await clock.advanceAsync(501)
+    answer()
+    await clock.advanceAsync(100)
+    await later
+    expect(outcome).toBe('left')
+  })
 
   it('leave by their slots again as soon as it is known when these are', async () => {
     const { clock, fleet } = processes(1, { name: 'bank', drain: '100/s', capacity: 100 })

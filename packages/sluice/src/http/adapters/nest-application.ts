@@ -11,6 +11,8 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
   readonly #guard: RateLimitGuard
   /** Requests that have had a handler, which may have passed them on. */
   readonly #handled = new WeakSet<object>()
+  /** Requests that were taken to have none, and may come to what another module has put there later, such as GraphQL. */
+  readonly #entered = new WeakSet<object>()
 
   constructor(host: HttpAdapterHost, guard: RateLimitGuard) {
     this.#host = host
@@ -18,7 +20,9 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (context.getType() === 'http') this.#handled.add(context.switchToHttp().getRequest())
+    const request = requestOf(context)
+    if (request !== undefined && this.#entered.has(request)) return true
+    if (request !== undefined) this.#handled.add(request)
     return this.#guard.canActivate(context)
   }
 
@@ -35,14 +39,25 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
     next: (error?: unknown) => void,
   ): void => {
     const isHandled = request.is404 === undefined ? this.#handled.has(request) : !request.is404
-    if (isHandled) next()
-    else
-      attemptAll(
-        () => this.#guard.enter(request, response),
-        next,
-        (goes) => {
-          if (goes) next()
-        },
-      )
+    if (isHandled || this.#entered.has(request)) {
+      next()
+      return
+    }
+    this.#entered.add(request)
+    attemptAll(
+      () => this.#guard.enter(request, response),
+      next,
+      (goes) => {
+        if (goes) next()
+      },
+    )
   }
+}
+
+/** The request of HTTP that a context came by, if any. */
+function requestOf(context: ExecutionContext): object | undefined {
+  const type = context.getType<string>()
+  const request = type === 'graphql' ? context.getArgByIndex(2)?.req : context.switchToHttp().getRequest()
+  const isOfHttp = type === 'graphql' || type === 'http'
+  return isOfHttp && typeof request === 'object' && request !== null ? request : undefined
 }

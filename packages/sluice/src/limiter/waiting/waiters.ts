@@ -191,7 +191,7 @@ export class Waiters<A extends Answer> {
     for (let next = line.first; next?.isAsked; next = next.next) next.isAsked = false
     if (line.denial !== undefined && !line.hasNews && this.#sleeps(line, line.denial)) return false
     if (line.first !== undefined) return true
-    this.#lines.delete(line.key)
+    this.#drop(line)
     return false
   }
 
@@ -251,8 +251,13 @@ export class Waiters<A extends Answer> {
   #firstHasLeft(line: Line<A>): void {
     if (line.first === undefined) {
       this.#agenda.drop(line)
-      this.#lines.delete(line.key)
+      this.#drop(line)
     } else if (line.first.cost < line.askedCost) this.#ask(line)
+  }
+
+  #drop(line: Line<A>): void {
+    // Another one may have taken its place since.
+    if (this.#lines.get(line.key) === line) this.#lines.delete(line.key)
   }
 
   #fail(waiter: Waiter<A>, reason: unknown): void {

@@ -1,5 +1,6 @@
 import 'reflect-metadata'
 import { createServer } from 'node:http'
+import { HttpException } from '@nestjs/common'
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js'
 import express from 'express'
 import { rateLimit as otherLimit } from 'express-rate-limit'
@@ -14,6 +15,7 @@ import { rateLimit as koaLimit } from 'sluice/koa'
 import { rateLimit as nestLimit } from 'sluice/nest'
 import { rateLimit as nodeLimit } from 'sluice/node'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { ApplicationGuard } from '../../../src/http/adapters/nest-application.js'
 import { serve } from './servers.js'
 
 const quota = (units: number) => fixedWindow({ quota: units, window: '1h' })
@@ -230,4 +232,47 @@ it('nest: a context of GraphQL without its request is an error, and not a way ar
   const context = new ExecutionContextHost([{}, {}, { user: 1 }, {}], Resolver, Resolver.prototype.query)
   context.setType('graphql')
   expect(() => nestLimit({ limit: quota(1), key }).canActivate(context)).toThrow('needs req and res in the context')
+})
+
+describe('nest: what another module has put behind the limit, such as GraphQL', () => {
+  function limited() {
+    let before: (request: object, response: object, next: (error?: unknown) => void) => void = () => {}
+    const httpAdapter = {
+      getType: () => 'express',
+      use: (middleware: typeof before) => {
+        before = middleware
+      },
+    }
+    const guard = nestLimit({ limit: quota(2), key: () => 'all' })
+    const all = new ApplicationGuard({ httpAdapter } as never, guard as never)
+    all.onModuleInit()
+    return { all, enter: (request: object, response: object, next: () => void) => before(request, response, next) }
+  }
+  const response = { getHeader: () => undefined, setHeader: () => {}, appendHeader: () => {} }
+  const contextOf = (type: string, first: unknown, req?: object) => ({
+    getType: () => type,
+    getHandler: () => limited,
+    getClass: () => Object,
+    getArgByIndex: () => ({ req, res: response }),
+    switchToHttp: () => ({ getRequest: () => first, getResponse: () => response }),
+  })
+
+  it('counts once', () => {
+    const { all, enter } = limited()
+    let passed = 0
+    for (let i = 0; i < 2; i++) {
+      const request = { method: 'POST', url: '/graphql', headers: {}, socket: {} }
+      enter(request, response, () => passed++)
+      expect(all.canActivate(contextOf('graphql', undefined, request) as never)).toBe(true)
+      expect(all.canActivate(contextOf('http', request) as never)).toBe(true)
+    }
+    expect(passed).toBe(2)
+    const third = { method: 'POST', url: '/graphql', headers: {}, socket: {} }
+    expect(() => all.canActivate(contextOf('graphql', undefined, third) as never)).toThrow(HttpException)
+  })
+
+  it('passes where there is no request', () => {
+    expect(limited().all.canActivate(contextOf('http', undefined) as never)).toBe(true)
+    expect(limited().all.canActivate(contextOf('rpc', undefined) as never)).toBe(true)
+  })
 })

@@ -36,6 +36,28 @@ describe('acquire on a store that answers later', () => {
     expect(outcomes.admitted).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10'])
   })
 
+  it.each([0, 1, 2, 3, 4, 5])(
+    'keeps whoever comes when the one before gave up, %d steps after the answer for it',
+    async (steps) => {
+      const { store, limiter, outcomes, answer } = lateRoom()
+      store.memory.charge({ name: 'late', limit: limiter.limit, key: 'user', cost: 10 })
+      const controller = new AbortController()
+      outcomes.watch('before', limiter.acquire('user', { signal: controller.signal }))
+      store.answer()
+      for (let i = 0; i < steps; i++) await Promise.resolve()
+      controller.abort()
+      outcomes.watch('after', limiter.acquire('user'))
+      await settled()
+      await answer()
+      expect(store.underway).toBe(0)
+      const refunded = limiter.refund('user', { cost: 5 })
+      await answer()
+      await refunded
+      await answer()
+      expect(outcomes.admitted).toEqual(['after'])
+    },
+  )
+
   it('keeps the order when others take what was believed to be there', async () => {
     const { store, limiter, outcomes, answer } = lateRoom()
     for (let i = 0; i < 6; i++) outcomes.watch(`${i}`, limiter.acquire('user', { cost: 2 }))
