@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RedisServer, startRedis } from '../../../../../scripts/redis-server.mjs'
 import { until } from '../../redis/faults-until.js'
+import { mostInASecond } from '../processes.js'
 import { type Departure, ShaperFleet } from './fleet-processes.js'
 
 const PER_SECOND = 100
@@ -31,17 +32,6 @@ function expectSpaced(departures: readonly Departure[]): void {
   expect(early).toEqual([])
   // A slot is kept for 20 ms: so much more than a second's slots may be left by in a second.
   expect(mostInASecond(departures)).toBeLessThanOrEqual(1.02 * PER_SECOND + 2)
-}
-
-function mostInASecond(departures: readonly Departure[]): number {
-  const times = departures.map(({ leftMs }) => leftMs).sort((one, other) => one - other)
-  let from = 0
-  let most = 0
-  for (const [i, ms] of times.entries()) {
-    while (times[from] <= ms - 1000) from++
-    most = Math.max(most, i + 1 - from)
-  }
-  return most
 }
 
 /** Slots between the first and the last that nobody left by. */
