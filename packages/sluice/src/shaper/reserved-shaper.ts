@@ -175,7 +175,7 @@ export class ReservedShaper extends QueueShaper {
       return
     }
     if (!allowed && waiter !== undefined && waiter.place >= 0) {
-      this.refuse(waiter, queueFull(this.name, this.capacity, cost, retryAfterMs))
+      this.#refuseOne(line, question, queueFull(this.name, this.capacity, cost, retryAfterMs))
       return
     }
     if (!allowed) {
@@ -209,10 +209,13 @@ export class ReservedShaper extends QueueShaper {
     return before < line.slots.length ? line.slots.at(before).dueMs - nowMs : 0
   }
 
-  /** Who asked for a slot that there is not goes. If that one has left by another, the store is yet to be asked for the last. */
+  /**
+   * Whom the store was asked for goes, unless somebody else has left a slot. If that one has left by another, the store is yet
+   * to be asked for whoever has none.
+   */
   #refuseOne(line: ReservedLine, { waiter, isOfRound }: Question, error: unknown): void {
-    const refused = isOfRound && line.lacking > 0 ? line.last : waiter
-    if (refused !== undefined && refused.place >= 0) this.refuse(refused, error)
+    const refused = isOfRound ? line.last : waiter
+    if (line.lacking > 0 && refused !== undefined && refused.place >= 0) this.refuse(refused, error)
     else this.#giveBackSpare(line)
   }
 

@@ -110,6 +110,45 @@ describe('processes that share a schedule', () => {
     expect(outcome).toBe('left')
   })
 
+  it.each(['denied', 'failed'])(
+    'refuse nobody for whom somebody else has left a slot, if the own one is %s',
+    async (how) => {
+      const clock = new ManualClock(START_MS)
+      const memory = memoryStore({ clock })
+      const answers: (() => void)[] = []
+      let isAway = false
+      const store: AsyncStore = {
+        clock,
+        decide: (demands) =>
+          new Promise((resolve, reject) => {
+            answers.push(() => (isAway ? reject(new Error('away')) : resolve(memory.decide(demands))))
+          }),
+        giveBack: async (demand, taken) => memory.giveBack(demand, taken),
+        charge: async (demand) => memory.charge(demand),
+        reset: async (name, key) => memory.reset(name, key),
+        block: async (name, key, durationUs) => memory.block(name, key, durationUs),
+      }
+      const answer = async () => {
+        for (const each of answers.splice(0)) each()
+        await setImmediate()
+      }
+      const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 3, store })
+      const controller = new AbortController()
+      const first = shaper.wait()
+      const gone = shaper.wait({ signal: controller.signal }).catch(() => 'gone')
+      const third = shaper.wait()
+      await answer()
+      await first
+      const last = shaper.wait()
+      controller.abort()
+      isAway = how === 'failed'
+      await answer()
+      expect([await gone, shaper.size]).toEqual(['gone', 2])
+      await clock.advanceAsync(200)
+      await Promise.all([third, last])
+    },
+  )
+
   it('leave by their slots again as soon as it is known when these are', async () => {
     const { clock, fleet } = processes(1, { name: 'bank', drain: '100/s', capacity: 100 })
     const [only] = fleet
