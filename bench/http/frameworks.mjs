@@ -1,15 +1,16 @@
 // Applications in each framework with one route, bare or behind a limiter that admits everything and tells the quota.
 
 const QUOTA = 1_000_000
+const REFILL_MS = 1_000
 
 const sluiceOptions = async () => {
   const { tokenBucket } = await import('sluice')
-  // Never whole again, so that the key has a state as a client that keeps asking has.
-  return { limit: tokenBucket({ capacity: QUOTA, refill: '1000/s' }) }
+  // Each client asks for more than comes back, so that it has a state, as one has that keeps asking.
+  return { limit: tokenBucket({ capacity: QUOTA, refill: '1/s' }) }
 }
 
 /** What nobody who tells the quota can be faster than: two fields that never change, set by the framework's own means. */
-const FIELDS = { 'ratelimit-policy': '"default";q=1000000;w=1000', ratelimit: '"default";r=999999;t=1' }
+const FIELDS = { 'ratelimit-policy': '"default";q=1000000;w=1000000', ratelimit: '"default";r=999999;t=1' }
 const constantFields = 'two constant fields'
 
 /** As little as a limiter can do: a token bucket a key in a map that never forgets, and no option at all. Below zero is a no. */
@@ -22,7 +23,7 @@ function sketchOfBuckets() {
       bucket = { tokens: QUOTA, atMs: nowMs }
       buckets.set(key, bucket)
     }
-    bucket.tokens = Math.min(QUOTA, bucket.tokens + (nowMs - bucket.atMs))
+    bucket.tokens = Math.min(QUOTA, bucket.tokens + (nowMs - bucket.atMs) / REFILL_MS)
     bucket.atMs = nowMs
     return bucket.tokens < 1 ? -1 : Math.floor(--bucket.tokens)
   }

@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { frameworks } from '../http/frameworks.mjs'
 import { load, openConnections } from '../http/load.mjs'
 
-const RUN_IN_MS = 20
+const RUN_IN_MS = 10
 const PIECE_MS = 1_000
 const server = fileURLToPath(new URL('../http/server.mjs', import.meta.url))
 
 /**
  * `{ [contender]: { [turn]: { perSecond, cpuUs } } }`. Each application has a process of its own, as it has where it is used:
- * two of one framework would slow each other down. One at a time is asked, in short turns and always in the same order, so
- * that a slow second of the machine is everybody's and nobody has two turns in a row; each has a run-in that does not count,
- * for it finds the caches full of somebody else's.
+ * two of one framework would slow each other down. One at a time is asked, in many turns that are short, for a machine may be
+ * twice as fast a second later, and always in the same order, so that nobody has two turns in a row; each has a run-in that
+ * does not count, for it finds the caches full of somebody else's.
  */
 export async function httpSpeed({ framework, connections, pipelined, warmUpMs, turnMs, turns }) {
   const contenders = []

@@ -31,7 +31,7 @@ const WRITERS: { readonly [D in Dialect]: Write } = {
       }
       const items = itemsOf(levels[i].limit, labelOf(levels, i))
       policies += items.policy
-      quotas += quotaItem(items, levels[i])
+      quotas += quotaItem(items, levels[i].decision)
     }
     fields['RateLimit-Policy'] = policies
     fields.RateLimit = quotas
@@ -77,12 +77,6 @@ export function writeQuotas(
 ): void {
   if (!levels.some(isShown)) return
   for (const dialect of dialects) WRITERS[dialect](fields, levels, nowMs)
-}
-
-/** What `draft` writes of one level. */
-export function draftFields(level: LevelDecision): Readonly<Fields> {
-  const items = itemsOf(level.limit, level.name)
-  return { 'RateLimit-Policy': items.policy, RateLimit: quotaItem(items, level) }
 }
 
 /** What a level is called in fields: of several limits of a level, each but the first has its number there. */

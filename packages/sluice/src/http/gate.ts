@@ -1,7 +1,13 @@
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
-import { type AsyncReservation, createLimiter, type Reservation, type SharedStoreOptions } from '../limiter/index.js'
+import {
+  type AsyncReservation,
+  createLimiter,
+  type Limiter,
+  type Reservation,
+  type SharedStoreOptions,
+} from '../limiter/index.js'
 import { type Decision, isConcurrency } from '../limits/index.js'
-import type { LevelDecision, Verdict } from '../policy/index.js'
+import type { Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
 import { atOnce, type GuardOptions, type LimitOptions, type PolicyOptions } from './guard-options.js'
 import { quotaPolicyOf } from './quota-policy.js'
@@ -19,13 +25,14 @@ export interface Held {
 
 /** What stands before a handler and decides: a limit or a policy. */
 export interface Gate<Request> {
-  /** A policy's verdict, or what the one limit says. */
-  check(request: Request, cost: number): Awaitable<Verdict | LevelDecision>
+  check(request: Request, cost: number): Awaitable<Verdict>
   reserve(request: Request, cost: number): Awaitable<Held>
   /** May a request have to wait for its turn? Then what it holds is given back if the client does not wait. */
   readonly queues: boolean
   /** May a request hold places that are to be given back when it is over? */
   readonly leases: boolean
+  /** The limit itself, if it is one that answers at once, and whom it limits. */
+  readonly atOnce?: { readonly limiter: Limiter; readonly keyOf: (request: Request) => string }
 }
 
 export function gateOf<Request>(options: GuardOptions<Request>, facts: RequestFacts<Request>): Gate<Request> {
@@ -42,25 +49,22 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
     throw invalidValue('cost', 'no more than the quota of the limit, or nobody passes', cost)
   const keyOf = keyWith(options.key, facts.client)
   const { name: label, limit: used } = limiter
-  const level = (decision: Decision): LevelDecision => ({ name: label, limit: used, decision })
+  const verdictOf = (decision: Decision): Verdict => verdictOfOne({ name: label, limit: used, decision })
   const leases = isConcurrency(limiter.limit)
   if (leases && options.settle !== undefined)
     throw invalidType('settle', 'left out beside a concurrency limit, of which all is given back', options.settle)
   const held = (reservation: Reservation | AsyncReservation): Held => ({
-    verdict: verdictOfOne(level(reservation.decision)),
+    verdict: verdictOf(reservation.decision),
     settle: (actual) => reservation.settle(actual as number),
     cancel: () => reservation.cancel(),
     release: () => (leases ? reservation.cancel() : undefined),
   })
   return {
-    check(request, cost) {
-      const key = keyOf(request)
-      const decision = cost === 1 ? limiter.tryAcquire(key) : limiter.tryAcquire(key, { cost })
-      return decision instanceof Promise ? decision.then(level) : level(decision)
-    },
+    check: (request, cost) => mapped(limiter.tryAcquire(keyOf(request), { cost }), verdictOf),
     reserve: (request, cost) => mapped(limiter.reserve(keyOf(request), { cost }), held),
     queues: limit.algorithm === 'leaky-bucket',
     leases,
+    ...((store === undefined || store.synchronous) && { atOnce: { limiter: limiter as Limiter, keyOf } }),
   }
 }
 

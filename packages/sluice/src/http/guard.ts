@@ -1,15 +1,15 @@
 import { invalidType } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
-import type { LevelDecision, Verdict } from '../policy/index.js'
+import type { Verdict } from '../policy/index.js'
 import { reasonOf, warn } from '../policy/warn.js'
 import type { Awaitable } from '../stores/index.js'
 import { type DescribeOptions, type Description, describeIn } from './describe.js'
-import { checkDialects, type Dialect, draftFields } from './dialects.js'
+import { checkDialects, type Dialect } from './dialects.js'
 import { type Gate, gateOf, type Held, mapped } from './gate.js'
 import { atOnce, checkGuardOptions, type Ending, type GuardOptions } from './guard-options.js'
+import { PlainLimit } from './plain-limit.js'
 import { costOf, expectCost } from './request-cost.js'
 import { type RequestReader, requestFacts } from './request-facts.js'
-import { verdictOfOne } from './verdict-of-one.js'
 
 /** One request's way through a guard. */
 export interface Passage extends Description {
@@ -27,29 +27,6 @@ export interface Passage extends Description {
   readonly cancel: () => void
 }
 
-/** The usual case, with as little made for it as can be: one limit lets a request go at once, and nothing comes after. */
-class PlainPassage implements Passage {
-  readonly allowed = true
-  readonly delayMs = 0
-  readonly isPlain = true
-  readonly status = 200
-  readonly body = undefined
-  readonly settle = undefined
-  readonly holds = false
-  readonly cancel = doNothing
-  readonly headers: Passage['headers']
-  readonly #level: LevelDecision
-
-  constructor(level: LevelDecision) {
-    this.headers = draftFields(level)
-    this.#level = level
-  }
-
-  get verdict(): Verdict {
-    return verdictOfOne(this.#level)
-  }
-}
-
 /**
  * What every adapter has inside: decides on a request and says what its response is to look like. Where the store answers
  * at once, so does a guard.
@@ -63,6 +40,7 @@ export class Guard<Request extends object> {
   readonly #skip: GuardOptions<Request>['skip']
   readonly #holds: boolean
   readonly #isPlain: boolean
+  readonly #plain: PlainLimit<Request> | undefined
 
   /** `more` are the names of options that the adapter itself has a use for. */
   constructor(options: GuardOptions<Request>, reader: RequestReader<Request>, more: readonly string[] = []) {
@@ -79,6 +57,26 @@ export class Guard<Request extends object> {
     this.#skip = skip
     this.#holds = settle !== undefined || this.#gate.queues
     this.#isPlain = this.#dialects.length === 1 && this.#dialects[0] === 'draft' && expose !== true
+    const { atOnce: limited, queues, leases } = this.#gate
+    const isUsual = this.#isPlain && limited !== undefined && !queues && !leases
+    if (isUsual && settle === undefined && skip === undefined && typeof cost !== 'function')
+      this.#plain = new PlainLimit(limited.limiter, limited.keyOf, cost)
+  }
+
+  /** The field `RateLimit-Policy` of requests of which `pass` gives the other one. */
+  get policyField(): string {
+    return this.#plain?.policyField ?? ''
+  }
+
+  /**
+   * `enter` for adapters that know the usual case: a request that goes at once, and nothing is to be done but tell its quota.
+   * Then it gives the text of the field `RateLimit` and makes nothing else.
+   */
+  pass(request: Request): string | Awaitable<Passage> | undefined {
+    const plain = this.#plain
+    if (plain === undefined) return this.enter(request)
+    const decision = plain.decide(request)
+    return decision.allowed ? plain.quotaField(decision) : this.#described(plain.verdict(decision))
   }
 
   /**
@@ -90,8 +88,7 @@ export class Guard<Request extends object> {
     if (this.#skip !== undefined && this.#skips(this.#skip(request))) return undefined
     const cost = typeof this.#cost === 'function' ? atOnce('cost', this.#cost(request)) : (this.#cost ?? 1)
     if (holds) return mapped(this.#gate.reserve(request, cost), (held) => this.#held(request, cost, held))
-    const found = this.#gate.check(request, cost)
-    return found instanceof Promise ? found.then((given) => this.#passage(given)) : this.#passage(found)
+    return mapped(this.#gate.check(request, cost), (verdict) => this.#described(verdict))
   }
 
   #skips(answer: unknown): boolean {
@@ -99,12 +96,6 @@ export class Guard<Request extends object> {
     if (typeof atOnce('skip', answer) !== 'boolean')
       throw invalidType('skip', 'a function that returns true or false at once', answer)
     return answer as boolean
-  }
-
-  #passage(found: Verdict | LevelDecision): Passage {
-    if ('levels' in found) return this.#described(found)
-    const { allowed, delayMs } = found.decision
-    return this.#isPlain && allowed && delayMs === 0 ? new PlainPassage(found) : this.#described(verdictOfOne(found))
   }
 
   #described(verdict: Verdict): Passage {

@@ -50,9 +50,10 @@ export class TokenBucketArithmetic extends Bucket {
     const { partsPerUnit, partsPerMs, full, quota } = this
     const gained = (nowUs - words[at + SINCE]) * this.partsPerUs
     let level = Math.floor(words[at + LEVEL] * partsPerUnit + 0.5)
-    if (gained < 0 || level >= full || level < -LARGEST_LEVEL || cost === 0)
-      return super.tryTake(words, at, nowUs, cost)
-    level = gained >= full - level ? full : level + gained
+    // A whole bucket is the same as none, so its past does not count, even if it lies ahead.
+    const isWhole = level >= full
+    if ((gained < 0 && !isWhole) || level < -LARGEST_LEVEL || cost === 0) return super.tryTake(words, at, nowUs, cost)
+    level = isWhole || gained >= full - level ? full : level + gained
     const parts = cost * partsPerUnit
     const allowed = level >= parts
     if (allowed) {

@@ -25,7 +25,6 @@ export interface FastifyReplyLike {
   readonly raw: NodeResponse
   readonly sent: boolean
   code(status: number): unknown
-  hasHeader(name: string): boolean
   getHeader(name: string): number | string | string[] | undefined
   header(name: string, value: string): unknown
   send(body?: unknown): unknown
@@ -144,7 +143,7 @@ function configOf(request: FastifyRequestLike): FastifyContextConfig | undefined
   const held = slot === undefined ? undefined : (request as unknown as Record<symbol, Route | undefined>)[slot]
   if (held !== undefined) return held.config
   const config = request.routeOptions?.config
-  if (config !== undefined) slot = slotOf(request, config)
+  if (config !== undefined) slot = slotWhere(request, (holds) => holds.config === config)
   return config
 }
 
@@ -152,10 +151,11 @@ interface Route {
   readonly config?: FastifyContextConfig
 }
 
-function slotOf(request: object, config: object): symbol | undefined {
-  return Object.getOwnPropertySymbols(request).find((symbol) => {
-    const held: unknown = Reflect.get(request, symbol)
-    return typeof held === 'object' && held !== null && 'config' in held && held.config === config
+/** Under which symbol of its own something holds an object of that kind. */
+function slotWhere(holder: object, isMeant: (held: Readonly<Record<string, unknown>>) => boolean): symbol | undefined {
+  return Object.getOwnPropertySymbols(holder).find((symbol) => {
+    const held: unknown = Reflect.get(holder, symbol)
+    return typeof held === 'object' && held !== null && isMeant(held as Record<string, unknown>)
   })
 }
 
@@ -174,15 +174,19 @@ class Limited {
 
   /** Lets a request go on, to the limit `then` if there is one. */
   enter(request: FastifyRequestLike, reply: FastifyReplyLike, next: Next, then?: Limited, before?: Passage): void {
-    let passage: Awaitable<Passage> | undefined
+    let passage: string | Awaitable<Passage> | undefined
     try {
-      passage = this.#guard.enter(request, then === undefined ? undefined : true)
+      passage = then === undefined ? this.#guard.pass(request) : this.#guard.enter(request, true)
     } catch (error) {
       before?.cancel()
       next(errorOf(error))
       return
     }
-    if (passage instanceof Promise) {
+    if (typeof passage === 'string') {
+      tellQuota(reply, this.#guard.policyField, passage)
+      if (before === undefined) next()
+      else this.#proceed(undefined, request, reply, next, undefined, before)
+    } else if (passage instanceof Promise) {
       passage.then(
         (entered) => this.#proceed(entered, request, reply, next, then, before),
         (error) => {
@@ -203,7 +207,7 @@ class Limited {
   ): void {
     if (passage !== undefined) {
       const isOwnAnswer = !passage.allowed && this.#onDenied !== undefined
-      setFields(reply, passage, isOwnAnswer ? withoutBodyFields(passage.headers) : passage.headers)
+      setFields(reply, isOwnAnswer ? withoutBodyFields(passage.headers) : passage.headers)
       if (!passage.allowed) {
         before?.cancel()
         this.#deny(passage, request, reply, next)
@@ -229,24 +233,40 @@ class Limited {
   }
 }
 
-function setFields(reply: FastifyReplyLike, { isPlain }: Passage, headers: Passage['headers']): void {
-  // The usual case first, with nothing made for it: nobody has told of a quota before.
-  if (isPlain && !isSet(reply, 'ratelimit') && !isSet(reply, 'ratelimit-policy')) {
-    reply.header('ratelimit-policy', headers['RateLimit-Policy'])
-    reply.header('ratelimit', headers.RateLimit)
+/** Where replies hold the fields that Fastify was told, once that is known; false if it cannot be. */
+let fieldsSlot: symbol | false | undefined
+
+/**
+ * The usual case, with nothing made for it: nobody has told of a quota before. Fastify's own methods look a name up anew each
+ * time, which takes longer than the decision: so what the first reply holds is looked at for the field that was set.
+ */
+function tellQuota(reply: FastifyReplyLike, policy: string, quota: string): void {
+  const { raw } = reply
+  const held = fieldsSlot
+    ? (reply as unknown as Record<symbol, Record<string, unknown> | undefined>)[fieldsSlot]
+    : undefined
+  if (
+    held !== undefined &&
+    held.ratelimit === undefined &&
+    held['ratelimit-policy'] === undefined &&
+    !raw.hasHeader('ratelimit') &&
+    !raw.hasHeader('ratelimit-policy')
+  ) {
+    held['ratelimit-policy'] = policy
+    held.ratelimit = quota
     return
   }
+  setFields(reply, { 'RateLimit-Policy': policy, RateLimit: quota })
+  fieldsSlot ??= slotWhere(reply, (holds) => holds.ratelimit === quota && holds['ratelimit-policy'] === policy) ?? false
+}
+
+function setFields(reply: FastifyReplyLike, headers: Passage['headers']): void {
   const merged = mergeFields(headers, new ReplyFields(reply))
   // Fastify would make them small itself, which takes longer.
   for (const name in merged) reply.header(lowerCase(name), merged[name])
 }
 
-/** By Fastify's means, or past it. */
-function isSet(reply: FastifyReplyLike, name: string): boolean {
-  return reply.hasHeader(name) || reply.raw.hasHeader(name)
-}
-
-/** The fields of a reply that are set already. */
+/** The fields of a reply that are set already, by Fastify's means or past it. */
 class ReplyFields {
   readonly #reply: FastifyReplyLike
 
@@ -255,7 +275,7 @@ class ReplyFields {
   }
 
   has(name: string): boolean {
-    return isSet(this.#reply, name)
+    return this.#reply.getHeader(name) !== undefined
   }
 
   get(name: string): string {

@@ -2,6 +2,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
+import type { Fields } from '../dialects.js'
 import { unknownAddress } from '../gate.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
@@ -62,9 +63,16 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
     ['address', 'onDenied'],
   )
   const limited = async (context: C, next: () => Promise<void>): Promise<Response | undefined> => {
-    const entered = guard.enter(context)
+    const entered = guard.pass(context)
     if (entered === undefined) {
       await next()
+      return undefined
+    }
+    if (typeof entered === 'string') {
+      const quota = { 'RateLimit-Policy': guard.policyField, RateLimit: entered }
+      prepare(context, quota)
+      await next()
+      if (!isTold(context.res, quota)) put(context, withFields(context.res, quota, context))
       return undefined
     }
     const passage = entered instanceof Promise ? await entered : entered
@@ -82,18 +90,16 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
         throw raw.signal.reason
       }
     }
-    if (isPlain) for (const name in headers) context.header(name, headers[name], APPEND)
+    if (isPlain) prepare(context, headers)
     try {
       await next()
     } catch (error) {
       settle?.({ status: 500, length: 0, completed: false })
       throw error
     }
-    // What Hono makes has what was prepared. What a handler has made itself has not.
-    const isThere = isPlain && ['RateLimit', 'RateLimit-Policy'].every((name) => has(context.res, name, headers[name]))
+    const isThere = isPlain && isTold(context.res, headers)
     const told = settle === undefined ? context.res : telling(context.res, raw, settle)
-    const response = isThere ? told : withFields(told, headers, context)
-    if (response !== context.res) replace(context, response)
+    put(context, isThere ? told : withFields(told, headers, context))
     return undefined
   }
   return limited as unknown as MiddlewareHandler
@@ -101,13 +107,23 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
 
 const APPEND = { append: true }
 
+function prepare(context: HonoContextLike, fields: Readonly<Fields>): void {
+  for (const name in fields) context.header(name, fields[name], APPEND)
+}
+
+/** What Hono makes has the fields that were prepared. What a handler has made itself has not. */
+function isTold(response: Response, fields: Readonly<Fields>): boolean {
+  return has(response, 'RateLimit', fields.RateLimit) && has(response, 'RateLimit-Policy', fields['RateLimit-Policy'])
+}
+
 /** Are these items, whole ones, in the list that a field is? */
 function has({ headers }: Response, name: string, items: string): boolean {
   return `, ${headers.get(name)}, `.includes(`, ${items}, `)
 }
 
 /** Without the old one there is nothing that Hono would copy fields from. */
-function replace(context: HonoContextLike, response: Response): void {
+function put(context: HonoContextLike, response: Response): void {
+  if (response === context.res) return
   const writable = context as { res: Response | undefined }
   writable.res = undefined
   writable.res = response

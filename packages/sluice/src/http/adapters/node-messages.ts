@@ -12,8 +12,8 @@ export interface NodeRequest {
 }
 
 /** Where a connection comes from. Of one that is closed nobody knows, which is not the same as a Unix socket's nothing. */
-export function remoteAddressOf({ remoteAddress, destroyed }: NodeRequest['socket']): string | undefined {
-  return remoteAddress === undefined && destroyed === true ? '' : remoteAddress
+export function remoteAddressOf(socket: NodeRequest['socket']): string | undefined {
+  return socket.remoteAddress ?? (socket.destroyed === true ? '' : undefined)
 }
 
 export interface NodeResponse {

@@ -99,14 +99,17 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
     else attemptAll(() => onDenied(request, response, passage.verdict), next)
   }
   return (request, response, next) => {
-    let passage: Awaitable<Passage> | undefined
+    let passage: string | Awaitable<Passage> | undefined
     try {
-      passage = guard.enter(request)
+      passage = guard.pass(request)
     } catch (error) {
       next(errorOf(error))
       return
     }
-    if (passage === undefined) next()
+    if (typeof passage === 'string') {
+      appendQuota(response, guard.policyField, passage)
+      next()
+    } else if (passage === undefined) next()
     else if (passage instanceof Promise)
       passage.then(
         (entered) => proceed(entered, request, response, next),
@@ -116,23 +119,36 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
   }
 }
 
-/**
- * Sets the fields of a passage beside those that another limiter has set. Where they are plain lists nobody has to look at
- * what is there, which takes longer than the rest: Express makes every look at a response slow.
- */
+/** Sets the fields of a passage beside those that another limiter has set. */
 export function setFields(response: NodeResponse, fields: Readonly<Fields>, isPlain = false): void {
-  try {
-    if (isPlain) {
-      response.appendHeader('RateLimit-Policy', fields['RateLimit-Policy'])
-      response.appendHeader('RateLimit', fields.RateLimit)
-    } else {
-      const merged = mergeFields(fields, new FieldsOf(response))
-      for (const name in merged) response.setHeader(name, merged[name])
-    }
-  } catch (error) {
-    // Somebody has answered already, and called `next` all the same.
-    if (!response.headersSent) throw error
+  if (isPlain) {
+    appendQuota(response, fields['RateLimit-Policy'], fields.RateLimit)
+    return
   }
+  try {
+    const merged = mergeFields(fields, new FieldsOf(response))
+    for (const name in merged) response.setHeader(name, merged[name])
+  } catch (error) {
+    rethrowUnlessSent(response, error)
+  }
+}
+
+/**
+ * The same for the two fields that are plain lists: nobody has to look at what is there, which takes longer than the rest,
+ * for Express makes every look at a response slow.
+ */
+function appendQuota(response: NodeResponse, policy: string, quota: string): void {
+  try {
+    response.appendHeader('RateLimit-Policy', policy)
+    response.appendHeader('RateLimit', quota)
+  } catch (error) {
+    rethrowUnlessSent(response, error)
+  }
+}
+
+/** Somebody may have answered already, and called `next` all the same. */
+function rethrowUnlessSent({ headersSent }: NodeResponse, error: unknown): void {
+  if (!headersSent) throw error
 }
 
 /** The fields of a response that are set already. */

@@ -127,11 +127,14 @@ export class MemoryStore implements SyncStore {
     const high = this.#hash.of(key)
     const low = this.#hash.low
     const space = this.#ownSpace
-    // The usual case first and in one go: the key has a state, nobody is blocked, nothing has to grow.
-    const segment = space.table.segment(high)
-    const at = segment.find(high, low)
-    if (at >= 0 && space.isFlat && this.#family.isSimple)
-      return this.#arithmetic.tryTake(segment.words, at, nowUs, cost)
+    // The usual cases first and in one go: nobody is blocked, nothing has to grow, and the key has a state or may begin one.
+    if (space.isFlat && this.#family.isSimple) {
+      const segment = space.table.segment(high)
+      const at = segment.find(high, low)
+      if (at >= 0) return this.#arithmetic.tryTake(segment.words, at, nowUs, cost)
+      if (this.#isRoom(0) && space.begin(this.#arithmetic, high, low, nowUs, cost))
+        return this.#arithmetic.tryTake(space.words, space.at, nowUs, cost)
+    }
     const place = this.#openOne(high, low, nowUs)
     const allowed = this.#allows(place, high, low, nowUs, cost)
     if (allowed && cost > 0) this.#take(place, high, low, nowUs, cost)

@@ -69,6 +69,19 @@ export class Space implements TableOwner {
     else this.#openAnew(arithmetic, low, nowUs)
   }
 
+  /**
+   * Opens a fresh state and gives it to a key that has none here, if `cost` is going to be taken from it. Not for keys that
+   * may have left a state elsewhere.
+   */
+  begin(arithmetic: Arithmetic, high: number, low: number, nowUs: number, cost: number): boolean {
+    if (this.#peers.length > 1 || (this.#shared !== undefined && this.#shared.count > 0)) return false
+    this.#openLoose(this.#fresh)
+    arithmetic.start(this.words, 0, nowUs)
+    if (cost === 0 || !arithmetic.fits(this.words, 0, nowUs, cost)) return false
+    this.keep(high, low, nowUs)
+    return true
+  }
+
   /** Opens the state that this key shares with others: one of many, until all of those of the store are taken. */
   openShared(arithmetic: Arithmetic, low: number, nowUs: number): void {
     if (this.#shared === undefined) {

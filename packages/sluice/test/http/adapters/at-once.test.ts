@@ -67,7 +67,7 @@ describe('on a memory store everything happens at once', () => {
     const app = { addHook: (name: string, hook: never) => hooks.set(name, hook) }
     fastifyLimit({ limit, key: () => 'all' })(app as never, {}, () => {})
     let calls = 0
-    const reply = { hasHeader: () => false, header() {}, raw: { hasHeader: () => false } }
+    const reply = { getHeader: () => undefined, header() {}, raw: { hasHeader: () => false } }
     hooks.get('onRequest')?.({}, reply, () => calls++)
     expect(calls).toBe(1)
   })
