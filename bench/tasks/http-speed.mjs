@@ -11,12 +11,12 @@ const server = fileURLToPath(new URL('../http/server.mjs', import.meta.url))
 /**
  * `{ [contender]: { [turn]: { perSecond, cpuUs } } }`. Each application has a process of its own, as it has where it is used:
  * two of one framework would slow each other down. One at a time is asked, in many turns that are short, for a machine may be
- * twice as fast a second later, and always in the same order, so that nobody has two turns in a row; each has a run-in that
- * does not count, for it finds the caches full of somebody else's.
+ * twice as fast a second later, and always in the same order, so that nobody has two turns in a row. Which order is a matter of
+ * chance. Each has a run-in that does not count, for it finds the caches full of somebody else's.
  */
 export async function httpSpeed({ framework, connections, pipelined, warmUpMs, turnMs, turns }) {
   const contenders = []
-  for (const name of Object.keys(frameworks[framework])) {
+  for (const name of shuffled(Object.keys(frameworks[framework]))) {
     const child = fork(server, [framework, name], {
       env: { ...process.env, NODE_ENV: 'production' },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -39,6 +39,13 @@ export async function httpSpeed({ framework, connections, pipelined, warmUpMs, t
   }
   for (const { child } of contenders) child.disconnect()
   return found
+}
+
+function shuffled(names) {
+  return names
+    .map((name) => ({ name, rank: Math.random() }))
+    .sort((one, other) => one.rank - other.rank)
+    .map(({ name }) => name)
 }
 
 async function cpuUs(child) {

@@ -1,8 +1,18 @@
 import type { Limiter } from '../limiter/index.js'
 import type { Decision } from '../limits/index.js'
 import type { Verdict } from '../policy/index.js'
-import { type Items, itemsOf, quotaItem } from './quota-items.js'
+import { type Items, itemsOf, quotaText, secondsUntilMore } from './quota-items.js'
 import { verdictOfOne } from './verdict-of-one.js'
+
+/** What is left, whole seconds until there is more, and what that is in a field. */
+interface Told {
+  readonly remaining: number
+  readonly seconds: number
+  readonly text: string
+}
+
+/** As many as the clients of a limit are told in turn. A power of two. */
+const MOST_TOLD = 256
 
 /**
  * The usual case: one limit that answers at once, and nothing to do but decide and tell the quota. What it says of a request
@@ -14,6 +24,8 @@ export class PlainLimit<Request> {
   readonly #keyOf: (request: Request) => string
   readonly #options: { readonly cost: number } | undefined
   readonly #items: Items
+  /** What was told lately, each in the place that its numbers lead to. */
+  readonly #told: (Told | undefined)[] = new Array(MOST_TOLD).fill(undefined)
 
   constructor(limiter: Limiter, keyOf: (request: Request) => string, cost: number | undefined) {
     this.#limiter = limiter
@@ -27,8 +39,19 @@ export class PlainLimit<Request> {
     return this.#limiter.tryAcquire(this.#keyOf(request), this.#options)
   }
 
+  /**
+   * Clients are told the same few numbers again and again, and a new text costs more than it seems to: it is put together
+   * from pieces when the response is written.
+   */
   quotaField(decision: Decision): string {
-    return quotaItem(this.#items, decision)
+    const { remaining } = decision
+    const seconds = secondsUntilMore(this.#items, decision)
+    const place = (remaining + seconds) & (MOST_TOLD - 1)
+    const last = this.#told[place]
+    if (last !== undefined && last.remaining === remaining && last.seconds === seconds) return last.text
+    const text = quotaText(this.#items, remaining, seconds)
+    this.#told[place] = { remaining, seconds, text }
+    return text
   }
 
   verdict(decision: Decision): Verdict {

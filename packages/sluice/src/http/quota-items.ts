@@ -10,19 +10,7 @@ export interface Items {
   readonly quota: string
   /** When something in flight is over, nobody knows. */
   readonly tellsWhen: boolean
-  /** Texts of the other item that were asked for lately, each in the place that its numbers lead to. */
-  readonly lately: QuotaText[]
 }
-
-/** What is left, whole seconds until there is more (0 where nobody says), and what that is in a field. */
-interface QuotaText {
-  readonly remaining: number
-  readonly seconds: number
-  readonly text: string
-}
-
-/** As many texts as most clients of a limit are told in turn. A power of two. */
-const TEXTS = 256
 
 const known = new WeakMap<Limit, Items>()
 
@@ -39,7 +27,7 @@ export function itemsOf(limit: Limit, label: string): Items {
     const name = stringText(label)
     const tellsWhen = windowSeconds !== undefined
     const of = tellsWhen ? `w=${integerText(windowSeconds)}` : 'qu="concurrent-requests"'
-    items = { label, policy: `${name};q=${integerText(quota)};${of}`, quota: `${name};r=`, tellsWhen, lately: [] }
+    items = { label, policy: `${name};q=${integerText(quota)};${of}`, quota: `${name};r=`, tellsWhen }
     known.set(limit, items)
   }
   lastLimit = limit
@@ -47,18 +35,17 @@ export function itemsOf(limit: Limit, label: string): Items {
   return items
 }
 
-/**
- * What is left, and when there is more. Clients are told the same few numbers again and again, and a new text costs more
- * than it seems to: it is put together from pieces when the response is written.
- */
-export function quotaItem({ quota, tellsWhen, lately }: Items, { remaining, nextUnitAfterMs }: Decision): string {
-  const isTold = nextUnitAfterMs > 0 && nextUnitAfterMs < Infinity && tellsWhen
-  const seconds = isTold ? Math.ceil(nextUnitAfterMs / 1_000) : 0
-  const place = (remaining + seconds) & (TEXTS - 1)
-  const last = lately[place]
-  if (last !== undefined && last.remaining === remaining && last.seconds === seconds) return last.text
+/** What is left, and when there is more. */
+export function quotaItem(items: Items, decision: Decision): string {
+  return quotaText(items, decision.remaining, secondsUntilMore(items, decision))
+}
+
+/** After how many seconds there is more, and 0 where nobody says. */
+export function secondsUntilMore({ tellsWhen }: Items, { nextUnitAfterMs }: Decision): number {
+  return nextUnitAfterMs > 0 && nextUnitAfterMs < Infinity && tellsWhen ? Math.ceil(nextUnitAfterMs / 1_000) : 0
+}
+
+export function quotaText({ quota }: Items, remaining: number, seconds: number): string {
   const left = quota + integerText(remaining)
-  const text = isTold ? `${left};t=${integerText(seconds)}` : left
-  lately[place] = { remaining, seconds, text }
-  return text
+  return seconds > 0 ? `${left};t=${integerText(seconds)}` : left
 }

@@ -257,7 +257,10 @@ function tellQuota(reply: FastifyReplyLike, policy: string, quota: string): void
     return
   }
   setFields(reply, { 'RateLimit-Policy': policy, RateLimit: quota })
-  fieldsSlot ??= slotWhere(reply, (holds) => holds.ratelimit === quota && holds['ratelimit-policy'] === policy) ?? false
+  if (fieldsSlot !== undefined) return
+  // Where there was something before, what is held now is more than what was told.
+  const isOurs = reply.getHeader('ratelimit') === quota && reply.getHeader('ratelimit-policy') === policy
+  if (isOurs) fieldsSlot = slotWhere(reply, (holds) => holds.ratelimit === quota) ?? false
 }
 
 function setFields(reply: FastifyReplyLike, headers: Passage['headers']): void {
