@@ -6,6 +6,7 @@ import {
   type Reservation,
   type SharedStoreOptions,
 } from '../limiter/index.js'
+import { SyncLimiter } from '../limiter/sync-limiter.js'
 import { type Decision, isConcurrency } from '../limits/index.js'
 import type { Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
@@ -31,8 +32,15 @@ export interface Gate<Request> {
   readonly queues: boolean
   /** May a request hold places that are to be given back when it is over? */
   readonly leases: boolean
-  /** The limit itself, if it is one that answers at once, and whom it limits. */
-  readonly atOnce?: { readonly limiter: Limiter; readonly keyOf: (request: Request) => string }
+  /** The limit itself, if it answers at once. */
+  readonly atOnce?: LimitAtOnce<Request>
+}
+
+/** A limit that answers at once. */
+export interface LimitAtOnce<Request> {
+  readonly limiter: Limiter
+  readonly keyOf: (request: Request) => string
+  readonly verdictOf: (decision: Decision) => Verdict
 }
 
 export function gateOf<Request>(options: GuardOptions<Request>, facts: RequestFacts<Request>): Gate<Request> {
@@ -64,7 +72,7 @@ function limitGate<Request>(options: LimitOptions<Request>, facts: RequestFacts<
     reserve: (request, cost) => mapped(limiter.reserve(keyOf(request), { cost }), held),
     queues: limit.algorithm === 'leaky-bucket',
     leases,
-    ...((store === undefined || store.synchronous) && { atOnce: { limiter: limiter as Limiter, keyOf } }),
+    ...(limiter instanceof SyncLimiter && { atOnce: { limiter, keyOf, verdictOf } }),
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Limiter } from '../limiter/index.js'
 import type { Decision } from '../limits/index.js'
 import type { Verdict } from '../policy/index.js'
+import type { LimitAtOnce } from './gate.js'
 import { type Items, itemsOf, quotaText, secondsUntilMore } from './quota-items.js'
-import { verdictOfOne } from './verdict-of-one.js'
 
 /** What is left, whole seconds until there is more, and what that is in a field. */
 interface Told {
@@ -20,6 +20,7 @@ const MOST_TOLD = 256
  */
 export class PlainLimit<Request> {
   readonly policyField: string
+  readonly verdictOf: (decision: Decision) => Verdict
   readonly #limiter: Limiter
   readonly #keyOf: (request: Request) => string
   readonly #options: { readonly cost: number } | undefined
@@ -27,9 +28,10 @@ export class PlainLimit<Request> {
   /** What was told lately, each in the place that its numbers lead to. */
   readonly #told: (Told | undefined)[] = new Array(MOST_TOLD).fill(undefined)
 
-  constructor(limiter: Limiter, keyOf: (request: Request) => string, cost: number | undefined) {
+  constructor({ limiter, keyOf, verdictOf }: LimitAtOnce<Request>, cost: number | undefined) {
     this.#limiter = limiter
     this.#keyOf = keyOf
+    this.verdictOf = verdictOf
     this.#options = cost === undefined ? undefined : { cost }
     this.#items = itemsOf(limiter.limit, limiter.name)
     this.policyField = this.#items.policy
@@ -52,10 +54,5 @@ export class PlainLimit<Request> {
     const text = quotaText(this.#items, remaining, seconds)
     this.#told[place] = { remaining, seconds, text }
     return text
-  }
-
-  verdict(decision: Decision): Verdict {
-    const { name, limit } = this.#limiter
-    return verdictOfOne({ name, limit, decision })
   }
 }

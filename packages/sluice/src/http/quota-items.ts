@@ -40,12 +40,12 @@ export function quotaItem(items: Items, decision: Decision): string {
   return quotaText(items, decision.remaining, secondsUntilMore(items, decision))
 }
 
-/** After how many seconds there is more, and 0 where nobody says. */
+/** After how many seconds there is more, and -1 where nobody says. */
 export function secondsUntilMore({ tellsWhen }: Items, { nextUnitAfterMs }: Decision): number {
-  return nextUnitAfterMs > 0 && nextUnitAfterMs < Infinity && tellsWhen ? Math.ceil(nextUnitAfterMs / 1_000) : 0
+  return nextUnitAfterMs > 0 && nextUnitAfterMs < Infinity && tellsWhen ? Math.ceil(nextUnitAfterMs / 1_000) : -1
 }
 
 export function quotaText({ quota }: Items, remaining: number, seconds: number): string {
   const left = quota + integerText(remaining)
-  return seconds > 0 ? `${left};t=${integerText(seconds)}` : left
+  return seconds < 0 ? left : `${left};t=${integerText(seconds)}`
 }

@@ -13,7 +13,8 @@ export interface NodeRequest {
 
 /** Where a connection comes from. Of one that is closed nobody knows, which is not the same as a Unix socket's nothing. */
 export function remoteAddressOf(socket: NodeRequest['socket']): string | undefined {
-  return socket.remoteAddress ?? (socket.destroyed === true ? '' : undefined)
+  const { remoteAddress } = socket
+  return remoteAddress === undefined && socket.destroyed === true ? '' : remoteAddress
 }
 
 export interface NodeResponse {
