@@ -100,8 +100,10 @@ function policyGate<Request>(options: PolicyOptions<Request>, facts: RequestFact
       ...(facts.ip && { ip: facts.ip(request) }),
       ...(attributes && atOnce('attributes', attributes(request))),
     }
-    // Who has nothing to say about the address has not said that there is none.
+    // Attributes that say nothing of what is known have not said that there is none.
     if (facts.ip !== undefined && all.ip === undefined) all.ip = facts.ip(request)
+    if (all.method === undefined) all.method = facts.method(request)
+    if (all.path === undefined) all.path = facts.path(request)
     // A level whose attribute is forgotten or misspelt would match nobody.
     for (const name of asked) if (!Object.hasOwn(all, name)) throw unsaid(name)
     return all

@@ -4,8 +4,11 @@ import { type ClientAddress, type ClientAddressOptions, clientKey, originOf } fr
 /** How a request of a framework is read. */
 export interface RequestReader<Request> {
   method(request: Request): string
-  /** The address that was asked for, as the client wrote it: a path, perhaps with a query, or a whole URL. */
-  url(request: Request): string
+  /**
+   * The target of a request, as routers see it: a path, perhaps with a query, or a whole URL. A list where it was
+   * rewritten: as routers see it now, and as the client wrote it.
+   */
+  url(request: Request): string | readonly string[]
   /** Of the connection. Left out where nobody knows. */
   remoteAddress?(request: Request): string | undefined
   field(request: Request, name: string): string | null | undefined
@@ -14,7 +17,7 @@ export interface RequestReader<Request> {
 /** What is known of a request without being told. */
 export interface RequestFacts<Request> {
   method(request: Request): string
-  path(request: Request): string
+  path(request: Request): string | readonly string[]
   /** The client's whole address. */
   readonly ip: ((request: Request) => string) | undefined
   /** The client's address as a key: of IPv6 its network. */
@@ -40,7 +43,7 @@ export function requestFacts<Request>(
   }
   return {
     method: (request) => reader.method(request),
-    path: (request) => pathOf(reader.url(request)),
+    path: (request) => reader.url(request) || '/',
     ip: by(origin),
     client: by(client),
   }
@@ -68,14 +71,14 @@ function proxyNotice<Request>(reader: RequestReader<Request>): (request: Request
   }
 }
 
-/** The path of a URL. A request line may also have a whole URL in it, as proxies are sent. */
-function pathOf(url: string): string {
-  if (url.charCodeAt(0) !== SLASH) {
-    const [, path = ''] = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*([^?#]*)/i.exec(url) ?? []
-    return path === '' ? '/' : path
-  }
-  const end = url.search(/[?#]/)
-  return end < 0 ? url : url.slice(0, end)
+/** A target as routers see it now, and as the client wrote it, if that is another. */
+export function rewrittenUrl(url: string | undefined, originalUrl: string | undefined): string | readonly string[] {
+  if (url === undefined || originalUrl === undefined || url === originalUrl) return url ?? originalUrl ?? ''
+  return [url, originalUrl]
 }
 
-const SLASH = 0x2f
+/** The target of a `Request`, whose URL always begins with an origin. */
+export function targetOf(url: string): string {
+  const end = url.indexOf('/', url.indexOf('://') + 3)
+  return end < 0 ? url : url.slice(end)
+}

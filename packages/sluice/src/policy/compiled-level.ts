@@ -3,8 +3,9 @@ import { invalidValue, shown } from '../errors.js'
 import type { Limit } from '../limits/index.js'
 import type { OnFailure, Overrides } from '../stores/index.js'
 import type { Facts } from './matching/facts.js'
+import { PathTest } from './matching/path-test.js'
 import { type Asked, RuleIndex } from './matching/rule-index.js'
-import { BlockTest, PathTest } from './matching/test.js'
+import { BlockTest } from './matching/test.js'
 import { NamedLimits } from './named-limits.js'
 import { isAboutKey } from './reading/about-key.js'
 import type { Asks, ReadLevel } from './reading/read-level.js'
@@ -28,13 +29,15 @@ export class CompiledLevel {
   readonly #keyAttributes: readonly number[]
   readonly #cost: number | string | undefined
   readonly #costAttribute: number
-  readonly #overrides: RuleIndex<NamedLimits> | undefined
+  readonly #ownOnly: readonly NamedLimits[]
+  readonly #overrides: RuleIndex<readonly NamedLimits[]> | undefined
   /** Of run-time overrides, which come as they are. */
-  readonly #atRunTime = new WeakMap<readonly Limit[], NamedLimits>()
+  readonly #atRunTime = new WeakMap<readonly Limit[], readonly NamedLimits[]>()
 
   constructor(policy: string, level: ReadLevel, facts: Facts) {
     this.name = level.name
     this.own = new NamedLimits(level.limits, `${policy}/${level.name}`)
+    this.#ownOnly = [this.own]
     this.shadow = level.shadow
     this.onFailure = level.onFailure
     this.key = level.key
@@ -44,10 +47,10 @@ export class CompiledLevel {
     this.#cost = level.cost
     this.#costAttribute = typeof level.cost === 'string' ? facts.numberOf(level.cost) : -1
     if (level.overrides.length === 0) return
-    this.#overrides = new RuleIndex(
+    this.#overrides = new RuleIndex<readonly NamedLimits[]>(
       level.overrides.map(({ asks, limits }) => {
         const isByKey = isAboutKey(asks, level.key, facts.ipv6Prefix)
-        return { item: isByKey ? this.own.with(limits) : this.#apart(asks, limits), asks: numbered(asks, facts) }
+        return { item: [isByKey ? this.own.with(limits) : this.#apart(asks, limits)], asks: numbered(asks, facts) }
       }),
     )
   }
@@ -87,27 +90,38 @@ export class CompiledLevel {
   }
 
   #said(facts: Facts, attribute: number): string {
-    const text = facts.texts[attribute]
+    const text = facts.readings[attribute]?.exact[0] ?? facts.texts[attribute]
     return `${facts.names[attribute]} is ${text === undefined ? 'absent' : shown(text)}`
   }
 
-  /** The limits in force for a key. */
-  limitsFor(facts: Facts, key: string, overrides: Overrides | undefined): NamedLimits {
+  /**
+   * The limits in force for a key. Nearly always it is one list. A request that can be read in several ways, of which an
+   * override matches only some, has to pass every list that may be meant.
+   */
+  limitsFor(facts: Facts, key: string, overrides: Overrides | undefined): readonly NamedLimits[] {
     const limits = overrides?.get(this.name, key)
     if (limits !== undefined) return this.#namedAtRunTime(limits)
-    if (this.#overrides === undefined) return this.own
-    return this.#overrides.find(facts) === 0 ? this.own : this.#overrides.at(0)
+    if (this.#overrides === undefined) return this.#ownOnly
+    const matched = this.#overrides.find(facts)
+    if (matched === 0) return this.#ownOnly
+    if (this.#overrides.isSure(0)) return this.#overrides.at(0)
+    const lists: NamedLimits[] = []
+    for (let i = 0; i < matched; i++) {
+      lists.push(...this.#overrides.at(i))
+      if (this.#overrides.isSure(i)) return lists
+    }
+    return [...lists, this.own]
   }
 
   originOf(facts: Facts, key: string, overrides: Overrides | undefined): Origin {
     if (overrides?.get(this.name, key) !== undefined) return 'run-time override'
-    return this.limitsFor(facts, key, undefined) === this.own ? 'level' : 'override'
+    return this.limitsFor(facts, key, undefined) === this.#ownOnly ? 'level' : 'override'
   }
 
-  #namedAtRunTime(limits: readonly Limit[]): NamedLimits {
+  #namedAtRunTime(limits: readonly Limit[]): readonly NamedLimits[] {
     let named = this.#atRunTime.get(limits)
     if (named === undefined) {
-      named = this.own.with(limits)
+      named = [this.own.with(limits)]
       this.#atRunTime.set(limits, named)
     }
     return named

@@ -2,7 +2,7 @@
 export { createPolicy, type OwnPolicyOptions, type StoredPolicyOptions } from './create-policy.js'
 export type { Explanation } from './explain.js'
 export type { Condition, ConditionValue, Level, Override, PolicyData, When } from './level.js'
-export type { AttributeValue } from './matching/facts.js'
+export type { AttributeValue, PathValue } from './matching/facts.js'
 export type {
   ActualCost,
   AsyncPolicy,

@@ -54,13 +54,16 @@ export class Matcher {
       const level = this.#index.at(i)
       const key = level.keyOf(facts)
       if (key === undefined) continue
-      const named = level.limitsFor(facts, key, atRunTime)
-      const { limits } = named
       const cost = look ? 0 : level.costOf(facts, callCost)
       const { name, shadow, onFailure } = level
-      const stateKey = named.keyOf(key)
-      for (let j = 0; j < limits.length; j++) {
-        demands.push({ level: name, name: named.nameOf(j), limit: limits[j], key: stateKey, cost, onFailure, shadow })
+      const lists = level.limitsFor(facts, key, atRunTime)
+      for (let k = 0; k < lists.length; k++) {
+        const named = lists[k]
+        const { limits } = named
+        const stateKey = named.keyOf(key)
+        for (let j = 0; j < limits.length; j++) {
+          demands.push({ level: name, name: named.nameOf(j), limit: limits[j], key: stateKey, cost, onFailure, shadow })
+        }
       }
     }
     return demands
@@ -74,10 +77,9 @@ export class Matcher {
       const key = level.keyOf(facts)
       if (key === undefined) return []
       const { own } = level
-      const inForce = level.limitsFor(facts, key, overrides)
-      const most = Math.max(own.limits.length, inForce.limits.length)
+      const lists = [...new Set([own, ...level.limitsFor(facts, key, overrides)])]
+      const most = Math.max(...lists.map(({ limits }) => limits.length))
       const places = Array.from({ length: most }, (_, place) => place)
-      const lists = inForce === own ? [own] : [own, inForce]
       return lists.flatMap((named) =>
         places.map((place) => ({ level: level.name, name: named.nameOf(place), key: named.keyOf(key) })),
       )

@@ -2,7 +2,7 @@ import type { PolicyProblem } from '../errors.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Explanation } from './explain.js'
-import type { AttributeValue } from './matching/facts.js'
+import type { AttributeValue, PathValue } from './matching/facts.js'
 
 /** The answer of one level that matched a request. A level with several limits has one for each. */
 export interface LevelDecision {
@@ -36,7 +36,7 @@ export interface Verdict {
  */
 export type PolicyRequest<Attribute extends string> = string extends Attribute
   ? object
-  : { readonly [A in Attribute]: AttributeValue }
+  : { readonly [A in Attribute]: A extends 'path' ? PathValue : AttributeValue }
 
 /** What `reset` may say. */
 export interface ResetOptions<LevelName extends string> {

@@ -1,5 +1,6 @@
 /** `sluice/express`: rate limiting for Express 4 and 5, and for whatever takes middleware of Connect. */
 import type { Request as ARequest, Response as AResponse } from 'express'
+import { type RequestReader, rewrittenUrl } from '../request-facts.js'
 import {
   type NodeMiddleware,
   type NodeOptions,
@@ -11,8 +12,10 @@ import {
 
 /** As much of a request of Express as is needed. */
 export interface ExpressRequest extends NodeRequest {
-  /** The whole address, also inside a router that is mounted somewhere. */
+  /** The whole target, also inside a router that is mounted somewhere. */
   readonly originalUrl?: string
+  /** Where the router is mounted that the request is in. */
+  readonly baseUrl?: string
 }
 
 /** See {@link NodeOptions}. */
@@ -40,4 +43,10 @@ export function rateLimit<Request extends ExpressRequest = ARequest, Response ex
   return nodeMiddleware(options, expressReader)
 }
 
-const expressReader = { ...reader, url: ({ originalUrl, url }: ExpressRequest) => originalUrl ?? url ?? '' }
+/** How requests of Express are read, and those of Nest, also on Fastify. */
+export const expressReader: RequestReader<ExpressRequest> = {
+  ...reader,
+  url: ({ baseUrl = '', url, originalUrl }) =>
+    // A router that is mounted somewhere has taken its own path off the URL, unless that begins with an origin.
+    rewrittenUrl(url?.startsWith('/') ? baseUrl + url : originalUrl, originalUrl ?? url),
+}

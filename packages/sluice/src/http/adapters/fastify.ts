@@ -5,7 +5,7 @@ import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { lowerCase, mergeFields, withoutBodyFields } from '../merge-fields.js'
-import type { RequestReader } from '../request-facts.js'
+import { type RequestReader, rewrittenUrl } from '../request-facts.js'
 import { admit, goesAtOnce } from './admit.js'
 import { attemptAll, errorOf } from './attempt.js'
 import { fieldText } from './node.js'
@@ -14,6 +14,8 @@ import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-mes
 /** As much of a request of Fastify as is needed. */
 export interface FastifyRequestLike {
   readonly method: string
+  readonly url: string
+  /** Before `rewriteUrl`. */
   readonly originalUrl: string
   readonly headers: NodeRequest['headers']
   readonly socket: NodeRequest['socket']
@@ -61,7 +63,7 @@ export type FastifyRateLimit = (app: FastifyLike, options: object, done: (error?
 
 const reader: RequestReader<FastifyRequestLike> = {
   method: ({ method }) => method,
-  url: ({ originalUrl }) => originalUrl,
+  url: ({ url, originalUrl }) => rewrittenUrl(url, originalUrl),
   remoteAddress: ({ socket }) => remoteAddressOf(socket),
   field: ({ headers }, name) => fieldText(headers[name]),
 }

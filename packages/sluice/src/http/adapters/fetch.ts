@@ -4,6 +4,7 @@ import type { Awaitable } from '../../stores/index.js'
 import { mapped } from '../gate.js'
 import { Guard, type Passage } from '../guard.js'
 import { atOnce, type GuardOptions } from '../guard-options.js'
+import { targetOf } from '../request-facts.js'
 import { turn } from '../turn.js'
 import { denial, ownDenial, telling, withFields } from './web-response.js'
 
@@ -53,7 +54,7 @@ export function rateLimit<Rest extends readonly unknown[] = any[]>(options: Fetc
     options,
     {
       method: ({ method }) => method,
-      url: ({ url }) => url,
+      url: ({ url }) => targetOf(url),
       ...(address && {
         remoteAddress: (request: Request) => atOnce('address', address(request, ...rest)) ?? undefined,
       }),

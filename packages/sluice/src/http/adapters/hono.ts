@@ -6,6 +6,7 @@ import type { Fields } from '../dialects.js'
 import { unknownAddress } from '../gate.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
+import { targetOf } from '../request-facts.js'
 import { turn } from '../turn.js'
 import { remoteAddressOf } from './node-messages.js'
 import { ownDenial, telling, withFields } from './web-response.js'
@@ -56,7 +57,7 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
     options,
     {
       method: ({ req }) => req.method,
-      url: ({ req }) => req.url,
+      url: ({ req }) => targetOf(req.url),
       remoteAddress: (context) => (address === undefined ? nodeAddress(context) : address(context)),
       field: ({ req }, name) => req.header(name),
     },

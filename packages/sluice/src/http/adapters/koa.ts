@@ -5,6 +5,7 @@ import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { withoutBodyFields } from '../merge-fields.js'
+import { rewrittenUrl } from '../request-facts.js'
 import { admit, goesAtOnce } from './admit.js'
 import { fieldText, setFields } from './node.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
@@ -12,6 +13,7 @@ import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-mes
 /** As much of a context of Koa as is needed. */
 export interface KoaContextLike {
   readonly method: string
+  readonly url: string
   readonly originalUrl: string
   readonly req: NodeRequest
   readonly res: NodeResponse
@@ -48,7 +50,7 @@ export function rateLimit<C extends KoaContextLike = Context>(options: KoaOption
     options,
     {
       method: ({ method }) => method,
-      url: ({ originalUrl }) => originalUrl,
+      url: ({ url, originalUrl }) => rewrittenUrl(url, originalUrl),
       remoteAddress: ({ req }) => remoteAddressOf(req.socket),
       field: (context, name) => context.get(name),
     },

@@ -5,8 +5,7 @@ import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { mergeFields } from '../merge-fields.js'
 import { admit, goesAtOnce } from './admit.js'
-import type { ExpressRequest } from './express.js'
-import { reader } from './node.js'
+import { type ExpressRequest, expressReader } from './express.js'
 import type { NodeResponse } from './node-messages.js'
 
 /** See {@link GuardOptions}: a request is that of Express or of Fastify, whichever the application is on. */
@@ -37,10 +36,7 @@ export class RateLimitGuard implements CanActivate {
   readonly #guard: Guard<ExpressRequest>
 
   constructor(options: NestOptions) {
-    this.#guard = new Guard(options, {
-      ...reader,
-      url: ({ originalUrl, url }: ExpressRequest) => originalUrl ?? url ?? '',
-    })
+    this.#guard = new Guard(options, expressReader)
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {

@@ -1,9 +1,12 @@
 import { type Address, clientOf, parseAddress } from '../../addresses/index.js'
 import { invalidType } from '../../errors.js'
-import { plainPath } from './plain-path.js'
+import { PathReadings, plainPath } from './path-readings.js'
 
 /** What an attribute of a request may be. `null`, `undefined` and an empty text all mean that it is absent. */
 export type AttributeValue = string | number | boolean | null | undefined
+
+/** A path may be a list: what a request asked for, and what that was rewritten to. A level is met by any of them. */
+export type PathValue = AttributeValue | readonly string[]
 
 /** How an attribute's text is read, by what it is called. */
 export type Kind = 'text' | 'method' | 'path' | 'address'
@@ -15,14 +18,27 @@ export function kindOf(attribute: string): Kind {
   return attribute === 'ip' ? 'address' : 'text'
 }
 
+/** The texts that an attribute may be taken for. `exact` has capitals, and `folded` has small letters for them. */
+interface Readings {
+  readonly exact: readonly string[]
+  readonly folded: readonly string[]
+}
+
+/** Routers answer HEAD by the handler of GET where there is no other. */
+const HEAD: Readings = { exact: ['HEAD', 'GET'], folded: ['HEAD', 'GET'] }
+
 /**
  * The attributes that a policy asks about, of one request at a time. They are known by numbers, so that each is looked up
  * and made plain once a request, however many levels ask.
  */
 export class Facts {
   readonly names: string[] = []
-  /** Of each attribute, or `undefined` if it is absent. */
+  /** Of each attribute, or `undefined` if it is absent. Of one with readings, it says only that it is there. */
   readonly texts: (string | undefined)[] = []
+  /** Of each attribute that can be taken for several texts: an odd path, or the method HEAD. */
+  readonly readings: (Readings | undefined)[] = []
+  /** Is there one? */
+  isAmbiguous = false
   readonly #kinds: Kind[] = []
   readonly #onlyOwn: boolean[] = []
   /** `null` until somebody asks. */
@@ -51,9 +67,15 @@ export class Facts {
   read(request: Readonly<Record<string, unknown>>): void {
     const { names, texts } = this
     const reading = ++this.#readings
+    this.isAmbiguous = false
     for (let i = 0; i < names.length; i++) {
       const name = names[i]
       const value = this.#onlyOwn[i] ? ownValue(request, name) : request[name]
+      this.readings[i] = undefined
+      if (typeof value === 'object' && value !== null) {
+        texts[i] = this.#readTargets(i, value)
+        continue
+      }
       const text = typeof value === 'string' ? value : textOf(name, value)
       texts[i] = text
       if (text === '') texts[i] = undefined
@@ -77,24 +99,49 @@ export class Facts {
   /** An attribute's text as a part of a key. */
   keyText(attribute: number): string | undefined {
     const text = this.texts[attribute]
-    return text !== undefined && this.#kinds[attribute] === 'address' ? clientOf(text, this.ipv6Prefix) : text
+    if (text === undefined) return undefined
+    const readings = this.readings[attribute]
+    // So that no spelling of a path, and no HEAD for a GET, has a quota of its own.
+    if (readings !== undefined) return readings instanceof PathReadings ? readings.key : readings.exact[1]
+    return this.#kinds[attribute] === 'address' ? clientOf(text, this.ipv6Prefix) : text
+  }
+
+  #readTargets(attribute: number, value: object): string | undefined {
+    if (this.#kinds[attribute] !== 'path' || !isTexts(value)) return textOf(this.names[attribute], value)
+    const targets = value.filter((each) => each !== '')
+    if (targets.length === 0) return undefined
+    this.#setReadings(attribute, new PathReadings(targets))
+    return targets[0]
   }
 
   #readPlain(attribute: number, kind: Kind, text: string): void {
-    if (kind === 'path') this.texts[attribute] = plainPath(text)
-    else if (kind === 'address') this.#addresses[attribute] = null
+    if (kind === 'path') {
+      const plain = plainPath(text)
+      if (plain === undefined) this.#setReadings(attribute, new PathReadings([text]))
+      else this.texts[attribute] = plain
+    } else if (kind === 'address') this.#addresses[attribute] = null
     else {
       if (text !== this.#method) {
         this.#method = text
         this.#capitals = text.toUpperCase()
       }
       this.texts[attribute] = this.#capitals
+      if (this.#capitals === 'HEAD') this.#setReadings(attribute, HEAD)
     }
+  }
+
+  #setReadings(attribute: number, readings: Readings): void {
+    this.readings[attribute] = readings
+    this.isAmbiguous = true
   }
 }
 
 function ownValue(request: object, name: string): unknown {
   return Object.hasOwn(request, name) ? request[name as keyof object] : undefined
+}
+
+function isTexts(value: object): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }
 
 function textOf(name: string, value: unknown): string | undefined {

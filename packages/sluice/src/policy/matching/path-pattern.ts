@@ -1,5 +1,6 @@
 import { invalidType, invalidValue } from '../../errors.js'
-import { plainSegment } from './plain-path.js'
+import { decodedSegment } from './escapes.js'
+import { MOST_SEGMENTS } from './path-readings.js'
 
 /**
  * A path by its segments: each is a text, or any one segment. An open pattern also matches everything below. There is
@@ -11,7 +12,6 @@ export interface PathPattern {
   readonly open: boolean
 }
 
-const MOST_SEGMENTS = 100
 const WANTED = "a path such as '/v1/charges', '/v1/charges/:id' or '/v1/**'"
 
 /** Reads a pattern; an error names `option` and says what is wrong with it. */
@@ -32,9 +32,14 @@ function segmentOf(option: string, part: string, pattern: string): string | unde
   if (/[*():+\\{}<>$^|]/.test(part)) {
     throw invalidValue(option, `${WANTED}: a segment is a text, ':name' or '*' as a whole, or '**' at the end`, pattern)
   }
-  const segment = plainSegment(part)
+  const segment = decodedSegment(part)
   if (segment !== '' && segment !== '.' && segment !== '..') return segment
   throw invalidValue(option, `${WANTED}, without empty segments, '.' and '..', which no path has`, pattern)
+}
+
+/** The pattern in small letters. */
+export function folded({ segments, open }: PathPattern): PathPattern {
+  return { segments: segments.map((segment) => segment?.toLowerCase()), open }
 }
 
 /** The one path that the pattern matches, if there is only one, in the one way to write it. */

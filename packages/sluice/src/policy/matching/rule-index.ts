@@ -1,9 +1,10 @@
 import { TextFilter } from '../../stores/text-filter.js'
 import { BlockTable } from './block-table.js'
 import type { Facts } from './facts.js'
-import { onlyPath, type PathPattern } from './path-pattern.js'
+import { folded, onlyPath, type PathPattern } from './path-pattern.js'
+import { PathTest } from './path-test.js'
 import { PathTrie } from './path-trie.js'
-import { BlockTest, EqualTest, PathTest, type Test } from './test.js'
+import { BlockTest, EqualTest, positive, type Test } from './test.js'
 
 /** What must be so of an attribute. */
 export interface Asked {
@@ -19,6 +20,8 @@ export interface Rule<T> {
 
 interface Entry<T> extends Rule<T> {
   readonly place: number
+  /** Does it ask about a path? Then capitals may keep it from being sure. */
+  readonly asksPath: boolean
   /** What is asked besides what the entry was found by. */
   others: readonly Asked[]
   /** The search that has found it already. */
@@ -45,7 +48,7 @@ class Drawer<T> {
   add(test: EqualTest | PathTest | BlockTest, entry: Entry<T>): void {
     if (test.orAbsent) this.absent.push(entry)
     if (test instanceof EqualTest) for (const text of test.texts) push(this.equal, text, entry)
-    else if (test instanceof PathTest) for (const pattern of test.patterns) this.#addPath(pattern, entry)
+    else if (test instanceof PathTest) for (const pattern of test.patterns) this.#addPath(folded(pattern), entry)
     else {
       this.blocks ??= new BlockTable()
       for (const block of test.blocks) this.blocks.add(block, entry)
@@ -89,7 +92,8 @@ export class RuleIndex<T> {
   constructor(rules: readonly Rule<T>[]) {
     const counts = countsOf(rules)
     for (const [place, { item, asks }] of rules.entries()) {
-      const entry: Entry<T> = { item, asks, place, others: asks, seen: 0 }
+      const asksPath = asks.some(({ test }) => positive(test) instanceof PathTest)
+      const entry: Entry<T> = { item, asks, place, asksPath, others: asks, seen: 0 }
       const by = rarest(asks, counts, rules.length)
       if (by === undefined) this.#rest.push(entry)
       else {
@@ -115,15 +119,35 @@ export class RuleIndex<T> {
     return this.#found[place].item
   }
 
+  /** Does the rule at a place apply however the request of the last search is read? */
+  isSure(place: number): boolean {
+    const { asks, asksPath } = this.#found[place]
+    if (!asksPath && !this.#facts.isAmbiguous) return true
+    return asks.every(({ test, attribute }) => test.surelyMatches(this.#facts, attribute))
+  }
+
   #open(drawer: Drawer<T>, facts: Facts): void {
     const text = facts.texts[drawer.attribute]
-    const entries = text === undefined ? drawer.absent : drawer.with(text)
-    if (entries !== undefined) for (let i = 0; i < entries.length; i++) this.#consider(entries[i])
-    if (text === undefined) return
-    drawer.paths?.find(text, this.#consider)
+    if (text === undefined) {
+      this.#considerAll(drawer.absent)
+      return
+    }
+    const readings = facts.readings[drawer.attribute]?.folded
+    if (readings === undefined) this.#look(drawer, text)
+    else for (let i = 0; i < readings.length; i++) this.#look(drawer, readings[i])
     if (drawer.blocks === undefined) return
     const address = facts.address(drawer.attribute)
     if (address !== undefined) drawer.blocks.find(address, this.#consider)
+  }
+
+  #look(drawer: Drawer<T>, text: string): void {
+    const entries = drawer.with(text)
+    if (entries !== undefined) this.#considerAll(entries)
+    drawer.paths?.find(text, this.#consider)
+  }
+
+  #considerAll(entries: readonly Entry<T>[]): void {
+    for (let i = 0; i < entries.length; i++) this.#consider(entries[i])
   }
 
   readonly #consider = (entry: Entry<T>) => {
@@ -174,7 +198,7 @@ function marksOf({ attribute, test }: Findable): readonly string[] | undefined {
     for (const { network, prefix } of test.blocks) marks.push(`${attribute} in ${network}/${prefix}`)
   } else {
     if (test.patterns.some(({ segments }) => segments.every((segment) => segment === undefined))) return undefined
-    for (const { segments, open } of test.patterns)
+    for (const { segments, open } of test.patterns.map(folded))
       marks.push(`${attribute} ${open ? 'below' : 'at'} ${segments.join('/')}`)
   }
   return marks

@@ -2,11 +2,12 @@
 import type { Block } from '../../addresses/index.js'
 import { BlockTable } from './block-table.js'
 import type { Facts } from './facts.js'
-import { onlyPath, type PathPattern } from './path-pattern.js'
-import { PathTrie } from './path-trie.js'
 
 export interface Test {
+  /** May the attribute be taken for what is asked? A level applies if it may. */
   matches(facts: Facts, attribute: number): boolean
+  /** Is it what is asked, however it is read? An exemption applies only if it is. */
+  surelyMatches(facts: Facts, attribute: number): boolean
 }
 
 /** One of these texts; or absent, if that is among them. */
@@ -21,32 +22,14 @@ export class EqualTest implements Test {
 
   matches(facts: Facts, attribute: number): boolean {
     const text = facts.texts[attribute]
-    return text === undefined ? this.orAbsent : this.texts.has(text)
-  }
-}
-
-/** A path that one of these patterns matches. */
-export class PathTest implements Test {
-  readonly patterns: readonly PathPattern[]
-  readonly orAbsent: boolean
-  readonly #exact: ReadonlySet<string>
-  readonly #others: PathTrie<PathPattern> | undefined
-
-  constructor(patterns: readonly PathPattern[], orAbsent: boolean) {
-    this.patterns = patterns
-    this.orAbsent = orAbsent
-    this.#exact = new Set(patterns.flatMap((pattern) => onlyPath(pattern) ?? []))
-    for (const pattern of patterns) {
-      if (onlyPath(pattern) !== undefined) continue
-      this.#others ??= new PathTrie()
-      this.#others.add(pattern, pattern)
-    }
-  }
-
-  matches(facts: Facts, attribute: number): boolean {
-    const text = facts.texts[attribute]
     if (text === undefined) return this.orAbsent
-    return this.#exact.has(text) || this.#others?.has(text) === true
+    const readings = facts.readings[attribute]?.exact
+    return readings === undefined ? this.texts.has(text) : readings.some((each) => this.texts.has(each))
+  }
+
+  surelyMatches(facts: Facts, attribute: number): boolean {
+    const text = facts.texts[attribute]
+    return text === undefined ? this.orAbsent : this.texts.has(text)
   }
 }
 
@@ -67,9 +50,13 @@ export class BlockTest implements Test {
     const address = facts.address(attribute)
     return address !== undefined && this.#table.has(address)
   }
+
+  surelyMatches(facts: Facts, attribute: number): boolean {
+    return this.matches(facts, attribute)
+  }
 }
 
-/** Whatever another test does not match; of `null`, what is present. */
+/** Everything that another test does not surely match; of `null`, everything that is present. */
 export class NotTest implements Test {
   readonly test: Test
 
@@ -78,6 +65,15 @@ export class NotTest implements Test {
   }
 
   matches(facts: Facts, attribute: number): boolean {
+    return !this.test.surelyMatches(facts, attribute)
+  }
+
+  surelyMatches(facts: Facts, attribute: number): boolean {
     return !this.test.matches(facts, attribute)
   }
+}
+
+/** What a test is about, if it is the opposite of another. */
+export function positive(test: Test): Test {
+  return test instanceof NotTest ? test.test : test
 }

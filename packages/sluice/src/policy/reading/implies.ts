@@ -1,6 +1,7 @@
 import { type Block, contains } from '../../addresses/index.js'
 import type { PathPattern } from '../matching/path-pattern.js'
-import { BlockTest, EqualTest, NotTest, PathTest, type Test } from '../matching/test.js'
+import { PathTest } from '../matching/path-test.js'
+import { BlockTest, EqualTest, NotTest, type Test } from '../matching/test.js'
 
 /** Longer lists of patterns or blocks are not compared, each with each. */
 const MOST_COMPARED = 10_000

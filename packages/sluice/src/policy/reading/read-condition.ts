@@ -3,7 +3,8 @@ import { shown } from '../../errors.js'
 import { nearest } from '../../limits/options.js'
 import { kindOf } from '../matching/facts.js'
 import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js'
-import { BlockTest, EqualTest, NotTest, PathTest, type Test } from '../matching/test.js'
+import { PathTest } from '../matching/path-test.js'
+import { BlockTest, EqualTest, NotTest, type Test } from '../matching/test.js'
 import type { Path, Problems } from './problems.js'
 
 /** What Node.js accepts in a request, so what else is written must be a mistake. */

@@ -113,7 +113,7 @@ test('a pattern has at most a hundred segments', () => {
 })
 
 // Few names, so that random patterns and paths meet; some of them have a meaning to somebody.
-const names = fc.constantFrom('a', 'b', 'A', '__proto__', 'constructor', '%2F', 'é')
+const names = fc.constantFrom('a', 'b', 'A', '__proto__', 'constructor', 'é')
 const patterns = fc
   .tuple(fc.array(fc.oneof(names, fc.constantFrom('*', ':id', ':a')), { maxLength: 5 }), fc.boolean())
   .map(([segments, open]) => `/${[...segments, ...(open ? ['**'] : [])].join('/')}`)
@@ -172,7 +172,7 @@ test('a path is walked once, however many segments are free and however long it 
   expect(found).toEqual(['**'])
 })
 
-test('the levels of a policy are those whose patterns match', () => {
+test('the levels of a policy are those whose patterns match, in capitals or not', () => {
   fc.assert(
     fc.property(fc.array(patterns, { minLength: 1, maxLength: 30 }), paths, (all, path) => {
       const policy = createPolicy({
@@ -186,7 +186,7 @@ test('the levels of a policy are those whose patterns match', () => {
       })
       const keys = Object.fromEntries(all.map((_, i) => [`key${i}`, 'k']))
       const expected = all.flatMap((pattern, i) =>
-        oracle(segmentsOf(pattern), segmentsOf(path)) ? [`level-${i}`] : [],
+        oracle(segmentsOf(pattern.toLowerCase()), segmentsOf(path.toLowerCase())) ? [`level-${i}`] : [],
       )
       expect(policy.check({ path, ...keys }).levels.map(({ name }) => name)).toEqual(expected)
     }),

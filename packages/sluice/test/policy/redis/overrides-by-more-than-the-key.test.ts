@@ -54,12 +54,29 @@ onBothStores((own) => {
       limit: day(10),
       overrides: [
         { when: { method: 'GET' }, limit: day(20) },
+        { when: { method: 'PUT' }, limit: day(5) },
+      ],
+    })
+    await policy.check({ user: 'u', method: 'GET' }, { cost: 7 })
+    await policy.check({ user: 'u', method: 'PUT' }, { cost: 2 })
+    expect([await left(policy, 'POST'), await left(policy, 'GET'), await left(policy, 'PUT')]).toEqual([10, 13, 3])
+  })
+
+  it('HEAD, which a handler of GET may answer, counts under an override for GET and under its own', async () => {
+    const policy = create({
+      limit: day(10),
+      overrides: [
+        { when: { method: 'GET' }, limit: day(20) },
         { when: { method: 'HEAD' }, limit: day(5) },
       ],
     })
     await policy.check({ user: 'u', method: 'GET' }, { cost: 7 })
-    await policy.check({ user: 'u', method: 'HEAD' }, { cost: 2 })
-    expect([await left(policy, 'POST'), await left(policy, 'GET'), await left(policy, 'HEAD')]).toEqual([10, 13, 3])
+    const { levels } = await policy.check({ user: 'u', method: 'HEAD' }, { cost: 2 })
+    expect(levels.map(({ decision }) => [decision.quota, decision.remaining])).toEqual([
+      [20, 11],
+      [5, 3],
+    ])
+    expect(await left(policy, 'POST')).toBe(10)
   })
 
   it('an override by the key alone counts with what its level has taken', async () => {

@@ -1,0 +1,164 @@
+import { decodedSegment, undecodedSegment } from './escapes.js'
+
+/** A pattern has at most so many segments, and of a path only one more counts. */
+export const MOST_SEGMENTS = 100
+
+const [SLASH, DOT, PERCENT, QUESTION, HASH, SEMICOLON, BACKSLASH, CAPITAL_A, CAPITAL_Z, TILDE] = [...'/.%?#;\\AZ~'].map(
+  (each) => each.charCodeAt(0),
+)
+
+/**
+ * The path of a target that all routers read alike, or `undefined` if they may not: `/v1/charges?page=2` is
+ * `/v1/charges`. Written out, because nearly every request is plain and a regular expression takes three times as long.
+ */
+export function plainPath(target: string): string | undefined {
+  if (target.charCodeAt(0) !== SLASH) return undefined
+  let last = SLASH
+  let end = 1
+  for (; end < target.length; end++) {
+    const char = target.charCodeAt(end)
+    if (char === QUESTION) break
+    if (char === PERCENT || char === HASH || char === SEMICOLON || char === BACKSLASH) return undefined
+    if ((char >= CAPITAL_A && char <= CAPITAL_Z) || char > TILDE) return undefined
+    if (last === SLASH && (char === SLASH || char === DOT)) return undefined
+    last = char
+  }
+  if (last === SLASH && end > 1) return undefined
+  return end === target.length ? target : target.slice(0, end)
+}
+
+/**
+ * A path as the routers of HTTP frameworks may read it. They disagree: Express compares the text as it came and ignores
+ * capitals, Fastify decodes escapes first (and version 4 cuts at `;`), Hono and other users of `URL` resolve `..` and turn
+ * `\\` into `/`. A level must not be walked around by a spelling that a router accepts, so a condition is tried on all
+ * readings of a path. `/graphql/%2E%2E` is `/graphql/..` for Fastify, and `/` for Hono.
+ */
+export class PathReadings {
+  /** Each reading once, cut behind the segment after the last that a pattern can have. */
+  readonly exact: readonly string[]
+  /** The same in small letters. */
+  readonly folded: readonly string[]
+  readonly #target: string
+
+  /** Of one target, or of several: what a request asked for, and what that was rewritten to. */
+  constructor(targets: readonly string[]) {
+    const readings = new Set<string>()
+    for (const target of targets) for (const path of pathsOf(target)) addReadings(readings, path)
+    this.exact = [...readings]
+    this.folded = [...new Set(this.exact.map((each) => each.toLowerCase()))]
+    this.#target = targets[0]
+  }
+
+  /** What the path is called in keys. Two targets that a router takes for the same have the same: the coarsest reading. */
+  get key(): string {
+    const [path] = pathsOf(this.#target)
+    return path === '*'
+      ? path
+      : textOf(whole(path.split(';', 1)[0], SLASHES_AND_BACKSLASHES).map(decodedSegment)).toLowerCase()
+  }
+}
+
+/** An origin, as in `http://example.com/path`. With a base, `URL` takes `//example.com/path` for the same. */
+const ABSOLUTE = /^(?:[a-z][a-z\d+.-]*:[/\\]{2}|[/\\]{2,})[^/\\?#]*(.*)$/is
+
+/** A reading that only `/**` matches. It keeps a target from exemptions if a router may take all of it for a path. */
+const UNKNOWN = '/\0'
+
+/** The path of a target, without origin and query, in each way that routers find it. */
+function pathsOf(target: string): readonly string[] {
+  // OPTIONS may be about no path at all.
+  if (target === '*') return ['*']
+  const trimmed = target.trimEnd()
+  if (trimmed !== target) return [...pathsOf(trimmed), withoutQuery(target)]
+  const [, rest] = ABSOLUTE.exec(target) ?? []
+  const paths: string[] = []
+  if (rest === undefined || /^[/\\]/.test(target)) paths.push(withoutQuery(target))
+  if (rest !== undefined) paths.push(withoutQuery(rest))
+  // Fastify looks for the first slash, even behind a question mark.
+  if (rest !== undefined && /^[?#].*[/]/s.test(rest)) paths.push(withoutQuery(rest.slice(rest.indexOf('/'))))
+  if ((rest !== undefined && !/^[/\\]/.test(target)) || /^[^?]*#/.test(target)) paths.push(UNKNOWN)
+  return paths
+}
+
+function withoutQuery(text: string): string {
+  const end = text.search(/[?#]/)
+  const path = end < 0 ? text : text.slice(0, end)
+  return /^[/\\]/.test(path) ? path : `/${path}`
+}
+
+/** What routers may disagree about. */
+const ODD = /[%\\;]|\/[/.]|\/$/
+
+function addReadings(readings: Set<string>, path: string): void {
+  if (!ODD.test(path)) {
+    readings.add(path)
+    return
+  }
+  const slashed = path.replaceAll('\\', '/')
+  const cut = path.split(';', 1)[0]
+  // As it came, perhaps with backslashes for slashes: Express, Koa.
+  for (const text of new Set([path, slashed])) add(readings, split(text), undecodedSegment)
+  // Decoded, perhaps cut at a semicolon, perhaps with several slashes as one: Fastify.
+  for (const text of new Set([path, cut])) {
+    add(readings, split(text), decodedSegment)
+    if (text.includes('//')) add(readings, split(text).filter(isNotEmpty), decodedSegment)
+  }
+  // Resolved, and perhaps decoded after that: `URL`, Hono.
+  const resolved = resolve(split(slashed))
+  add(readings, resolved, undecodedSegment)
+  add(readings, resolved, decodedSegment)
+  // Decoded as a whole and then resolved: nginx and other proxies, servers of static files.
+  for (const text of new Set([path, cut])) {
+    add(readings, whole(text, SLASHES), decodedSegment)
+    add(readings, whole(text, SLASHES_AND_BACKSLASHES), decodedSegment)
+  }
+}
+
+const SLASHES = /%2f/gi
+const SLASHES_AND_BACKSLASHES = /%2f|%5c|\\/gi
+
+function split(path: string): string[] {
+  return path.slice(1).split('/')
+}
+
+/** Adds a reading with the slash at its end, if it has one, and without. */
+function add(readings: Set<string>, segments: readonly string[], read: (segment: string) => string): void {
+  const first = segments.slice(0, MOST_SEGMENTS + 1).map(read)
+  readings.add(textOf(first))
+  if (first.length > 1 && first.at(-1) === '') readings.add(textOf(first.slice(0, -1)))
+}
+
+function textOf(segments: readonly string[]): string {
+  return `/${segments.join('/')}`
+}
+
+/** Escaped slashes, and whatever else is said to be one, count as slashes here, and several slashes as one. */
+function whole(path: string, slashes: RegExp): readonly string[] {
+  const segments = split(path.replace(slashes, '/')).filter(isNotEmpty)
+  return resolve(segments).filter(isNotEmpty)
+}
+
+function isNotEmpty(segment: string): boolean {
+  return segment !== ''
+}
+
+/** Without `.` and `..`, as `URL` does it: `..` takes away the segment before it, even an empty one. */
+function resolve(segments: readonly string[]): string[] {
+  const resolved: string[] = []
+  let isFolder = false
+  for (const segment of segments) {
+    const isUp = isDots(segment, TWO_DOTS)
+    isFolder = isUp || isDots(segment, ONE_DOT)
+    if (isUp) resolved.pop()
+    else if (!isFolder) resolved.push(segment)
+  }
+  // What ends in dots is a folder: `/a/b/..` is `/a/`.
+  return isFolder ? [...resolved, ''] : resolved
+}
+
+const ONE_DOT = /^(?:\.|%2e)$/i
+const TWO_DOTS = /^(?:\.|%2e){2}$/i
+
+function isDots(segment: string, dots: RegExp): boolean {
+  return segment.length <= 6 && dots.test(segment)
+}

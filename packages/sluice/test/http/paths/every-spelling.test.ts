@@ -1,0 +1,49 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { type RawResponse, rawRequests } from './raw-requests.js'
+import { APPS } from './routed-apps.js'
+import { levelsOf } from './routes.js'
+import { spellings } from './spellings.js'
+
+const KNOWN = [
+  ...['/graphql/..', '/graphql/%2e%2e', '/api/search/%2e%2e', '/api/search/..\\..\\x', '/v1/charges;x', '/GRAPHQL'],
+  ...['/v1/charges\xa0', '/v1/charges#x', 'http://h?q/v1/charges', '/%67raphql', '/v1//charges', '/api/search/'],
+  ...[
+    '/%68ealth',
+    '/HEALTH',
+    '/health/',
+    '/health/..',
+    '/static/../v1/charges',
+    '/static\\..\\x',
+    '/health;x',
+    '/health',
+  ],
+]
+
+/** For a longer look, with other spellings: `SPELLINGS=100000 SEED=1 npx vitest run every-spelling`. */
+const COUNT = Number(process.env.SPELLINGS ?? 2_500)
+const SEED = Number(process.env.SEED ?? 20_261_117)
+
+/** The levels that a response tells of. */
+function asked({ head }: RawResponse): readonly string[] {
+  const policy = /^ratelimit-policy: (.*)$/im.exec(head)?.[1] ?? ''
+  return [...policy.matchAll(/"(\w+)"/g)].map(([, name]) => name)
+}
+
+test.each(Object.entries(APPS))('%s: no handler runs for a spelling whose level was not asked', async (_, start) => {
+  const app = await start()
+  onTestFinished(() => app.close())
+  const slipped: string[] = []
+  const reached: Record<string, number> = {}
+  await rawRequests(app.port, 'POST', [...KNOWN, ...spellings(COUNT, SEED)], (target, response) => {
+    if (response.status !== 200 && response.status !== 201) return
+    const levels = asked(response)
+    const missing = levelsOf(response.body).filter((level) => !levels.includes(level))
+    if (missing.length > 0) slipped.push(`${JSON.stringify(target)} ran ${response.body} without ${missing}`)
+    reached[response.body] = (reached[response.body] ?? 0) + 1
+  })
+  expect(slipped.slice(0, 20)).toEqual([])
+  // Every handler is reached, and most by many spellings, or the test would show nothing.
+  for (const route of ['graphql', 'search', 'charges', 'health', 'static', 'other'])
+    expect(reached[route]).toBeGreaterThan(0)
+  expect(reached.graphql).toBeGreaterThan(100)
+})

@@ -1,0 +1,39 @@
+import { createPolicy, fixedWindow } from 'sluice'
+
+/**
+ * The routes of every application here, by name. A handler answers with the name of its route. `under` routes take all
+ * that begins with their path, and `other` takes what no route takes.
+ */
+export const ROUTES = {
+  graphql: { under: '/graphql' },
+  search: { one: '/api/search' },
+  charges: { at: '/v1/charges' },
+  report: { at: '/Report' },
+  health: { at: '/health' },
+  static: { under: '/static' },
+} as const
+
+export type RouteName = keyof typeof ROUTES | 'other'
+
+const LIMITED = ['graphql', 'search', 'charges', 'report']
+const EXEMPT = ['health', 'static']
+
+const limit = fixedWindow({ quota: 1_000_000_000, window: '1d' })
+
+/** A level for each limited route, and one for all but the exempt routes. */
+export function routePolicy() {
+  return createPolicy({
+    levels: [
+      { name: 'graphql', when: { path: '/graphql/**' }, limit },
+      { name: 'search', when: { path: '/api/search/:term' }, limit },
+      { name: 'charges', when: { path: '/v1/charges' }, limit },
+      { name: 'report', when: { path: '/Report' }, limit },
+      { name: 'rest', when: { path: { not: ['/health', '/static/**'] } }, limit },
+    ],
+  })
+}
+
+/** The levels that must have been asked when the handler of a route ran. */
+export function levelsOf(route: string): readonly string[] {
+  return [...(LIMITED.includes(route) ? [route] : []), ...(EXEMPT.includes(route) ? [] : ['rest'])]
+}
