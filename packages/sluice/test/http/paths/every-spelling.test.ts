@@ -45,5 +45,5 @@ test.each(Object.entries(APPS))('%s: no handler runs for a spelling whose level 
   // Every handler is reached, and most by many spellings, or the test would show nothing.
   for (const route of ['graphql', 'search', 'charges', 'health', 'static', 'other'])
     expect(reached[route]).toBeGreaterThan(0)
-  expect(reached.graphql).toBeGreaterThan(100)
+  expect(reached.graphql).toBeGreaterThan(40)
 })
