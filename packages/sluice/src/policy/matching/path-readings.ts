@@ -86,29 +86,35 @@ function withoutQuery(text: string): string {
   return /^[/\\]/.test(path) ? path : `/${path}`
 }
 
-/** What routers may disagree about. */
+/** What routers may disagree about, and what makes some of them take other segments for those of the path. */
 const ODD = /[%\\;]|\/[/.]|\/$/
+const OTHER_SEGMENTS = /\\|\/[/.]|%(?:2[ef]|5c)/i
 
 function addReadings(readings: Set<string>, path: string): void {
   if (!ODD.test(path)) {
     readings.add(path)
     return
   }
-  const slashed = path.replaceAll('\\', '/')
+  // As it came: Express, Koa. Decoded: Fastify. Cut at a semicolon, perhaps: Fastify 4.
+  add(readings, split(path), undecodedSegment)
+  add(readings, split(path), decodedSegment)
   const cut = path.split(';', 1)[0]
-  // As it came, perhaps with backslashes for slashes: Express, Koa.
-  for (const text of new Set([path, slashed])) add(readings, split(text), undecodedSegment)
-  // Decoded, perhaps cut at a semicolon, perhaps with several slashes as one: Fastify.
-  for (const text of new Set([path, cut])) {
-    add(readings, split(text), decodedSegment)
-    if (text.includes('//')) add(readings, split(text).filter(isNotEmpty), decodedSegment)
-  }
+  if (cut !== path) add(readings, split(cut), decodedSegment)
+  if (OTHER_SEGMENTS.test(path)) addOtherSegments(readings, path, cut)
+}
+
+function addOtherSegments(readings: Set<string>, path: string, cut: string): void {
+  const slashed = path.replaceAll('\\', '/')
+  // With backslashes for slashes: Express, Koa, where there is a `#` too.
+  add(readings, split(slashed), undecodedSegment)
   // Resolved, and perhaps decoded after that: `URL`, Hono.
   const resolved = resolve(split(slashed))
   add(readings, resolved, undecodedSegment)
   add(readings, resolved, decodedSegment)
-  // Decoded as a whole and then resolved: nginx and other proxies, servers of static files.
   for (const text of new Set([path, cut])) {
+    // With several slashes as one: Fastify, if told so.
+    add(readings, split(text).filter(isNotEmpty), decodedSegment)
+    // Decoded as a whole and then resolved: nginx and other proxies, servers of static files.
     add(readings, whole(text, SLASHES), decodedSegment)
     add(readings, whole(text, SLASHES_AND_BACKSLASHES), decodedSegment)
   }
