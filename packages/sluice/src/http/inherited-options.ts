@@ -40,7 +40,7 @@ export function inheritedOptions<Options extends GuardOptions<never>>(
 
 /** Two limits of one name on one store would take from each other. */
 function mayShareStore(own: GuardOptions<never>, before: GuardOptions<never>): boolean {
-  if (own.store !== undefined || before.store === undefined) return own.store === undefined
+  if (own.store !== undefined || before.store === undefined) return false
   if (own.name !== undefined && own.name !== before.name) return true
   warn(
     "a route's limit has no name of its own, so it is not on the store of the limit before it but in the memory of this " +
