@@ -9,6 +9,7 @@ import { lowerCase, mergeFields, withoutBodyFields } from '../merge-fields.js'
 import type { RequestReader } from '../request-facts.js'
 import { admit, goesAtOnce } from './admit.js'
 import { attemptAll, errorOf } from './attempt.js'
+import { type FastifyServing, holdUnmet, meet } from './fastify-before-hooks.js'
 import { fieldText } from './node.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
@@ -97,7 +98,9 @@ export function rateLimit<
     app.addHook('onRoute', function (this: object, { config }) {
       ofRoute(config, this)
     })
+    holdUnmet(app as unknown as FastifyServing)
     app.addHook('onRequest', (request, reply, next) => {
+      meet(request.raw)
       let own: Limited | undefined
       try {
         own = onceOfRoute(request)

@@ -184,6 +184,43 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
       expect([await denied.text()]).toEqual(written)
     })
 
+    it.each([
+      ['/%zz', platform === 'fastify' ? 400 : 404],
+      ['/items/%zz', 400],
+    ])('limits %s, whose target cannot be decoded', async (path, status) => {
+      const url = await start({
+        module: RateLimitModule.forRoot({ limit: limit(2), name: 'all' }),
+        controller: controllerWith('items/:id'),
+      })
+      expect(await left(url + path)).toEqual([status, { all: 1 }])
+      expect(await left(`${url}/items/1`)).toEqual([200, { all: 0 }])
+      const denied = await fetch(url + path)
+      expect([denied.status, denied.headers.get('content-type')]).toEqual([
+        429,
+        expect.stringMatching(/^application\/problem\+json/),
+      ])
+    })
+
+    it.runIf(platform === 'express')('limits bodies that cannot be read', async () => {
+      const module = RateLimitModule.forRoot({ limit: limit(1), name: 'all' })
+      const url = await start({ module })
+      const headers = { 'content-type': 'application/json' }
+      const post = async () => (await fetch(`${url}/list`, { method: 'POST', headers, body: '{' })).status
+      expect([await post(), await post()]).toEqual([400, 429])
+    })
+
+    it('counts an error of a handler once', async () => {
+      const fails = () => {
+        throw new Error('boom')
+      }
+      const url = await start({
+        module: RateLimitModule.forRoot({ limit: limit(9), name: 'all' }),
+        controller: controllerWith('fails', undefined, fails),
+      })
+      expect(await left(`${url}/fails`)).toEqual([500, { all: 8 }])
+      expect(await left(`${url}/fails`)).toEqual([500, { all: 7 }])
+    })
+
     describe('a limit of a route, behind a proxy', () => {
       const by = (client: string, more: object = {}) => ({ 'x-forwarded-for': client, ...more })
       const outer = { limit: limit(9), name: 'all', trustedProxies: ['127.0.0.1'] }
@@ -223,7 +260,7 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         const own = { limit: limit(1), name: 'search', trustedProxies: [], skip: () => false, status: 503 as const }
         const url = await start({
           module: RateLimitModule.forRoot({ ...outer, skip: () => true }),
-          controller: controllerWith(RateLimit(own)),
+          controller: controllerWith('search', RateLimit(own)),
         })
         expect(await left(`${url}/search`, by('203.0.113.1'))).toEqual([200, { search: 0 }])
         expect(await left(`${url}/search`, by('203.0.113.2'))).toEqual([503, { search: 0 }])
@@ -233,7 +270,7 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         const policy = createPolicy({ ipv6Prefix: 64, levels: [{ name: 'ip', key: ['ip'], limit: limit(1) }] })
         const url = await start({
           module: RateLimitModule.forRoot({ ...outer, ipv6Prefix: 48, key: () => 'one' }),
-          controller: controllerWith(RateLimit({ policy })),
+          controller: controllerWith('search', RateLimit({ policy })),
         })
         const statuses = []
         for (const client of ['2001:db8:0:1::1', '2001:db8:0:1::2', '2001:db8:0:2::1']) {
@@ -255,15 +292,15 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
   })
 }
 
-/** A controller of one route, `search`, with this decorator. */
-function controllerWith(decorator: MethodDecorator): Type {
-  class Search {
-    search() {
-      return 'search'
+/** A controller of one route. */
+function controllerWith(path: string, decorator?: MethodDecorator, handle: () => unknown = () => 'done'): Type {
+  class One {
+    handle() {
+      return handle()
     }
   }
-  const descriptor = Object.getOwnPropertyDescriptor(Search.prototype, 'search') as PropertyDescriptor
-  for (const each of [Get('search'), decorator]) each(Search.prototype, 'search', descriptor)
-  Controller()(Search)
-  return Search
+  const descriptor = Object.getOwnPropertyDescriptor(One.prototype, 'handle') as PropertyDescriptor
+  for (const each of [Get(path), decorator]) each?.(One.prototype, 'handle', descriptor)
+  Controller()(One)
+  return One
 }
