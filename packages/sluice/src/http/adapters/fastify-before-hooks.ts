@@ -68,9 +68,10 @@ export function holdUnmet(app: FastifyServing): void {
   const longest = initialConfig.routerOptions?.maxParamLength ?? initialConfig.maxParamLength ?? 0
   app.server.prependListener?.('request', (request: RawRequest, response: RawResponse) => {
     const { url = '' } = request
-    const length = pathLength(url)
-    const isDecodable = isPath(url, length)
-    if ((isDecodable && length <= longest) || !url.startsWith(prefix) || unmet.has(request)) return
+    const isShort = url.length <= longest
+    if (isShort && url.charCodeAt(0) === SLASH && !url.includes('%')) return
+    const isDecodable = isPath(url)
+    if ((isShort && isDecodable) || !url.startsWith(prefix) || unmet.has(request)) return
     unmet.add(request)
     const mayBeUnmet = (status: unknown) => status === 414 || (!isDecodable && Number(status) >= 400)
     holdBack(request, response, mayBeUnmet, () => {
@@ -88,17 +89,19 @@ function holdBack(
   mayBeUnmet: (status: unknown) => boolean,
   enter: () => void,
 ): void {
-  const { writeHead, write, end } = response
-  const release = () => Object.assign(response, { writeHead, write, end })
+  const { writeHead } = response
+  const goOn = (head: unknown[]) => Reflect.apply(writeHead, response, head)
   response.writeHead = (...head) => {
-    release()
-    if (!unmet.has(request) || !mayBeUnmet(head[0])) return response.writeHead(...head)
+    if (!unmet.has(request) || !mayBeUnmet(head[0])) return goOn(head)
+    const { write, end } = response
     const chunks: unknown[][] = []
     response.write = (...chunk) => chunks.push(chunk) > 0
     response.end = (...last) => {
-      release()
+      Object.assign(response, { write, end })
+      // Once only: if no hook meets it now either, as when Fastify is closing, its answer goes.
+      meet(request)
       held.set(request, () => {
-        response.writeHead(...head)
+        goOn(head)
         for (const chunk of chunks) response.write(...chunk)
         response.end(...last)
       })
@@ -109,19 +112,11 @@ function holdBack(
   }
 }
 
-/** How much of a target is its path. */
-function pathLength(target: string): number {
-  const end = target.search(/[?#]/)
-  return end < 0 ? target.length : end
-}
-
-function isPath(target: string, length: number): boolean {
-  if (target.charCodeAt(0) !== SLASH) return false
-  const percent = target.indexOf('%')
-  if (percent < 0 || percent >= length) return true
+/** Is a target a path, perhaps with a query, that can be decoded? */
+function isPath(target: string): boolean {
   try {
-    decodeURI(target.slice(0, length))
-    return true
+    decodeURI(target.split(/[?#]/, 1)[0])
+    return target.charCodeAt(0) === SLASH
   } catch {
     return false
   }

@@ -93,12 +93,14 @@ export function rateLimit<
 >(options?: FastifyOptions<Request, Reply>): FastifyRateLimit {
   const forAll = options === undefined ? undefined : new Limited(options as unknown as LikeOptions)
   const plugin: FastifyRateLimit = (app, _options, done) => {
-    if (options !== undefined) forContexts.set(app, options as unknown as LikeOptions)
+    if (options !== undefined) {
+      forContexts.set(app, options as unknown as LikeOptions)
+      holdUnmet(app as unknown as FastifyServing)
+    }
     // So that a mistake in a route's options shows at once, if the plugin is there by then.
     app.addHook('onRoute', function (this: object, { config }) {
       ofRoute(config, this)
     })
-    holdUnmet(app as unknown as FastifyServing)
     app.addHook('onRequest', (request, reply, next) => {
       meet(request.raw)
       let own: Limited | undefined

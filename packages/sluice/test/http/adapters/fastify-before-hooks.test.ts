@@ -127,6 +127,50 @@ describe.each([
     expect(hooked).toBe(5)
   })
 
+  it('settles them, and what only looks like them, by what was sent', async () => {
+    const lengths: number[] = []
+    const settle = ({ length }: { length: number }) => {
+      lengths.push(length)
+      return 1
+    }
+    const { get } = await start({ limit: limit(9), settle })
+    const { body } = await get('/%zz')
+    await expect.poll(() => lengths).toEqual([body.length])
+    await get(`/files/${'x'.repeat(300)}`)
+    await expect.poll(() => lengths).toEqual([body.length, 300])
+  })
+
+  it('leaves alone what other plugins do to responses', async () => {
+    const heads: unknown[] = []
+    const { get } = await start(
+      { limit: limit(9) },
+      {
+        routes: (app) =>
+          app.addHook('onRequest', async (_request, { raw }) => {
+            const { writeHead } = raw
+            raw.writeHead = (...head: unknown[]) => {
+              heads.push(head[0])
+              return Reflect.apply(writeHead, raw, head)
+            }
+          }),
+      },
+    )
+    expect((await get(`/files/${'x'.repeat(300)}`)).status).toBe(200)
+    expect(heads).toEqual([200])
+  })
+
+  it('tries once to make a request enter, and then lets the answer go', async () => {
+    const { get } = await start({ limit: limit(1) }, { options: { rewriteUrl: () => '/%zz' } })
+    for (let i = 0; i < 3; i++) expect((await get('/%zz')).status).toBe(400)
+  })
+
+  it('a plugin without a limit for all adds no route', async () => {
+    const app = fastify() as unknown as FastifyInstance
+    app.register(rateLimit())
+    await app.ready()
+    expect(app.printRoutes()).not.toContain('sluice')
+  })
+
   it('of HTTP/2 too', async () => {
     const { origin } = await start({ limit: limit(1) }, { options: { http2: true } as FastifyServerOptions })
     const session = http2Connect(origin)
