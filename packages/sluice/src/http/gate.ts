@@ -81,8 +81,19 @@ function keyWith<Request>(
   client: RequestFacts<Request>['client'],
 ): (request: Request) => string {
   if (key === undefined) return client ?? unknownAddress()
-  return (request) =>
-    atOnce('key', key(request)) ?? BY_ADDRESS + (client === undefined ? unknownAddress() : client(request))
+  return (request) => {
+    const given = atOnce('key', key(request))
+    if (!isNothing(given)) return given
+    return BY_ADDRESS + (client === undefined ? unknownAddress() : client(request))
+  }
+}
+
+/**
+ * Clients may send a header field or a parameter empty, or send it twice, which frameworks read as a list. Neither is a
+ * value: an empty key would be one bucket for all who send it, and an error would be a 500 that clients make at will.
+ */
+function isNothing(value: unknown): value is null | undefined {
+  return value === undefined || value === null || value === '' || Array.isArray(value)
 }
 
 /** Keeps clients that have no key apart from keys that read like their addresses. No header field can hold it. */
@@ -94,18 +105,22 @@ function policyGate<Request>(options: PolicyOptions<Request>, facts: RequestFact
   const asked = policy.attributes.filter((name) => !known.includes(name))
   if (asked.length > 0 && attributes === undefined) throw asked[0] === 'ip' ? unknownAddress() : unsaid(asked[0])
   const attributesOf = (request: Request) => {
+    const given = attributes && (atOnce('attributes', attributes(request)) as { readonly ip?: unknown })
     const all: Record<string, unknown> = {
       method: facts.method(request),
       path: facts.path(request),
       ...(facts.ip && { ip: facts.ip(request) }),
-      ...(attributes && atOnce('attributes', attributes(request))),
+      ...given,
     }
-    // Attributes that say nothing of what is known have not said that there is none.
-    if (facts.ip !== undefined && all.ip === undefined) all.ip = facts.ip(request)
-    if (all.method === undefined) all.method = facts.method(request)
-    if (all.path === undefined) all.path = facts.path(request)
+    // Attributes without an address do not say that there is none: only `ip: null` does. So it is with method and path.
+    if (facts.ip !== undefined && isNothing(all.ip) && given?.ip !== null) all.ip = facts.ip(request)
+    if (all.method === undefined || all.method === '') all.method = facts.method(request)
+    if (all.path === undefined || all.path === '') all.path = facts.path(request)
     // A level whose attribute is forgotten or misspelt would match nobody.
-    for (const name of asked) if (!Object.hasOwn(all, name)) throw unsaid(name)
+    for (const name of asked) {
+      if (!Object.hasOwn(all, name)) throw unsaid(name)
+      if (Array.isArray(all[name])) all[name] = null
+    }
     return all
   }
   return {

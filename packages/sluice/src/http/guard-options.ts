@@ -42,7 +42,10 @@ export interface HandlerOptions<Request> extends ClientAddressOptions, Omit<Desc
 /** One limit for each client, or for whatever else is the `key`. */
 export interface LimitOptions<Request> extends HandlerOptions<Request> {
   readonly limit: Limit
-  /** Who is limited. Default, and for whom it gives nothing: the client's address. */
+  /**
+   * Who is limited: text. Default, and for requests of which it returns nothing, an empty text or a list (a field that is
+   * empty or comes twice): the client's address.
+   */
   readonly key?: (request: Request) => string | null | undefined
   /**
    * What the limit is called in header fields, and what keeps it apart from others on the same store. Default `'default'`,

@@ -4,10 +4,12 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
+import { inheritedOptions } from '../inherited-options.js'
 import { lowerCase, mergeFields, withoutBodyFields } from '../merge-fields.js'
 import { type RequestReader, rewrittenUrl } from '../request-facts.js'
 import { admit, goesAtOnce } from './admit.js'
 import { attemptAll, errorOf } from './attempt.js'
+import { type FastifyServing, holdUnmet, meet } from './fastify-before-hooks.js'
 import { fieldText } from './node.js'
 import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
 
@@ -20,6 +22,8 @@ export interface FastifyRequestLike {
   readonly headers: NodeRequest['headers']
   readonly socket: NodeRequest['socket']
   readonly routeOptions?: { readonly config?: FastifyContextConfig }
+  /** The context of its route. */
+  readonly server?: object
 }
 
 /** As much of a reply of Fastify as is needed. */
@@ -43,7 +47,7 @@ export type FastifyOptions<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A limit for this route, besides the one for all. */
+    /** A limit for this route, besides the one for all, from which it inherits what it does not say. */
     rateLimit?: FastifyOptions
   }
 }
@@ -70,7 +74,8 @@ const reader: RequestReader<FastifyRequestLike> = {
 
 /**
  * A plugin that limits all routes, and each one besides that says so in its `config.rateLimit`. Without options there are
- * only the limits of routes.
+ * only the limits of routes. What a route's limit does not say of clients and answers, it inherits from the nearest plugin
+ * of its context or of those around it.
  *
  * @example
  * ```ts
@@ -90,9 +95,16 @@ export function rateLimit<
 >(options?: FastifyOptions<Request, Reply>): FastifyRateLimit {
   const forAll = options === undefined ? undefined : new Limited(options as unknown as LikeOptions)
   const plugin: FastifyRateLimit = (app, _options, done) => {
+    if (options !== undefined) {
+      forContexts.set(app, options as unknown as LikeOptions)
+      holdUnmet(app as unknown as FastifyServing)
+    }
     // So that a mistake in a route's options shows at once, if the plugin is there by then.
-    app.addHook('onRoute', ({ config }) => void ofRoute(config))
+    app.addHook('onRoute', function (this: object, { config }) {
+      ofRoute(config, this)
+    })
     app.addHook('onRequest', (request, reply, next) => {
+      meet(request.raw)
       let own: Limited | undefined
       try {
         own = onceOfRoute(request)
@@ -114,22 +126,40 @@ export function rateLimit<
   })
 }
 
-const ofRoutes = new WeakMap<object, Limited>()
+/** What the plugin was told in each context that it is registered in. */
+const forContexts = new WeakMap<object, LikeOptions>()
+
+/** The options of the limit for all routes of a context. A context of Fastify has the one around it as its prototype. */
+function forContext(context: object | undefined): LikeOptions | undefined {
+  for (let each = context ?? null; each !== null; each = Object.getPrototypeOf(each)) {
+    const options = forContexts.get(each as object)
+    if (options !== undefined) return options
+  }
+  return undefined
+}
+
+/** Limits of routes, by the options that they inherit from, and by their own. */
+const ofRoutes = new WeakMap<object, WeakMap<object, Limited>>()
+const NOTHING = {}
 const met = new WeakSet<object>()
 
 /** The limit of a route, if it has one. Routes that are told the same options, as GET and its HEAD are, share it. */
-function ofRoute(config: FastifyContextConfig | undefined): Limited | undefined {
-  const own = config?.rateLimit
+function ofRoute(config: FastifyContextConfig | undefined, context: object | undefined): Limited | undefined {
+  const own = config?.rateLimit as unknown as LikeOptions | undefined
   if (own === undefined) return undefined
-  const limited = ofRoutes.get(own) ?? new Limited(own as unknown as LikeOptions)
-  ofRoutes.set(own, limited)
+  const before = forContext(context)
+  const inheriting = ofRoutes.get(before ?? NOTHING) ?? new WeakMap<object, Limited>()
+  ofRoutes.set(before ?? NOTHING, inheriting)
+  const limited = inheriting.get(own) ?? new Limited(inheritedOptions(own, before))
+  inheriting.set(own, limited)
   return limited
 }
 
 /** The same for a request, the first time it is asked: the plugin may be registered twice. */
 function onceOfRoute(request: FastifyRequestLike): Limited | undefined {
-  const own = ofRoute(configOf(request))
-  if (own === undefined || met.has(request)) return undefined
+  const config = configOf(request)
+  if (config?.rateLimit === undefined || met.has(request)) return undefined
+  const own = ofRoute(config, request.server)
   met.add(request)
   return own
 }

@@ -2,6 +2,7 @@ import type { CanActivate, ExecutionContext, OnModuleInit } from '@nestjs/common
 import type { HttpAdapterHost } from '@nestjs/core'
 import { attemptAll } from './attempt.js'
 import type { ExpressRequest } from './express.js'
+import { holdUnmet, isHeld, meet } from './fastify-before-hooks.js'
 import type { FastifyReplyLike, RateLimitGuard } from './nest-guard.js'
 import type { NodeResponse } from './node-messages.js'
 
@@ -29,17 +30,24 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
   onModuleInit(): void {
     const { httpAdapter } = this.#host
     // Routes of Express are there by now, and the answer to what they do not take is not.
-    if (httpAdapter?.getType() === 'express') httpAdapter.use(this.#limitUnhandled)
-    if (httpAdapter?.getType() === 'fastify') httpAdapter.getInstance().addHook('onRequest', this.#limitUnhandled)
+    if (httpAdapter?.getType() === 'express') {
+      httpAdapter.use(this.#limitUnhandled)
+      httpAdapter.use(this.#limitFailed)
+    }
+    if (httpAdapter?.getType() === 'fastify') {
+      const app = httpAdapter.getInstance()
+      holdUnmet(app)
+      app.addHook('onRequest', this.#limitUnhandled)
+    }
   }
 
   readonly #limitUnhandled = (
-    request: ExpressRequest & { readonly is404?: boolean },
+    request: UnhandledRequest,
     response: NodeResponse | FastifyReplyLike,
     next: (error?: unknown) => void,
   ): void => {
-    const isHandled = request.is404 === undefined ? this.#handled.has(request) : !request.is404
-    if (isHandled || this.#entered.has(request)) {
+    if (request.raw !== undefined) meet(request.raw)
+    if (this.#isHandled(request) || this.#entered.has(request)) {
       next()
       return
     }
@@ -52,7 +60,24 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
       },
     )
   }
+
+  /** Is a request left to the guards of its handler? Those that Fastify answers before its hooks have none. */
+  #isHandled(request: UnhandledRequest): boolean {
+    const { is404, raw } = request
+    return raw === undefined ? this.#handled.has(request) : is404 !== true && !isHeld(raw)
+  }
+
+  /** The same for errors that come before a handler: a parameter that Express cannot decode, a body that cannot be read. */
+  readonly #limitFailed = (
+    error: unknown,
+    request: UnhandledRequest,
+    response: NodeResponse,
+    next: (error?: unknown) => void,
+  ): void => this.#limitUnhandled(request, response, (denial) => next(denial ?? error))
 }
+
+/** A request of Express, or of Fastify, which has another one inside. */
+type UnhandledRequest = ExpressRequest & { readonly is404?: boolean; readonly raw?: object }
 
 /** The request of HTTP that a context came by, if any. */
 function requestOf(context: ExecutionContext): object | undefined {

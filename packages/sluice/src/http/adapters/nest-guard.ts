@@ -3,7 +3,8 @@ import { InvalidTypeError } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import { Guard, type Passage } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { mergeFields } from '../merge-fields.js'
+import { inheritedOptions } from '../inherited-options.js'
+import { mergeFields, withoutBodyFields } from '../merge-fields.js'
 import { admit, goesAtOnce } from './admit.js'
 import { type ExpressRequest, expressReader } from './express.js'
 import type { NodeResponse } from './node-messages.js'
@@ -16,8 +17,14 @@ export type NestOptions<Request extends object = any> = GuardOptions<Request>
 export class RateLimitException extends HttpException {
   readonly verdict: Verdict
 
-  constructor({ verdict, status, body }: Passage) {
-    super(JSON.parse(body as string), status)
+  /** `onWrite` is called when the body is about to be written, as JSON. */
+  constructor({ verdict, status, body }: Passage, onWrite: () => void) {
+    const problem = JSON.parse(body as string)
+    const toJSON = () => {
+      onWrite()
+      return problem
+    }
+    super(Object.defineProperty(problem, 'toJSON', { value: toJSON }), status)
     this.verdict = verdict
   }
 }
@@ -31,12 +38,22 @@ export interface FastifyReplyLike {
 
 const skipped = new WeakSet<object>()
 
+/** The options of the first limit that a request has passed: the one before all. */
+const passed = new WeakMap<object, NestOptions>()
+
 /** A guard of Nest that limits requests of HTTP. Messages of sockets and of transports pass. */
 export class RateLimitGuard implements CanActivate {
+  readonly #options: NestOptions
   readonly #guard: Guard<ExpressRequest>
+  readonly #isOfRoute: boolean
+  /** Of a route: by the options that each inherits from, because several applications may have the controller. */
+  readonly #inheriting = new WeakMap<object, Guard<ExpressRequest>>()
 
-  constructor(options: NestOptions) {
+  /** The guard of a route inherits from the limit before all. Mistakes in its own options show at once all the same. */
+  constructor(options: NestOptions, { isOfRoute = false }: { readonly isOfRoute?: boolean } = {}) {
+    this.#options = options
     this.#guard = new Guard(options, expressReader)
+    this.#isOfRoute = isOfRoute
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -47,11 +64,21 @@ export class RateLimitGuard implements CanActivate {
 
   /** Limits a request wherever it is on its way: is it to go on? One that is denied is an error. */
   enter(request: ExpressRequest, response: NodeResponse | FastifyReplyLike): boolean | Promise<boolean> {
-    const entered = this.#guard.enter(request)
+    const entered = this.#guardOf(request).enter(request)
     if (entered === undefined) return true
     return entered instanceof Promise
       ? entered.then((passage) => proceed(passage, response, request.socket))
       : proceed(entered, response, request.socket)
+  }
+
+  /** Decorators come before the application, so what stands before a route is known when a request has passed it. */
+  #guardOf(request: ExpressRequest): Guard<ExpressRequest> {
+    const before = passed.get(request)
+    if (before === undefined && !this.#isOfRoute) passed.set(request, this.#options)
+    if (before === undefined || !this.#isOfRoute) return this.#guard
+    const guard = this.#inheriting.get(before) ?? new Guard(inheritedOptions(this.#options, before), expressReader)
+    this.#inheriting.set(before, guard)
+    return guard
   }
 }
 
@@ -84,15 +111,20 @@ function proceed(
   socket: ExpressRequest['socket'],
 ): boolean | Promise<boolean> {
   const raw = 'raw' in response ? response.raw : response
-  const merged = mergeFields(passage.headers, {
+  const set = (name: string, value: string) =>
+    'raw' in response ? response.header(name, value) : response.setHeader(name, value)
+  const merged = mergeFields(withoutBodyFields(passage.headers), {
     has: (name) => response.getHeader(name) !== undefined,
     get: (name) => response.getHeader(name)?.toString() ?? '',
   })
-  for (const name in merged) {
-    if ('raw' in response) response.header(name, merged[name])
-    else response.setHeader(name, merged[name])
+  for (const name in merged) set(name, merged[name])
+  if (!passage.allowed) {
+    // Nest 11 on Express takes a type that is set before the body for a mistake, warns and overwrites it; Fastify forgets it;
+    // and an exception filter may answer with another body. So the type comes with the body.
+    throw new RateLimitException(passage, () => {
+      if (!raw.headersSent) set('Content-Type', passage.headers['Content-Type'])
+    })
   }
-  if (!passage.allowed) throw new RateLimitException(passage)
   if (goesAtOnce(passage)) return true
   return new Promise((resolve) => {
     const exchange = { response: raw, socket, next: () => resolve(true), gone: () => resolve(false) }

@@ -18,9 +18,12 @@ export function rateLimit(options: NestOptions): RateLimitGuard {
   return new RateLimitGuard(options)
 }
 
-/** A limit for a controller or for one of its routes, besides those for all. */
+/**
+ * A limit for a controller or for one of its routes, besides those for all. What it does not say of clients and answers, it
+ * inherits from the first limit that stands before all: that of {@link RateLimitModule}, or of `useGlobalGuards`.
+ */
 export function RateLimit<Request extends object>(options: NestOptions<Request>): MethodDecorator & ClassDecorator {
-  return UseGuards(rateLimit(options))
+  return UseGuards(new RateLimitGuard(options, { isOfRoute: true }))
 }
 
 /** How options are made of what the application provides. */

@@ -164,6 +164,12 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(skipped.headers.get('ratelimit')).toBe(null)
     })
 
+    it('takes an empty key for none: the client is limited by its address', async () => {
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), keyIn: 'x-user' }] })
+      const status = async (user: string) => (await fetch(`${origin}/ok`, { headers: { 'x-user': user } })).status
+      expect([await status(''), await status(''), await status('a')]).toEqual([200, 429, 200])
+    })
+
     it('no waiting helps a cost that is more than the quota: there is no Retry-After', async () => {
       const { origin } = await app({ limits: [{ limit: five, costIn: 'x-cost' }] })
       const denied = await fetch(`${origin}/ok`, { headers: { 'x-cost': '6' } })

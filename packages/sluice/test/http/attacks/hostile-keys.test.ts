@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { createPolicy, fixedWindow, memoryStore } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { limitedServer, type Options, raw, statusIn, statusOf } from './limited-server.js'
@@ -77,6 +78,58 @@ describe('keys that look like something else', () => {
     const app = await limitedServer({ limit, key: ({ headers }) => headers['x-user'] as string })
     expect([await statusOf(app), await statusOf(app)]).toEqual([200, 429])
     expect(await statusOf(app, { 'x-user': 'a' })).toBe(200)
+  })
+
+  it.each([
+    ['an empty field', { 'x-user': '' }, ({ headers }: IncomingMessage) => headers['x-user'] as string],
+    ['an empty parameter', {}, ({ url = '' }: IncomingMessage) => url.split('?user=')[1]],
+    [
+      'a field that comes twice, as a list',
+      { 'x-user': 'a' },
+      ({ headersDistinct }: IncomingMessage) => headersDistinct['x-user'] as unknown as string,
+    ],
+    ['no field, as an empty list', {}, () => [] as unknown as string],
+  ])('%s is no key: the request is limited by address', async (_what, fields, key) => {
+    const app = await limitedServer({ limit, key, trustedProxies: ['127.0.0.1'] })
+    const ask = (client: string) => statusOf(app, { ...fields, 'x-forwarded-for': client }, '/?user=')
+    expect([await ask('203.0.113.1'), await ask('203.0.113.1')]).toEqual([200, 429])
+    expect(await ask('203.0.113.2')).toBe(200)
+  })
+
+  it.each([
+    ['a number', 7],
+    ['an object', { id: 'a' }],
+    ['true', true],
+  ])('%s is a mistake of the program, and lets nobody through', async (_what, key) => {
+    const app = await limitedServer({ limit, key: () => key as unknown as string })
+    expect(await statusOf(app)).toBe(500)
+    expect(app.handled).toEqual([])
+  })
+
+  it.each([
+    ['empty', ''],
+    ['a list, as fields and parameters that come twice are', ['a', 'b']],
+  ])('an attribute that is %s counts as absent', async (_what, account) => {
+    const policy = createPolicy({
+      levels: [
+        { name: 'account', key: ['account'], limit },
+        { name: 'ip', when: { account: null }, key: ['ip'], limit },
+      ],
+    })
+    const app = await limitedServer({ policy, attributes: () => ({ account }), trustedProxies: ['127.0.0.1'] })
+    const ask = (client: string) => statusOf(app, { 'x-forwarded-for': client })
+    expect([await ask('203.0.113.1'), await ask('203.0.113.1')]).toEqual([200, 429])
+    expect(await ask('203.0.113.2')).toBe(200)
+  })
+
+  it.each([
+    ['empty', ''],
+    ['a list', ['203.0.113.1', '203.0.113.2']],
+    ['not said', undefined],
+  ])('an address that is %s is that of the connection', async (_what, ip) => {
+    const policy = createPolicy({ levels: [{ name: 'ip', key: ['ip'], limit }] })
+    const app = await limitedServer({ policy, attributes: () => ({ ip }) })
+    expect([await statusOf(app), await statusOf(app)]).toEqual([200, 429])
   })
 
   it('an attribute that the policy asks about and nobody says is an error, and lets nobody through', async () => {

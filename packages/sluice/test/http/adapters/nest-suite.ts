@@ -1,0 +1,306 @@
+import 'reflect-metadata'
+import {
+  type ArgumentsHost,
+  Catch,
+  Controller,
+  type DynamicModule,
+  type ExceptionFilter,
+  Get,
+  HttpException,
+  type INestApplication,
+  Module,
+  Next,
+  type Type,
+} from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
+import { createPolicy, fixedWindow, InvalidTypeError } from 'sluice'
+import { parseRateLimit } from 'sluice/http'
+import {
+  RateLimit,
+  RateLimitException,
+  type RateLimitGuard,
+  RateLimitModule,
+  rateLimit,
+  SkipRateLimit,
+} from 'sluice/nest'
+import { afterEach, describe, expect, it } from 'vitest'
+
+const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+
+/** Decorators are functions, and the tests are compiled by a tool that does not know those of Nest. */
+function shop(): Type {
+  class Shop {
+    list() {
+      return 'list'
+    }
+    search() {
+      return 'search'
+    }
+    health() {
+      return 'health'
+    }
+    pass(next: () => void) {
+      next()
+    }
+  }
+  const decorate = (name: keyof Shop & string, ...decorators: MethodDecorator[]) => {
+    const descriptor = Object.getOwnPropertyDescriptor(Shop.prototype, name) as PropertyDescriptor
+    for (const decorator of decorators) decorator(Shop.prototype, name, descriptor)
+  }
+  decorate('list', Get('list'))
+  decorate('search', Get('search'), RateLimit({ limit: limit(1), name: 'search' }))
+  decorate('health', Get('health'), SkipRateLimit())
+  decorate('pass', Get('pass'))
+  Next()(Shop.prototype, 'pass', 0)
+  RateLimit({ limit: limit(5), name: 'shop' })(Shop)
+  Controller()(Shop)
+  return Shop
+}
+
+/** As much of a request as the options below look at. */
+interface Fields {
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What else an application is made of. */
+interface Spec {
+  readonly module?: DynamicModule
+  readonly guards?: readonly RateLimitGuard[]
+  readonly filters?: readonly ExceptionFilter[]
+  readonly controller?: Type
+}
+
+/** Things of Nest alone, on one platform, in whichever version of Nest this is imported with. */
+export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
+  describe(name, () => {
+    let app: INestApplication
+    const logged: string[] = []
+    const record = (...said: unknown[]) => logged.push(said.join(' '))
+    const logger = { log: () => {}, error: record, warn: record }
+
+    async function start({ module, guards = [], filters = [], controller = shop() }: Spec): Promise<string> {
+      class AppModule {}
+      Module({ imports: module === undefined ? [] : [module], controllers: [controller] })(AppModule)
+      app =
+        platform === 'express'
+          ? await NestFactory.create(AppModule, { logger })
+          : await NestFactory.create(AppModule, new FastifyAdapter() as never, { logger })
+      app.useGlobalFilters(...filters)
+      app.useGlobalGuards(...guards)
+      await app.listen(0, '127.0.0.1')
+      return app.getUrl()
+    }
+
+    afterEach(async () => {
+      await app?.close()
+      logged.length = 0
+    })
+
+    async function left(url: string, headers: Record<string, string> = {}) {
+      const response = await fetch(url, { headers })
+      const { quotas } = parseRateLimit(response.headers)
+      return [response.status, Object.fromEntries(quotas.map(({ name, remaining }) => [name, remaining]))]
+    }
+
+    it('decorators add to the limit for all, for a controller and for a route', async () => {
+      const url = await start({ module: RateLimitModule.forRoot({ limit: limit(9), name: 'all' }) })
+      expect(await left(`${url}/list`)).toEqual([200, { all: 8, shop: 4 }])
+      expect(await left(`${url}/search`)).toEqual([200, { all: 7, shop: 3, search: 0 }])
+      expect(await left(`${url}/search`)).toEqual([429, { all: 6, shop: 2, search: 0 }])
+      expect(await left(`${url}/health`)).toEqual([200, {}])
+    })
+
+    it('decorators leave what no route takes to the limit for all', async () => {
+      const url = await start({ module: RateLimitModule.forRoot({ limit: limit(9), name: 'all' }) })
+      expect(await left(`${url}/nothing`)).toEqual([404, { all: 8 }])
+    })
+
+    it.runIf(platform === 'express')('counts once what a route passes on', async () => {
+      const url = await start({ module: RateLimitModule.forRoot({ limit: limit(9), name: 'all' }) })
+      expect(await left(`${url}/pass`)).toEqual([404, { all: 8, shop: 4 }])
+    })
+
+    it('takes a module whose options are made later', async () => {
+      const useFactory = async () => ({ limit: limit(1), name: 'all' })
+      const url = await start({ module: RateLimitModule.forRootAsync({ useFactory }) })
+      expect((await left(`${url}/list`))[0]).toBe(200)
+      expect((await left(`${url}/list`))[0]).toBe(429)
+    })
+
+    it.each(['/list', '/nothing'])('denies %s with problem details, and Nest has nothing to warn of', async (path) => {
+      const url = await start({ module: RateLimitModule.forRoot({ limit: limit(1), name: 'all' }) })
+      await fetch(url + path)
+      const denied = await fetch(url + path)
+      expect(denied.status).toBe(429)
+      expect(denied.headers.get('content-type')).toMatch(/^application\/problem\+json(; charset=utf-8)?$/)
+      expect(await denied.json()).toEqual({
+        type: expect.stringMatching(/#quota-exceeded$/),
+        title: expect.any(String),
+        status: 429,
+        'violated-policies': ['all'],
+      })
+      expect(logged).toEqual([])
+    })
+
+    const respond = (host: ArgumentsHost, status: number, body: object) => {
+      const response = host.switchToHttp().getResponse()
+      if (platform === 'express') response.status(status).json(body)
+      else response.status(status).send(body)
+    }
+
+    it('an exception filter can catch a denial, and answers in its own way', async () => {
+      class Filter implements ExceptionFilter {
+        catch({ verdict }: RateLimitException, host: ArgumentsHost) {
+          respond(host, 420, { by: verdict.deniedBy })
+        }
+      }
+      Catch(RateLimitException)(Filter)
+      const module = RateLimitModule.forRoot({ limit: limit(1), name: 'all' })
+      const url = await start({ module, filters: [new Filter()] })
+      await fetch(`${url}/list`)
+      const denied = await fetch(`${url}/list`)
+      expect(denied.status).toBe(420)
+      expect(denied.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(await denied.json()).toEqual({ by: ['all'] })
+      expect(denied.headers.get('retry-after')).toMatch(/^\d+$/)
+    })
+
+    it('an exception filter for all of HTTP can send the problem on, or write it down', async () => {
+      const written: string[] = []
+      class Filter implements ExceptionFilter {
+        catch(exception: HttpException, host: ArgumentsHost) {
+          respond(host, exception.getStatus(), exception.getResponse() as object)
+          written.push(JSON.stringify(exception.getResponse()))
+        }
+      }
+      Catch(HttpException)(Filter)
+      const module = RateLimitModule.forRoot({ limit: limit(1), name: 'all' })
+      const url = await start({ module, filters: [new Filter()] })
+      await fetch(`${url}/list`)
+      const denied = await fetch(`${url}/list`)
+      expect(denied.status).toBe(429)
+      expect(denied.headers.get('content-type')).toMatch(/^application\/problem\+json/)
+      expect([await denied.text()]).toEqual(written)
+    })
+
+    it.each([
+      ['/%zz', platform === 'fastify' ? 400 : 404],
+      ['/items/%zz', 400],
+    ])('limits %s, whose target cannot be decoded', async (path, status) => {
+      const url = await start({
+        module: RateLimitModule.forRoot({ limit: limit(2), name: 'all' }),
+        controller: controllerWith('items/:id'),
+      })
+      expect(await left(url + path)).toEqual([status, { all: 1 }])
+      expect(await left(`${url}/items/1`)).toEqual([200, { all: 0 }])
+      const denied = await fetch(url + path)
+      expect([denied.status, denied.headers.get('content-type')]).toEqual([
+        429,
+        expect.stringMatching(/^application\/problem\+json/),
+      ])
+    })
+
+    it.runIf(platform === 'express')('limits bodies that cannot be read', async () => {
+      const module = RateLimitModule.forRoot({ limit: limit(1), name: 'all' })
+      const url = await start({ module })
+      const headers = { 'content-type': 'application/json' }
+      const post = async () => (await fetch(`${url}/list`, { method: 'POST', headers, body: '{' })).status
+      expect([await post(), await post()]).toEqual([400, 429])
+    })
+
+    it('counts an error of a handler once', async () => {
+      const fails = () => {
+        throw new Error('boom')
+      }
+      const url = await start({
+        module: RateLimitModule.forRoot({ limit: limit(9), name: 'all' }),
+        controller: controllerWith('fails', undefined, fails),
+      })
+      expect(await left(`${url}/fails`)).toEqual([500, { all: 8 }])
+      expect(await left(`${url}/fails`)).toEqual([500, { all: 7 }])
+    })
+
+    describe('a limit of a route, behind a proxy', () => {
+      const by = (client: string, more: object = {}) => ({ 'x-forwarded-for': client, ...more })
+      const outer = { limit: limit(9), name: 'all', trustedProxies: ['127.0.0.1'] }
+
+      it.each<[string, () => Spec]>([
+        ['forRoot', () => ({ module: RateLimitModule.forRoot(outer) })],
+        ['forRootAsync', () => ({ module: RateLimitModule.forRootAsync({ useFactory: () => outer }) })],
+        ['useGlobalGuards', () => ({ guards: [rateLimit(outer)] })],
+      ])('knows the clients as that of %s does', async (_how, spec) => {
+        const url = await start(spec())
+        expect(await left(`${url}/search`, by('203.0.113.1'))).toEqual([200, { all: 8, shop: 4, search: 0 }])
+        expect((await left(`${url}/search`, by('203.0.113.1')))[0]).toBe(429)
+        expect(await left(`${url}/search`, by('203.0.113.2'))).toEqual([200, { all: 8, shop: 4, search: 0 }])
+      })
+
+      it('skips whom that skips, answers as that does, and goes by its key', async () => {
+        const module = RateLimitModule.forRoot({
+          ...outer,
+          skip: ({ headers }: Fields) => headers['x-skip'] === 'yes',
+          key: ({ headers }: Fields) => headers['x-user'],
+          dialect: 'draft-6',
+          status: 503,
+        })
+        const url = await start({ module })
+        const skipped = by('203.0.113.1', { 'x-skip': 'yes' })
+        for (let i = 0; i < 3; i++) expect(await left(`${url}/search`, skipped)).toEqual([200, {}])
+        const statuses = []
+        for (const user of ['a', 'a', 'b']) {
+          statuses.push((await left(`${url}/search`, by('203.0.113.1', { 'x-user': user })))[0])
+        }
+        expect(statuses).toEqual([200, 503, 200])
+        const told = await fetch(`${url}/list`)
+        expect([told.headers.get('ratelimit'), told.headers.get('ratelimit-limit')]).toEqual([null, '5'])
+      })
+
+      it('has its own say', async () => {
+        const own = { limit: limit(1), name: 'search', trustedProxies: [], skip: () => false, status: 503 as const }
+        const url = await start({
+          module: RateLimitModule.forRoot({ ...outer, skip: () => true }),
+          controller: controllerWith('search', RateLimit(own)),
+        })
+        expect(await left(`${url}/search`, by('203.0.113.1'))).toEqual([200, { search: 0 }])
+        expect(await left(`${url}/search`, by('203.0.113.2'))).toEqual([503, { search: 0 }])
+      })
+
+      it('may be a policy, which has a prefix of its own', async () => {
+        const policy = createPolicy({ ipv6Prefix: 64, levels: [{ name: 'ip', key: ['ip'], limit: limit(1) }] })
+        const url = await start({
+          module: RateLimitModule.forRoot({ ...outer, ipv6Prefix: 48, key: () => 'one' }),
+          controller: controllerWith('search', RateLimit({ policy })),
+        })
+        const statuses = []
+        for (const client of ['2001:db8:0:1::1', '2001:db8:0:1::2', '2001:db8:0:2::1']) {
+          statuses.push((await left(`${url}/search`, by(client)))[0])
+        }
+        expect(statuses).toEqual([200, 429, 200])
+      })
+
+      it('with a mistake in it shows at once', () => {
+        expect(() => RateLimit({ limits: limit(1) } as never)).toThrow(InvalidTypeError)
+      })
+
+      it('is on its own without a limit before it', async () => {
+        const url = await start({})
+        expect((await left(`${url}/search`, by('203.0.113.1')))[0]).toBe(200)
+        expect((await left(`${url}/search`, by('203.0.113.2')))[0]).toBe(429)
+      })
+    })
+  })
+}
+
+/** A controller of one route. */
+function controllerWith(path: string, decorator?: MethodDecorator, handle: () => unknown = () => 'done'): Type {
+  class One {
+    handle() {
+      return handle()
+    }
+  }
+  const descriptor = Object.getOwnPropertyDescriptor(One.prototype, 'handle') as PropertyDescriptor
+  for (const each of [Get(path), decorator]) each?.(One.prototype, 'handle', descriptor)
+  Controller()(One)
+  return One
+}

@@ -1,0 +1,7 @@
+import { useOlderNest } from './older-nest.js'
+
+useOlderNest(10)
+const { nestSuite } = await import('./nest-suite.js')
+
+nestSuite('nest 10 on express', 'express')
+nestSuite('nest 10 on fastify', 'fastify')

@@ -1,0 +1,7 @@
+import { useOlderNest } from './older-nest.js'
+
+useOlderNest(11)
+const { nestSuite } = await import('./nest-suite.js')
+
+nestSuite('nest 11 on express', 'express')
+nestSuite('nest 11 on fastify', 'fastify')
