@@ -21,7 +21,7 @@ type ByName = Readonly<Record<string, unknown>>
 
 /**
  * The options of a route's limit. What the route does not say, it inherits from the limit before it: who the client is,
- * whom to skip, how to answer, and where states are. What is limited is never inherited: `limit`, `policy`, `attributes`,
+ * which requests to skip, how to answer, and where states are. What is limited is never inherited: `limit`, `policy`, `attributes`,
  * `name`, `cost` and `settle`.
  */
 export function inheritedOptions<Options extends GuardOptions<never>>(

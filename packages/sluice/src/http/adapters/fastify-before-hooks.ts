@@ -22,7 +22,7 @@ interface RawResponse {
 /** As much of an application of Fastify as is needed. */
 export interface FastifyServing {
   readonly prefix: string
-  readonly server: { prependListener?(event: 'request', listener: (request: never, response: never) => void): unknown }
+  readonly server?: { prependListener?(event: 'request', listener: (request: never, response: never) => void): unknown }
   readonly initialConfig: { readonly maxParamLength?: number; readonly routerOptions?: { maxParamLength?: number } }
   // biome-ignore lint/suspicious/noExplicitAny: Fastify's own types are generic in ways that a part of them cannot be
   all(path: string, options: object, handler: (request: any, reply: any) => void): unknown
@@ -49,7 +49,8 @@ export function isHeld(raw: object): boolean {
 
 /** Makes requests that Fastify answers before its hooks enter by a route that has those of this context. */
 export function holdUnmet(app: FastifyServing): void {
-  if (served.has(app)) return
+  // An application that serves by other means than Node.js has no server.
+  if (app.server === undefined || served.has(app)) return
   served.add(app)
   const { prefix, initialConfig } = app
   const path = `/.sluice/${++routes}`

@@ -31,8 +31,8 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
     const { httpAdapter } = this.#host
     // Routes of Express are there by now, and the answer to what they do not take is not.
     if (httpAdapter?.getType() === 'express') {
-      httpAdapter.use(this.#limitUnhandled)
       httpAdapter.use(this.#limitFailed)
+      httpAdapter.use(this.#limitUnhandled)
     }
     if (httpAdapter?.getType() === 'fastify') {
       const app = httpAdapter.getInstance()

@@ -10,30 +10,14 @@ import {
   fastify as fastify5,
 } from 'fastify'
 import { fastify as fastify4 } from 'fastify4'
-import { type AsyncStore, createPolicy, fixedWindow, memoryStore } from 'sluice'
+import { createPolicy, fixedWindow } from 'sluice'
 import { type FastifyOptions, rateLimit } from 'sluice/fastify'
 import { parseRateLimit } from 'sluice/http'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { laterStore } from './later-store.js'
 import { running } from './servers.js'
 
 const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
-
-/** A memory store that answers a turn of the event loop later. */
-function laterStore(): AsyncStore {
-  const store = memoryStore()
-  const later = (name: 'decide' | 'charge' | 'giveBack' | 'reset' | 'block') =>
-    (async (...given: never[]) => {
-      await new Promise((resolve) => setImmediate(resolve))
-      return Reflect.apply(store[name], store, given)
-    }) as never
-  return {
-    decide: later('decide'),
-    charge: later('charge'),
-    giveBack: later('giveBack'),
-    reset: later('reset'),
-    block: later('block'),
-  }
-}
 
 describe.each([
   ['fastify 5', fastify5],

@@ -236,7 +236,7 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         expect(await left(`${url}/search`, by('203.0.113.2'))).toEqual([200, { all: 8, shop: 4, search: 0 }])
       })
 
-      it('skips whom that skips, answers as that does, and goes by its key', async () => {
+      it('skips the same requests, answers in the same way, and goes by the same key', async () => {
         const module = RateLimitModule.forRoot({
           ...outer,
           skip: ({ headers }: Fields) => headers['x-skip'] === 'yes',

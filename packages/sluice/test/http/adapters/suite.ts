@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect as http2Connect } from 'node:http2'
 import { connect } from 'node:net'
-import { type AsyncStore, concurrency, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
+import { concurrency, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
 import { parseRateLimit } from 'sluice/http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppSpec, CHUNK, type RunningApp, type StartApp } from './app.js'
+import { laterStore } from './later-store.js'
 import { pipelined } from './pipelined.js'
 
 const five = fixedWindow({ quota: 5, window: '1h' })
@@ -15,23 +16,6 @@ export interface Differences {
   readonly http2?: boolean
   /** An answer in the user's own way: where the framework has no other means for it. */
   readonly onDenied?: boolean
-}
-
-/** A memory store that answers a turn of the event loop later. */
-function laterStore(): AsyncStore {
-  const store = memoryStore()
-  const later = (name: 'decide' | 'charge' | 'giveBack' | 'reset' | 'block') =>
-    (async (...given: never[]) => {
-      await new Promise((resolve) => setImmediate(resolve))
-      return Reflect.apply(store[name], store, given)
-    }) as never
-  return {
-    decide: later('decide'),
-    charge: later('charge'),
-    giveBack: later('giveBack'),
-    reset: later('reset'),
-    block: later('block'),
-  }
 }
 
 /** Several requests on one connection, one after another. */

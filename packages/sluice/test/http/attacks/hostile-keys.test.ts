@@ -100,7 +100,7 @@ describe('keys that look like something else', () => {
     ['a number', 7],
     ['an object', { id: 'a' }],
     ['true', true],
-  ])('%s is a mistake of the program, and lets nobody through', async (_what, key) => {
+  ])('%s is a mistake of the program: no request passes', async (_what, key) => {
     const app = await limitedServer({ limit, key: () => key as unknown as string })
     expect(await statusOf(app)).toBe(500)
     expect(app.handled).toEqual([])

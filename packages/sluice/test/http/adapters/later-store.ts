@@ -1,0 +1,18 @@
+import { type AsyncStore, memoryStore } from 'sluice'
+
+/** A memory store that answers a turn of the event loop later. */
+export function laterStore(): AsyncStore {
+  const store = memoryStore()
+  const later = (name: 'decide' | 'charge' | 'giveBack' | 'reset' | 'block') =>
+    (async (...given: never[]) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return Reflect.apply(store[name], store, given)
+    }) as never
+  return {
+    decide: later('decide'),
+    charge: later('charge'),
+    giveBack: later('giveBack'),
+    reset: later('reset'),
+    block: later('block'),
+  }
+}
