@@ -1,3 +1,4 @@
+import { nodeRedisConnections } from './node-redis-connections.js'
 import type { ScriptRunner } from './runner.js'
 
 interface EvalOptions {
@@ -40,6 +41,7 @@ export function nodeRedisRunner(client: NodeRedisClient): ScriptRunner {
     cluster,
     evalSha: (sha, keys, args) => client.evalSha(sha, { keys: [...keys], arguments: [...args] }),
     eval: (script, keys, args) => client.eval(script, { keys: [...keys], arguments: [...args] }),
+    connections: (key) => nodeRedisConnections(client, cluster, key),
     unsafeOptions: queues ? ['disableOfflineQueue: true'] : [],
     safeOptions: cluster ? '{ defaults: nodeRedisOptions }' : 'nodeRedisOptions',
   }
