@@ -1,11 +1,15 @@
 import { slotOf } from '../slot.js'
 import type { Connection } from './runner.js'
 
+interface Options {
+  readonly socket?: { readonly reconnectStrategy?: unknown }
+}
+
 /** What is used of a node-redis client for one server to replace its connection. */
 interface Node {
   readonly isOpen?: boolean
   readonly isReady?: boolean
-  readonly options?: { readonly socket?: { readonly reconnectStrategy?: unknown } }
+  readonly options?: Options
   on?(event: 'connect', listener: () => void): unknown
   connect?(): Promise<unknown>
   destroy?(): void
@@ -18,14 +22,17 @@ interface Socket {
 }
 
 interface Cluster {
+  readonly _options?: { readonly defaults?: Options }
   readonly slots?: readonly { readonly master?: { readonly client?: unknown } }[]
 }
 
 /** The connection of a client, or the one to the server of a key's slot. A pool or a sentinel does not show any. */
 export function nodeRedisConnections(client: object, isCluster: boolean, key: string): readonly Connection[] {
   const node = isCluster ? nodeOf(client, key) : (client as Node)
+  // Not a node's own options in a cluster: the cluster writes into them.
+  const options = isCluster ? (client as Cluster)._options?.defaults : node?.options
   // One that does not connect again is left as it is: a server that was only slow would be lost for good.
-  const isLast = node?.options?.socket?.reconnectStrategy === false
+  const isLast = options?.socket?.reconnectStrategy === false
   if (node === undefined || node.isOpen !== true || isLast || !isSingle(node)) return []
   const { isReady } = node
   return [{ id: idOf(node), isReady, bytesRead: 0, drop: () => drop(node) }]
