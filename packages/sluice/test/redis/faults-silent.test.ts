@@ -2,8 +2,9 @@ import { expect, it } from 'vitest'
 import { startRedis } from '../../../../scripts/redis-server.mjs'
 import { createLimiter, tokenBucket } from '../../src/index.js'
 import { redisStore } from '../../src/stores/redis/index.js'
-import { CLIENT_NAMES, type ClientName, connected } from './faults-clients.js'
+import { CLIENT_NAMES, type ClientName, connected, timesAsked } from './faults-clients.js'
 import { until } from './faults-until.js'
+import { FaultyWire } from './faults-wire.js'
 import { SilentWire } from './silent-wire.js'
 
 const limit = tokenBucket({ capacity: 10, refill: '1/h' })
@@ -37,7 +38,7 @@ it.concurrent.each(CLIENT_NAMES)('a connection that has gone silent is replaced 
     const before = wire.connections
     wire.silence()
     await until('answers without Redis', async () => !(await isServed()))
-    await until('Redis answers again', isServed, 5_000)
+    await until('Redis answers again', isServed, 10_000)
     expect((await limiter.peek('key')).remaining).toBe(6)
     expect(wire.connections).toBe(before + 1)
     expect(store.stats()).toMatchObject({ breaker: 'closed', reconnects: 1 })
@@ -67,3 +68,31 @@ it.concurrent.each(CLIENT_NAMES)(
     }
   },
 )
+
+it.concurrent.each(CLIENT_NAMES)('a connection on which replies come late is not dropped (%s)', async (name) => {
+  const server = await startRedis()
+  const wire = await FaultyWire.to(server.port)
+  const { client, close } = await connected(name, wire.port)
+  try {
+    const store = redisStore(client)
+    const limiter = createLimiter({ name: 'a', limit, store })
+    await until('Redis answers', async () => (await limiter.peek('key')).degraded === undefined)
+    wire.delayMs = 400
+    await until('the breaker opens', async () => {
+      await limiter.peek('key')
+      return store.stats().breaker === 'open'
+    })
+    const startedMs = performance.now()
+    const asked = await timesAsked(server.port, 'evalsha')
+    await until('many probes were late', async () => (await timesAsked(server.port, 'evalsha')) >= asked + 20, 20_000)
+    // That is longer than a silence may last.
+    expect(performance.now() - startedMs).toBeGreaterThan(1_500)
+    expect(store.stats()).toMatchObject({ breaker: 'open', reconnects: 0 })
+    wire.delayMs = 0
+    await until('a probe closes the breaker', () => store.stats().breaker === 'closed')
+  } finally {
+    close()
+    await wire.stop()
+    await server.stop()
+  }
+})

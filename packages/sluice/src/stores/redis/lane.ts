@@ -28,6 +28,7 @@ export class Lane {
   #openedMs = 0
   #timer: NodeJS.Timeout | undefined
   #dueMs = 0
+  #probes = 0
   /** What failed last. */
   error: unknown
 
@@ -73,6 +74,7 @@ export class Lane {
   }
 
   async #probe(): Promise<void> {
+    const number = ++this.#probes
     let isLate = false
     let isOver = false
     const timer = setTimeout(() => {
@@ -94,14 +96,15 @@ export class Lane {
       clearTimeout(this.#timer)
       return this.#options.onBreaker('closed', undefined)
     }
-    if (isLate) {
-      // Late, but the end of a silence: what was stuck moves again.
-      this.#breaker.probeEndedLate()
-    } else {
+    if (!isLate) {
       this.#options.silence.probeFailed(this.#key, true)
       this.#breaker.probeFailed(false)
+      this.#goOn()
+    } else if (number === this.#probes) {
+      // Late, but the last one that was stuck: the next may be in time.
+      this.#breaker.probeEndedLate()
+      this.#goOn()
     }
-    this.#goOn()
   }
 
   #goOn(): void {
