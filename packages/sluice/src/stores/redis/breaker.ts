@@ -39,9 +39,14 @@ export class Breaker {
     this.#waitMs = Math.min(this.#waitMs * 2, isStuck ? LONGEST_STUCK_MS : LONGEST_PROBE_MS)
   }
 
-  /** A probe was answered or refused, but too late: the next may do better, soon. */
-  probeEndedLate(): void {
+  /** A probe was answered, but too late: the next may do better, soon. */
+  probeAnsweredLate(): void {
     this.#waitMs = FIRST_PROBE_MS
+  }
+
+  /** A probe was refused, and not at once: it is not stuck any more. */
+  probeRefusedLate(): void {
+    this.#waitMs = Math.min(this.#waitMs, LONGEST_PROBE_MS)
   }
 
   close(): void {

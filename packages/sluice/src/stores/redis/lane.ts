@@ -102,7 +102,8 @@ export class Lane {
       this.#goOn()
     } else if (number === this.#probes) {
       // Late, but the last one that was stuck: the next may be in time.
-      this.#breaker.probeEndedLate()
+      if (isAnswered) this.#breaker.probeAnsweredLate()
+      else this.#breaker.probeRefusedLate()
       this.#goOn()
     }
   }

@@ -7,18 +7,22 @@ interface Options {
 
 /** What is used of a node-redis client for one server to replace its connection. */
 interface Node {
-  readonly isOpen?: boolean
-  readonly isReady?: boolean
+  readonly isOpen: boolean
+  readonly isReady: boolean
   readonly options?: Options
-  on?(event: 'connect', listener: () => void): unknown
-  connect?(): Promise<unknown>
-  destroy?(): void
+  on(event: 'connect', listener: () => void): unknown
+  connect(): Promise<unknown>
+  /** Before version 5: `disconnect`. */
+  destroy?(): unknown
+  disconnect?(): unknown
+  /** From version 5.8 on. */
   _ejectSocket?(): Socket
   _insertSocket?(socket: Socket): void
 }
 
 interface Socket {
-  destroySocket?(): void
+  destroySocket(): void
+  emit(event: 'error', error: Error): unknown
 }
 
 interface Cluster {
@@ -28,59 +32,58 @@ interface Cluster {
 
 /** The connection of a client, or the one to the server of a key's slot. A pool or a sentinel does not show any. */
 export function nodeRedisConnections(client: object, isCluster: boolean, key: string): readonly Connection[] {
-  const node = isCluster ? nodeOf(client, key) : (client as Node)
+  const node = isCluster ? nodeOf(client, key) : client
+  if (node === undefined || !isNode(node) || !node.isOpen) return []
   // Not a node's own options in a cluster: the cluster writes into them.
-  const options = isCluster ? (client as Cluster)._options?.defaults : node?.options
+  const options = isCluster ? (client as Cluster)._options?.defaults : node.options
   // One that does not connect again is left as it is: a server that was only slow would be lost for good.
-  const isLast = options?.socket?.reconnectStrategy === false
-  if (node === undefined || node.isOpen !== true || isLast || !isSingle(node)) return []
-  const { isReady } = node
-  return [{ id: idOf(node), isReady, bytesRead: 0, drop: () => drop(node) }]
+  if (options?.socket?.reconnectStrategy === false) return []
+  if (!node.isReady && node._ejectSocket === undefined) return []
+  const id = idOf(node)
+  return id === undefined ? [] : [{ id, isReady: node.isReady, bytesRead: 0, drop: () => drop(node) }]
 }
 
-type Single = Node & Required<Pick<Node, 'isReady' | 'on' | 'connect' | 'destroy' | '_ejectSocket' | '_insertSocket'>>
-
-function isSingle(node: Node): node is Single {
-  const { isReady, on, connect, destroy, _ejectSocket, _insertSocket } = node
-  return (
-    [on, connect, destroy, _ejectSocket, _insertSocket].every((each) => typeof each === 'function') &&
-    isReady !== undefined
-  )
+function isNode(client: object): client is Node {
+  const { isReady, execute, acquire } = client as { isReady?: unknown; execute?: unknown; acquire?: unknown }
+  return typeof isReady === 'boolean' && execute === undefined && acquire === undefined
 }
 
-function nodeOf(client: Cluster, key: string): Node | undefined {
+function nodeOf(client: Cluster, key: string): object | undefined {
   const tag = key.slice(key.indexOf('{') + 1, key.indexOf('}'))
   const node = client.slots?.[slotOf(tag)]?.master?.client
   return typeof node === 'object' && node !== null ? node : undefined
 }
 
-const ids = new WeakMap<object, object>()
+/** What stands for the connection that a client has now; `undefined` from when it was dropped until there is another. */
+const ids = new WeakMap<object, object | undefined>()
 
-/** What stands for the connection that a client has now. The client does not show its socket, but says when it has a new one. */
-function idOf(node: Single): object {
-  let id = ids.get(node)
-  if (id === undefined) {
+/** The client does not show its socket, but says when it has a new one. */
+function idOf(node: Node): object | undefined {
+  if (!ids.has(node)) {
     node.on('connect', () => ids.set(node, {}))
-    id = {}
-    ids.set(node, id)
+    ids.set(node, {})
   }
-  return id
+  return ids.get(node)
 }
 
-function drop(node: Single): void {
-  ids.set(node, {})
+function drop(node: Node): void {
+  ids.set(node, undefined)
   if (node.isReady) {
     // In one go, so that it is never seen closed. All that waits for a reply is rejected.
-    node.destroy()
+    if (node.destroy !== undefined) node.destroy()
+    else node.disconnect?.()
     node.connect().catch(() => {})
     return
   }
   // While it is connecting, `destroy` and `connect` would leave two attempts that get in each other's way. Without its
   // socket, the attempt that hangs in the handshake fails, and the next one follows by the client's own strategy.
-  const socket = node._ejectSocket()
+  const socket = node._ejectSocket?.()
+  if (socket === undefined) return
   try {
-    socket.destroySocket?.()
+    socket.destroySocket()
   } finally {
-    node._insertSocket(socket)
+    node._insertSocket?.(socket)
   }
+  // Before version 6.3 the attempt does not look at its socket, but at what becomes of its commands.
+  socket.emit('error', new Error('Redis did not answer, and its connection was dropped'))
 }
