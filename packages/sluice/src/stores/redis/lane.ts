@@ -32,7 +32,7 @@ export class Lane {
   /** What failed last. */
   error: unknown
 
-  /** `pace` makes of the time that this lane would wait before a probe the time that it waits. */
+  /** `pace` takes the time that this lane alone would wait before a probe, and gives the time to wait beside the others. */
   constructor(options: LaneOptions, pace: (waitMs: number) => number) {
     this.#options = options
     this.#pace = pace
@@ -78,7 +78,7 @@ export class Lane {
     let isLate = false
     let isOver = false
     const timer = setTimeout(() => {
-      // Whatever has come while the process was busy is read before the immediate runs.
+      // The process reads replies that came while it was busy before it runs the immediate.
       setImmediate(() => {
         if (isOver || !this.isOpen) return
         isLate = true
@@ -101,7 +101,7 @@ export class Lane {
       this.#breaker.probeFailed(false)
       this.#goOn()
     } else if (number === this.#probes) {
-      // Late, but the last one that was stuck: the next may be in time.
+      // No probe is stuck any more: the next may be in time.
       if (isAnswered) this.#breaker.probeAnsweredLate()
       else this.#breaker.probeRefusedLate()
       this.#goOn()

@@ -15,7 +15,7 @@ interface Node {
   /** Before version 5: `disconnect`. */
   destroy?(): unknown
   disconnect?(): unknown
-  /** From version 5.8 on. */
+  /** From version 5.9 on. */
   _ejectSocket?(): Socket
   _insertSocket?(socket: Socket): void
 }
