@@ -8,4 +8,5 @@ export interface RedisServer {
 }
 
 export function startRedis(options?: { port?: number; args?: readonly string[] }): Promise<RedisServer>
+export function startSentinel(lines: readonly string[]): Promise<RedisServer>
 export function freePort(): Promise<number>

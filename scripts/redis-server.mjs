@@ -1,7 +1,7 @@
 // Real Redis servers for tests and benchmarks: each on a free port, in a folder of its own, stopped by its own id.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,25 +24,44 @@ function killAll() {
  * Starts a server and waits until it serves.
  * @param {{ port?: number, args?: readonly string[] }} [options]
  */
-export async function startRedis({ port, args = [] } = {}) {
+export function startRedis({ port, args = [] } = {}) {
+  const options = ['--save', '', '--appendonly', 'no', ...args]
+  return start(port, () => options, 'Ready to accept connections')
+}
+
+/**
+ * Starts a Sentinel and waits until it watches.
+ * @param {readonly string[]} lines of its configuration
+ */
+export function startSentinel(lines) {
+  const argsIn = async (folder) => {
+    const config = join(folder, 'sentinel.conf')
+    await writeFile(config, lines.join('\n'))
+    return [config, '--sentinel']
+  }
+  return start(undefined, argsIn, '+monitor')
+}
+
+async function start(port, argsIn, readyText) {
   for (let attempt = 1; ; attempt++) {
-    const server = await tryStart(port ?? (await freePort()), args)
+    const server = await tryStart(port ?? (await freePort()), argsIn, readyText)
     if (server !== undefined) return server
     // Somebody else took the port in between.
     if (port !== undefined || attempt === 10) throw new Error('redis-server does not start')
   }
 }
 
-async function tryStart(port, args) {
+async function tryStart(port, argsIn, readyText) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-'))
-  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
-  const child = spawn('redis-server', [...options, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder]
+  const args = await argsIn(folder)
+  const child = spawn('redis-server', [...args, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
   running.add(child)
   const exited = once(child, 'exit').then(async () => {
     running.delete(child)
     await rm(folder, { recursive: true, force: true })
   })
-  if (!(await serves(child))) {
+  if (!(await says(child, readyText))) {
     await exited
     return undefined
   }
@@ -61,14 +80,14 @@ async function tryStart(port, args) {
   }
 }
 
-function serves(child) {
+function says(child, text) {
   return new Promise((resolve, reject) => {
     let log = ''
     child.once('error', reject)
     child.once('exit', () => resolve(false))
     child.stdout.on('data', function read(data) {
       log += data
-      if (!log.includes('Ready to accept connections')) return
+      if (!log.includes(text)) return
       child.stdout.off('data', read)
       resolve(true)
     })

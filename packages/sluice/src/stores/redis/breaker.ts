@@ -2,8 +2,8 @@
 const FAILURES = 3
 /** How soon a probe follows the first failure, and how far apart they may come to be. */
 const FIRST_PROBE_MS = 10
-const LONGEST_PROBE_MS = 1_000
-const LONGEST_UNANSWERED_MS = 30_000
+const LONGEST_PROBE_MS = 500
+const LONGEST_STUCK_MS = 30_000
 
 /**
  * Decides whether Redis is asked at all. It opens after a few failures in a row; then a probe runs every now and then,
@@ -34,14 +34,19 @@ export class Breaker {
     return this.#waitMs
   }
 
-  /** A probe failed; one that was not even answered may lie in a client's queue for ever, so those get rarer. */
-  probeFailed(answered: boolean): void {
-    this.#waitMs = Math.min(this.#waitMs * 2, answered ? LONGEST_PROBE_MS : LONGEST_UNANSWERED_MS)
+  /** A probe failed. One that may lie in a client's queue for ever is stuck: those get rarer. */
+  probeFailed(isStuck: boolean): void {
+    this.#waitMs = Math.min(this.#waitMs * 2, isStuck ? LONGEST_STUCK_MS : LONGEST_PROBE_MS)
   }
 
-  /** A probe was answered or refused, but too late: the next may do better, soon. */
-  probeEndedLate(): void {
+  /** A probe was answered, but too late: the next may do better, soon. */
+  probeAnsweredLate(): void {
     this.#waitMs = FIRST_PROBE_MS
+  }
+
+  /** A probe was refused, and not at once: it is not stuck any more. */
+  probeRefusedLate(): void {
+    this.#waitMs = Math.min(this.#waitMs, LONGEST_PROBE_MS)
   }
 
   close(): void {

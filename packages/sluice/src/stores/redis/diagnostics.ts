@@ -28,8 +28,14 @@ export interface BreakerEvent {
   readonly error: unknown
 }
 
+/** Published on the channel `sluice:redis:reconnect` when a connection was silent for so long that it was dropped. */
+export interface ReconnectEvent {
+  readonly store: object
+}
+
 const degradedChannel = channel('sluice:redis:degraded')
 const breakerChannel = channel('sluice:redis:breaker')
+const reconnectChannel = channel('sluice:redis:reconnect')
 
 export function publishDegraded(event: DegradedEvent): void {
   if (degradedChannel.hasSubscribers) degradedChannel.publish(event)
@@ -37,4 +43,8 @@ export function publishDegraded(event: DegradedEvent): void {
 
 export function publishBreaker(event: BreakerEvent): void {
   if (breakerChannel.hasSubscribers) breakerChannel.publish(event)
+}
+
+export function publishReconnect(event: ReconnectEvent): void {
+  if (reconnectChannel.hasSubscribers) reconnectChannel.publish(event)
 }

@@ -1,8 +1,8 @@
 /** `sluice/redis`: the same limits for a whole fleet, in Redis or Valkey. */
 export type { GlideClient } from './clients/glide.js'
 export { type IoredisClient, ioredisClusterOptions, ioredisOptions } from './clients/ioredis.js'
-export { type NodeRedisClient, nodeRedisOptions } from './clients/node-redis.js'
+export { type NodeRedisClient, nodeRedisOptions, nodeRedisSentinelOptions } from './clients/node-redis.js'
 export type { RedisClient } from './clients/runner-of.js'
-export type { BreakerEvent, DegradedEvent, FailureReason } from './diagnostics.js'
+export type { BreakerEvent, DegradedEvent, FailureReason, ReconnectEvent } from './diagnostics.js'
 export type { RedisStoreOptions } from './options.js'
 export { type RedisStore, type RedisStoreStats, redisStore } from './redis-store.js'

@@ -6,9 +6,11 @@ import type { Call, Turn } from './call.js'
 import type { ScriptRunner } from './clients/runner.js'
 import { Deadlines } from './deadlines.js'
 import type { FailureReason } from './diagnostics.js'
-import { type Lane, type LaneOptions, Lanes } from './lane.js'
+import type { Lane, LaneOptions } from './lane.js'
+import { Lanes } from './lanes.js'
 import { Queue } from './queue.js'
 import { Reply } from './reply.js'
+import { Silence, type SilenceOptions } from './silence.js'
 
 // Held for the same reason.
 const { queueMicrotask } = globalThis
@@ -25,6 +27,7 @@ export interface LinkOptions {
   readonly extraArguments: () => readonly string[]
   readonly onBreaker: LaneOptions['onBreaker']
   readonly onSilence: LaneOptions['onSilence']
+  readonly onReconnect: SilenceOptions['onReconnect']
   /** Hears, perhaps often, that a server wanted a call to go elsewhere, and the client did not follow. */
   readonly onRedirection: () => void
 }
@@ -45,6 +48,7 @@ export class Link {
   readonly #options: LinkOptions
   readonly #sha: string
   readonly #mostInFlight: number
+  readonly #silence: Silence
   readonly #lanes: Lanes
   readonly #queue: Queue
   #refusals: Refusal[] = []
@@ -59,7 +63,9 @@ export class Link {
   constructor(runner: ScriptRunner, options: LinkOptions) {
     this.#runner = runner
     this.#options = options
-    this.#lanes = new Lanes({ ...options, probe: (key) => this.#answersProbe(key) })
+    const { random } = Math
+    this.#silence = new Silence(runner, { ...options, random })
+    this.#lanes = new Lanes({ ...options, random, silence: this.#silence, probe: (key) => this.#answersProbe(key) })
     this.#queue = new Queue(runner.cluster)
     this.#deadlines = new Deadlines(options.deadlineMs, (turn) => this.#expire(turn))
     const { maxBatch, maxBatchesInFlight } = options
@@ -75,6 +81,7 @@ export class Link {
       batchesInFlight: this.#inFlight,
       scriptsSent: this.#scriptsSent,
       late: this.#late,
+      reconnects: this.#silence.reconnects,
       breaker: this.#lanes.isAnyOpen ? ('open' as const) : ('closed' as const),
     }
   }
@@ -160,7 +167,8 @@ export class Link {
     const isLate = calls.every(({ isAnswered }) => isAnswered)
     try {
       this.#read(calls, reply)
-      if (!isLate) lane.succeeded()
+      if (isLate) lane.answeredLate(calls[0].key)
+      else lane.succeeded()
     } catch (error) {
       this.#refused(calls, lane, error)
     }

@@ -9,7 +9,7 @@ import { Charge, DecideGroup, DecideOne, GiveBack, ResetOrBlock } from './calls.
 import { checkDemand } from './check-demand.js'
 import type { ScriptRunner } from './clients/runner.js'
 import { type RedisClient, runnerOf } from './clients/runner-of.js'
-import { type FailureReason, publishBreaker } from './diagnostics.js'
+import { type FailureReason, publishBreaker, publishReconnect } from './diagnostics.js'
 import { Failures } from './failures.js'
 import { Fallback } from './fallback.js'
 import { KeyLayout } from './key-layout.js'
@@ -36,6 +36,8 @@ export interface RedisStoreStats {
   /** Calls that wait for an answer now. */
   readonly pending: number
   readonly batchesInFlight: number
+  /** How many connections were dropped because nothing came back on them. The client then connected again. */
+  readonly reconnects: number
   /** `'open'`: Redis did not answer, and is only probed until it does. In a cluster, if that is so for any part of it. */
   readonly breaker: 'open' | 'closed'
 }
@@ -87,6 +89,7 @@ export class RedisStore implements AsyncStore {
       ...time,
       onBreaker: (state, error) => publishBreaker({ store: this, state, error }),
       onSilence: () => warnOfSilence(this, onFailure),
+      onReconnect: () => publishReconnect({ store: this }),
       onRedirection: () => warnOfCluster(this),
     })
   }

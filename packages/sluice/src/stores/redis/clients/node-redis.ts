@@ -1,3 +1,4 @@
+import { nodeRedisConnections } from './node-redis-connections.js'
 import type { ScriptRunner } from './runner.js'
 
 interface EvalOptions {
@@ -28,6 +29,39 @@ export interface NodeRedisClient {
  */
 export const nodeRedisOptions = Object.freeze({ disableOfflineQueue: true })
 
+/** Its own pings, and no longer silence than this: a Sentinel does not let the store drop its connections. */
+const WATCHED = { pingInterval: 1_000, socket: Object.freeze({ socketTimeout: 2_000 }) }
+
+/**
+ * Options for a Sentinel of node-redis with which an outage is seen at once, a call is sent once, and a connection that
+ * has gone silent is replaced within seconds.
+ *
+ * @example
+ * ```ts
+ * import { createSentinel } from 'redis'
+ * import { nodeRedisSentinelOptions, redisStore } from 'sluice/redis'
+ *
+ * const sentinelRootNodes = [{ host: 'sentinel-1', port: 26_379 }]
+ * const client = createSentinel({ name: 'limits', sentinelRootNodes, ...nodeRedisSentinelOptions })
+ * client.on('error', console.error)
+ * const store = redisStore(client)
+ * await client.connect()
+ * ```
+ */
+export const nodeRedisSentinelOptions = Object.freeze({
+  maxCommandRediscovers: 0,
+  nodeClientOptions: Object.freeze({
+    ...nodeRedisOptions,
+    ...WATCHED,
+    // By default the client would not connect again after a time-out.
+    socket: Object.freeze({
+      ...WATCHED.socket,
+      reconnectStrategy: (retries: number) => Math.min(50 * 2 ** retries, 1_000) + Math.random() * 200,
+    }),
+  }),
+  sentinelClientOptions: Object.freeze(WATCHED),
+})
+
 export function isNodeRedis(client: object): client is NodeRedisClient {
   return typeof (client as NodeRedisClient).evalSha === 'function'
 }
@@ -40,6 +74,7 @@ export function nodeRedisRunner(client: NodeRedisClient): ScriptRunner {
     cluster,
     evalSha: (sha, keys, args) => client.evalSha(sha, { keys: [...keys], arguments: [...args] }),
     eval: (script, keys, args) => client.eval(script, { keys: [...keys], arguments: [...args] }),
+    connections: (key) => nodeRedisConnections(client, cluster, key),
     unsafeOptions: queues ? ['disableOfflineQueue: true'] : [],
     safeOptions: cluster ? '{ defaults: nodeRedisOptions }' : 'nodeRedisOptions',
   }

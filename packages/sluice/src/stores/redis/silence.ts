@@ -1,0 +1,95 @@
+import type { Connection, ScriptRunner } from './clients/runner.js'
+
+/** A connection that Redis says nothing on for so long, though something waits, is replaced; up to a quarter later. */
+const PATIENCE_MS = 1_200
+/** One look proves nothing: this process may have been busy. */
+const LOOKS = 3
+
+/** A connection as it was at the first of the looks that found nothing new. */
+interface Watch {
+  readonly sinceMs: number
+  readonly bytesRead: number
+  readonly patienceMs: number
+  lookedMs: number
+  looks: number
+}
+
+/** What a silence is told once. */
+export interface SilenceOptions {
+  readonly deadlineMs: number
+  /** Gives numbers from 0 to 1, so that a fleet does not reconnect in step. */
+  readonly random: () => number
+  /** Hears that a connection was dropped. */
+  readonly onReconnect: () => void
+}
+
+/**
+ * Notices that a connection has gone silent, and has the client replace it. Clients do not notice it themselves: a
+ * connection whose other end is gone without a word, or leads to a server that is frozen, stays open for many minutes.
+ *
+ * It looks only when it is told that a probe has failed, so a connection that works costs nothing.
+ */
+export class Silence {
+  readonly #runner: ScriptRunner
+  readonly #options: SilenceOptions
+  readonly #leastMs: number
+  readonly #watches = new WeakMap<object, Watch>()
+  /** How many connections were dropped. */
+  reconnects = 0
+
+  constructor(runner: ScriptRunner, options: SilenceOptions) {
+    this.#runner = runner
+    this.#options = options
+    // Where calls may take longer, so may silence.
+    this.#leastMs = Math.max(PATIENCE_MS, 2 * options.deadlineMs)
+  }
+
+  /**
+   * A probe for `key` failed: it was refused, or there is no answer yet. Says whether it can end a silence; if not, a probe
+   * without an answer may lie in the client's queue for ever.
+   */
+  probeFailed(key: string, isRefused: boolean): boolean {
+    const connections = this.#connections(key)
+    // A client that is connected hands on what Redis says: that is no silence.
+    for (const each of connections) if (!(isRefused && each.isReady) && this.#isSilent(each)) this.#drop(each)
+    return connections.length > 0
+  }
+
+  /** Redis has answered a call for `key`, in time or not. */
+  heard(key: string): void {
+    for (const { id } of this.#connections(key)) this.#watches.delete(id)
+  }
+
+  #connections(key: string): readonly Connection[] {
+    try {
+      return this.#runner.connections?.(key) ?? []
+    } catch {
+      // Not the client that it seemed to be.
+      return []
+    }
+  }
+
+  #isSilent({ id, bytesRead }: Connection): boolean {
+    const nowMs = performance.now()
+    const watch = this.#watches.get(id)
+    // What was seen long ago belongs to an outage that is over.
+    const isNew = watch === undefined || watch.bytesRead !== bytesRead || nowMs - watch.lookedMs > 2 * this.#leastMs
+    if (isNew) {
+      const patienceMs = this.#leastMs * (1 + this.#options.random() / 4)
+      this.#watches.set(id, { sinceMs: nowMs, bytesRead, patienceMs, lookedMs: nowMs, looks: 1 })
+      return false
+    }
+    watch.lookedMs = nowMs
+    watch.looks++
+    return watch.looks >= LOOKS && nowMs - watch.sinceMs >= watch.patienceMs
+  }
+
+  #drop({ id, drop }: Connection): void {
+    this.#watches.delete(id)
+    this.reconnects++
+    this.#options.onReconnect()
+    try {
+      drop()
+    } catch {}
+  }
+}
