@@ -849,11 +849,11 @@ if kind ~= wanted and kind ~= 'none' then return true end
 end
 return false
 end
-local function changes(keyAt, since, most, readsOn)
+local function changes(keyAt, since, most, base)
 local values = KEYS[keyAt + 1]
 if isForeign(keyAt) then return put(6) end
 local version = numberIn(values, '#version')
-if since > version or (readsOn == 0 and since < numberIn(values, '#floor')) then since = 0 end
+if base > version or base < numberIn(values, '#floor') then since = 0 end
 put(1)
 put(version)
 put(since)

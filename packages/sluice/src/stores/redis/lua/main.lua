@@ -14,7 +14,7 @@
 --                      4, limit, units, 2, at, cost, delay   the same for a request that never went
 --            reset     5
 --            block     6, duration in µs
---            overrides 7, since which version, how many at most, 1 if that is the end of another answer
+--            overrides 7, since which version, how many at most, the version up to which nothing cleared was missed
 --                      8, name, value, end in epoch ms or -1
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
 --            head      1 if the cost fits + 2 · kind; kinds are 0 usual, 1 blocked, 2 unusual, 3 not ours
