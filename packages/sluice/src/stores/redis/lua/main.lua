@@ -28,8 +28,8 @@
 --
 -- A limit's state is one string a key: float64 numbers, little-endian, that mean the same under any numbers of the
 -- limit. Behind them may stand the end of a block and the time when the rest is whole; a block alone is its end alone.
--- A log has a layout of its own. Every write sets when the key expires: as soon as its quota is whole again. A
--- denial writes nothing, but for the first under new numbers.
+-- A log has a layout of its own. Every write sets when the key expires: as soon as its quota is whole again. What asks for
+-- no units is a look, and writes nothing. A denial writes nothing, but for the first under new numbers.
 --
 -- Before this text stands where `now` (epoch µs) and `lingerMs` come from: Redis's clock and 0; in a test that moves
 -- time by hand, its argument and longer than the test lasts.
