@@ -40,11 +40,14 @@ local function changes(keyAt, since, most, base)
     local after = '(' .. format('%d', since)
     found = call('ZRANGEBYSCORE', KEYS[keyAt + 2], after, '+inf', 'WITHSCORES', 'LIMIT', 0, most)
   end
-  put(#found / 2)
-  for i = 1, #found, 2 do
-    put(found[i])
-    put(tonumber(found[i + 1]))
-    put(call('HGET', values, found[i]) or '')
+  local names = {}
+  for i = 1, #found, 2 do names[#names + 1] = found[i] end
+  put(#names)
+  local texts = #names > 0 and call('HMGET', values, unpack(names))
+  for i, name in ipairs(names) do
+    put(name)
+    put(tonumber(found[2 * i]))
+    put(texts[i] or '')
   end
 end
 
