@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { ioredisOptions, type RedisStore, redisStore } from 'sluice/redis'
 import type { ExplainReport } from './explain-report.js'
@@ -5,6 +6,9 @@ import { UsageError } from './usage-error.js'
 
 const CONNECT_MS = 3_000
 const DEADLINE_MS = 2_000
+/** How long the policy's run-time overrides may take, which may be many, and how often to look whether they are there. */
+const OVERRIDES_MS = 60_000
+const LOOK_MS = 100
 
 /**
  * Runs something on a Redis store and closes the connection. What would be answered without Redis is an error here:
@@ -31,17 +35,38 @@ export async function withRedisStore(
     await within(CONNECT_MS, client.connect()).catch((error: Error) => {
       throw new UsageError(`Redis at ${shown} cannot be reached: ${reason || error.message}`, 1)
     })
-    const report = await run(store, shown)
+    const report = await onceKnown(store, () => run(store, shown))
     const isDegraded = report.levels.some(({ limits = [] }) =>
       limits.some(({ decision }) => decision.degraded !== undefined),
     )
     if (isDegraded) {
       throw new UsageError(`Redis at ${shown} did not answer as it should${reason && `: ${reason}`}`, 1)
     }
+    if (lacksOverrides(report)) {
+      throw new UsageError(
+        `Redis at ${shown} did not tell the policy's run-time overrides${reason && `: ${reason}`}`,
+        1,
+      )
+    }
     return report
   } finally {
     client.disconnect()
   }
+}
+
+/** What is found with all overrides known: reading goes on between tries. Gives up when reading fails. */
+async function onceKnown(store: RedisStore, run: () => Promise<ExplainReport>): Promise<ExplainReport> {
+  const endsMs = performance.now() + OVERRIDES_MS
+  for (;;) {
+    const report = await run()
+    const hasFailed = Object.values(store.stats().degraded).some((times) => times > 0)
+    if (!lacksOverrides(report) || hasFailed || performance.now() > endsMs) return report
+    await pause(LOOK_MS)
+  }
+}
+
+function lacksOverrides({ levels }: ExplainReport): boolean {
+  return levels.some(({ degraded }) => degraded === 'overrides')
 }
 
 /** The address without what is secret in it. */

@@ -17,6 +17,12 @@ import type {
 import { TakenDemands } from './settling.js'
 import { type LevelDemand, verdictOf } from './verdict.js'
 
+/** What a request demands, and whether all run-time overrides were known when that was made out. */
+interface Matched {
+  readonly demands: LevelDemand[]
+  readonly isKnown: boolean
+}
+
 /** Every method is `async`, so that a wrong argument is a rejection like any other failure. */
 export class StorePolicy implements AsyncPolicy {
   readonly name: string
@@ -47,15 +53,15 @@ export class StorePolicy implements AsyncPolicy {
   }
 
   async check(request: object, options?: CostOptions): Promise<Verdict> {
-    const found = this.#demandsOf(request, checkCostOptions('check', options))
-    const demands = found instanceof Promise ? await found : found
-    return verdictOf(demands, (await this.#store.decide(demands)).decisions)
+    const matched = this.#match(request, checkCostOptions('check', options))
+    const { demands, isKnown } = matched instanceof Promise ? await matched : matched
+    return verdictOf(demands, (await this.#store.decide(demands)).decisions, isKnown)
   }
 
   async peek(request: object): Promise<Verdict> {
-    const found = this.#demandsOf(request, 0, true)
-    const demands = found instanceof Promise ? await found : found
-    return verdictOf(demands, (await this.#store.decide(demands)).decisions)
+    const matched = this.#match(request, 0, true)
+    const { demands, isKnown } = matched instanceof Promise ? await matched : matched
+    return verdictOf(demands, (await this.#store.decide(demands)).decisions, isKnown)
   }
 
   async charge(request: object, options?: CostOptions): Promise<Verdict> {
@@ -69,14 +75,14 @@ export class StorePolicy implements AsyncPolicy {
   async reserve(request: object, options?: CostOptions): Promise<AsyncPolicyReservation> {
     const cost = checkCostOptions('reserve', options)
     const copy = this.#matcher.copyOf(request)
-    const found = this.#demandsOf(copy, cost)
-    const demands = found instanceof Promise ? await found : found
+    const matched = this.#match(copy, cost)
+    const { demands, isKnown } = matched instanceof Promise ? await matched : matched
     const costsFor = this.#matcher.costsFor(demands, copy, cost)
     const answer = await this.#store.decide(demands)
     const taken = new TakenDemands(this.#store, demands, answer, costsFor)
     const release = async () => void (await Promise.all(taken.release()))
     return {
-      verdict: verdictOf(demands, answer.decisions),
+      verdict: verdictOf(demands, answer.decisions, isKnown),
       settle: async (actual) => void (await Promise.all(taken.settle(actual))),
       cancel: async () => void (await Promise.all(taken.cancel())),
       release,
@@ -87,7 +93,7 @@ export class StorePolicy implements AsyncPolicy {
   async reset(request: object, options?: ResetOptions<string>): Promise<void> {
     const refreshed = this.#overrides?.refresh()
     const copy = this.#matcher.copyOf(request)
-    if (refreshed !== undefined) await refreshed
+    if (refreshed instanceof Promise) await refreshed
     const states = checkReset(this.#matcher, copy, this.#overrides, options)
     await Promise.all(states.map(({ name, key }) => this.#store.reset(name, key)))
   }
@@ -107,20 +113,26 @@ export class StorePolicy implements AsyncPolicy {
 
   async explain(request: object, options?: CostOptions): Promise<readonly Explanation[]> {
     const copy = this.#matcher.copyOf(request)
-    await this.#overrides?.refresh()
+    const isKnown = (await this.#overrides?.refresh()) ?? true
     const levels = this.#matcher.explain(copy, checkCostOptions('explain', options), this.#overrides)
-    return explained(levels, (await this.peek(copy)).levels)
+    const demands = this.#matcher.demandsOf(copy, 0, this.#overrides, true)
+    const { decisions } = await this.#store.decide(demands)
+    return explained(levels, verdictOf(demands, decisions).levels, isKnown)
   }
 
   /**
-   * Not an async function: where there is nothing to wait for, nobody does, and calls reach the store in their order. The
-   * request may be another by the time that the overrides are known.
+   * What a request demands. Not an async function: where there is nothing to wait for, calls reach the store in their
+   * order. The request may be another by the time that the overrides are known.
    */
-  #demandsOf(request: object, cost: number, look = false): LevelDemand[] | Promise<LevelDemand[]> {
-    const refreshed = this.#overrides?.refresh()
-    if (refreshed === undefined) return this.#matcher.demandsOf(request, cost, this.#overrides, look)
+  #match(request: object, cost: number, look = false): Matched | Promise<Matched> {
+    const refreshed = this.#overrides?.refresh() ?? true
+    if (!(refreshed instanceof Promise)) return this.#matchKnown(request, cost, look, refreshed)
     const copy = this.#matcher.copyOf(request)
-    return refreshed.then(() => this.#matcher.demandsOf(copy, cost, this.#overrides, look))
+    return refreshed.then((isKnown) => this.#matchKnown(copy, cost, look, isKnown))
+  }
+
+  #matchKnown(request: object, cost: number, look: boolean, isKnown: boolean): Matched {
+    return { demands: this.#matcher.demandsOf(request, cost, this.#overrides, look), isKnown }
   }
 
   async #set({ level, key, limits, untilMs }: OverrideCall): Promise<void> {
@@ -128,8 +140,8 @@ export class StorePolicy implements AsyncPolicy {
   }
 
   async #each(request: object, cost: number, run: (demand: LevelDemand) => Promise<Decision>): Promise<Verdict> {
-    const found = this.#demandsOf(request, cost)
-    const demands = found instanceof Promise ? await found : found
-    return verdictOf(demands, await Promise.all(demands.map(run)))
+    const matched = this.#match(request, cost)
+    const { demands, isKnown } = matched instanceof Promise ? await matched : matched
+    return verdictOf(demands, await Promise.all(demands.map(run)), isKnown)
   }
 }

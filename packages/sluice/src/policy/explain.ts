@@ -14,16 +14,20 @@ export interface Explanation {
   readonly shadow?: true
   /** The limits in force, and how things stand with each. */
   readonly limits?: readonly { readonly limit: Limit; readonly decision: Decision }[]
+  /** Present on a level that matches if the store did not tell the run-time overrides in time: the limits may be others. */
+  readonly degraded?: 'overrides'
 }
 
-/** Adds to each level that matches how things stand with its limits. */
+/** Adds to each level that matches how things stand with its limits, and whether all overrides were known. */
 export function explained(
   levels: readonly Explanation[],
   decisions: readonly { readonly name: string; readonly limit: Limit; readonly decision: Decision }[],
+  isKnown = true,
 ): readonly Explanation[] {
   return levels.map((each) => {
     if (!each.matches) return each
     const own = decisions.filter(({ name }) => name === each.level)
-    return { ...each, limits: own.map(({ limit, decision }) => ({ limit, decision })) }
+    const limits = own.map(({ limit, decision }) => ({ limit, decision }))
+    return isKnown ? { ...each, limits } : { ...each, limits, degraded: 'overrides' }
   })
 }

@@ -26,8 +26,12 @@ export interface Verdict {
   readonly retryAfterMs: number
   /** The longest of those of the levels: wait this long before going. */
   readonly delayMs: number
-  /** Absent, or how the answer was made without its store. */
-  readonly degraded?: 'open' | 'closed' | 'local'
+  /**
+   * Absent, or how the answer was made without its store: the first of `'closed'`, `'open'` and `'local'` that a level's
+   * decision says. `'overrides'`: the store decided, but did not tell the run-time overrides in time, so that limits may
+   * have been others than those in force.
+   */
+  readonly degraded?: 'open' | 'closed' | 'local' | 'overrides'
 }
 
 /**

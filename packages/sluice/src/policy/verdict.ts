@@ -7,13 +7,13 @@ export interface LevelDemand extends Demand {
   readonly level: string
 }
 
-/** What the decisions of all levels come to. */
-export function verdictOf(demands: readonly LevelDemand[], decisions: readonly Decision[]): Verdict {
+/** What the decisions of all levels come to. `isKnown`: all run-time overrides were known when the demands were made. */
+export function verdictOf(demands: readonly LevelDemand[], decisions: readonly Decision[], isKnown = true): Verdict {
   const levels: LevelDecision[] = []
   const deniedBy: string[] = []
   let retryAfterMs = 0
   let delayMs = 0
-  let degraded: Decision['degraded']
+  let degraded: Verdict['degraded'] = isKnown ? undefined : 'overrides'
   for (let i = 0; i < demands.length; i++) {
     const { level, limit, shadow } = demands[i]
     const decision = decisions[i]
@@ -36,8 +36,8 @@ export function verdictOf(demands: readonly LevelDemand[], decisions: readonly D
 }
 
 /** The one that says most about the whole: denied without asking, then allowed without asking. */
-const WORST = ['closed', 'open', 'local'] as const
+const WORST = ['closed', 'open', 'local', 'overrides'] as const
 
-function worse(one: Decision['degraded'], other: Decision['degraded']): Decision['degraded'] {
+function worse(one: Verdict['degraded'], other: Verdict['degraded']): Verdict['degraded'] {
   return WORST.find((each) => each === one || each === other)
 }

@@ -14,14 +14,18 @@ export interface Overrides {
   get(level: string, key: string): readonly Limit[] | undefined
   /** Sets the limits of a key, until a time in epoch milliseconds if one is given, or removes them. */
   set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): Awaitable<void>
-  /** What to wait for before `get` knows of all that was set a while ago; mostly nothing. */
-  refresh(): Promise<void> | undefined
+  /**
+   * Brings what is known up to date. True if `get` knows of everything that was set a while ago, on Redis about two
+   * seconds; false if it does not. A promise if there is something to wait for first, which is not for longer than the
+   * store's deadline.
+   */
+  refresh(): Awaitable<boolean>
 }
 
 /** Overrides of a store that answers at once. */
 export interface SyncOverrides extends Overrides {
   set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): void
-  refresh(): undefined
+  refresh(): true
 }
 
 interface Entry {

@@ -52,7 +52,9 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
   const demand = (isOld: boolean) => {
     const [name, newest] = pick(...limits)
     const limit = (isOld ? versions.get(name)?.at(-1) : undefined) ?? newest
-    const cost = pick(1, 1, 1, 1, 2, 3, 0, whole(12), 1e9)
+    // What a look under other numbers leaves behind, if anything, is for each store to say.
+    const least = versions.has(name) ? 1 : 0
+    const cost = Math.max(least, pick(1, 1, 1, 1, 2, 3, 0, whole(12), 1e9))
     return { name, limit, key: pick(...KEYS), cost, ...(random() < 0.1 && { shadow: true }) }
   }
   const demandsOf = (length: number, isOld: boolean) => Array.from({ length }, () => demand(isOld))

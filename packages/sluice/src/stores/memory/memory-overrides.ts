@@ -25,5 +25,7 @@ export class MemoryOverrides implements SyncOverrides {
     else this.#table.set(level, key, limits, untilMs, this.#clock)
   }
 
-  refresh(): undefined {}
+  refresh(): true {
+    return true
+  }
 }

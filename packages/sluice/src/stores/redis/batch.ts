@@ -74,9 +74,9 @@ export class Batch {
     this.#step(`6,${durationUs}`)
   }
 
-  overrideChanges(keys: readonly string[], since: number, most: number, readsOn: boolean): void {
+  overrideChanges(keys: readonly string[], since: number, most: number, base: number): void {
     this.keys.push(...keys)
-    this.#step(`7,${since},${most},${readsOn ? 1 : 0}`)
+    this.#step(`7,${since},${most},${base}`)
   }
 
   setOverride(keys: readonly string[], name: string, value: string, untilMs: number): void {

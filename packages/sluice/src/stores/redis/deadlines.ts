@@ -8,20 +8,20 @@ const { performance } = globalThis
 const BUSY_MS = 5
 const GRACE_MS = 10
 
-interface Ending {
-  readonly turn: Turn
+interface Ending<T> {
+  readonly turn: T
   readonly endsMs: number
 }
 
-/** Lets turns expire, all by one timer: they end in the order in which they began. */
-export class Deadlines {
+/** Lets turns expire that are still open, all by one timer: they end in the order in which they began. */
+export class Deadlines<T extends { readonly open: number } = Turn> {
   readonly #deadlineMs: number
-  readonly #expire: (turn: Turn) => void
-  readonly #turns: Ending[] = []
+  readonly #expire: (turn: T) => void
+  readonly #turns: Ending<T>[] = []
   #timer: NodeJS.Timeout | undefined
   #isHeld = false
 
-  constructor(deadlineMs: number, expire: (turn: Turn) => void) {
+  constructor(deadlineMs: number, expire: (turn: T) => void) {
     this.#deadlineMs = deadlineMs
     this.#expire = expire
   }
@@ -38,7 +38,7 @@ export class Deadlines {
     this.#timer?.unref()
   }
 
-  add(turn: Turn): void {
+  add(turn: T): void {
     while (this.#turns.length > 0 && this.#turns[0].turn.open === 0) this.#turns.shift()
     this.#turns.push({ turn, endsMs: performance.now() + this.#deadlineMs })
     if (this.#timer === undefined) this.#wait(this.#deadlineMs)

@@ -100,6 +100,27 @@ export class Link {
     }
   }
 
+  /** Are calls for a slot refused, because its server has not answered lately? */
+  isAway(slot: number): boolean {
+    return this.#lanes.of(slot).isOpen
+  }
+
+  /**
+   * Runs the script for something that no request waits for: by itself, whatever the breaker says, and with no deadline.
+   * Rejects with the error of the client or of Redis.
+   */
+  async runAlone(batch: Batch): Promise<Reply> {
+    const args = this.#argumentsOf(batch)
+    this.#batches++
+    try {
+      return new Reply(await this.#runner.evalSha(this.#sha, batch.keys, args))
+    } catch (error) {
+      if (!isUnknownScript(error)) throw error
+    }
+    this.#scriptsSent++
+    return new Reply(await this.#runner.eval(this.#options.script, batch.keys, args))
+  }
+
   /** Not at once: who asks again and again would never let the event loop see that Redis is back. */
   #refuse(call: Call, reason: FailureReason, error: unknown): void {
     this.#refusals.push({ call, reason, error })

@@ -4,33 +4,38 @@ import type { FailureReason } from './diagnostics.js'
 import type { Failures } from './failures.js'
 import { ForeignState, type Reply } from './reply.js'
 
-/** What is asked about overrides, and how its answer is read. */
-export interface OverrideQuestion<T> {
-  /** For the error that says that it was not done. */
-  readonly verb: string
-  addTo(batch: Batch): void
-  read(reply: Reply): T
+/** What an override is set to. */
+export interface SetOverride {
+  /** `level/key`. */
+  readonly name: string
+  /** The limits as text, or `''` to remove the override. */
+  readonly value: string
+  /** When it ends, in whole epoch milliseconds; -1 if it does not. */
+  readonly untilMs: number
 }
 
-/** Something about a policy's overrides. Rejects with a `StoreUnavailableError` if Redis does not answer. */
-export class OverrideCall<T> extends Call {
+/**
+ * Sets an override. Resolves with its version, or with 0 if its end is over by Redis's clock. Rejects with a
+ * `StoreUnavailableError` if Redis does not answer.
+ */
+export class OverrideCall extends Call {
   readonly #keys: readonly string[]
-  readonly #question: OverrideQuestion<T>
-  readonly #resolve: (value: T) => void
+  readonly #override: SetOverride
+  readonly #resolve: (version: number) => void
   readonly #reject: (error: unknown) => void
   readonly #failures: Failures
 
   constructor(
     slot: number,
     keys: readonly string[],
-    question: OverrideQuestion<T>,
-    resolve: (value: T) => void,
+    override: SetOverride,
+    resolve: (version: number) => void,
     reject: (error: unknown) => void,
     failures: Failures,
   ) {
     super(slot, keys[0], keys.length)
     this.#keys = keys
-    this.#question = question
+    this.#override = override
     this.#resolve = resolve
     this.#reject = reject
     this.#failures = failures
@@ -41,16 +46,17 @@ export class OverrideCall<T> extends Call {
   }
 
   addTo(batch: Batch): void {
-    this.#question.addTo(batch)
+    const { name, value, untilMs } = this.#override
+    batch.setOverride(this.#keys, name, value, untilMs)
   }
 
   read(reply: Reply): Error | undefined {
     if (!reply.isDone()) return new ForeignState(this.key)
-    this.#resolve(this.#question.read(reply))
+    this.#resolve(reply.number())
     return undefined
   }
 
   fail(reason: FailureReason, error: unknown): void {
-    this.#reject(this.#failures.unavailable(`the overrides were not ${this.#question.verb}`, reason, error))
+    this.#reject(this.#failures.unavailable('the override may not have been changed', reason, error))
   }
 }

@@ -15,7 +15,7 @@ import { Fallback } from './fallback.js'
 import { KeyLayout } from './key-layout.js'
 import { Link } from './link.js'
 import { checkRedisStoreOptions, type RedisStoreOptions } from './options.js'
-import { OverrideCall } from './override-call.js'
+import { OverrideSource } from './override-source.js'
 import { RedisOverrides } from './redis-overrides.js'
 import { slotOf } from './slot.js'
 import { redisTime, type TimeSource } from './time-source.js'
@@ -157,12 +157,10 @@ export class RedisStore implements AsyncStore {
     if (overrides === undefined) {
       const keys = this.#layout.ofOverrides(policy)
       const slot = this.#slotOf(policy)
-      overrides = new RedisOverrides(keys, this.#clock, (question) => {
+      const source = new OverrideSource(this.#link, slot, keys, this.#deadlineMs, this.#failures, () => {
         this.#calls++
-        return new Promise((resolve, reject) => {
-          this.#link.ask(new OverrideCall(slot, keys, question, resolve, reject, this.#failures))
-        })
       })
+      overrides = new RedisOverrides(source, this.#clock, this.#deadlineMs)
       this.#overrides.set(policy, overrides)
     }
     return overrides

@@ -154,7 +154,7 @@ local gained = (now - sinceUs) * limit[3]
 if gained >= full - level then return full, stored end
 return gained > 0 and level + gained or level, stored
 end
-local function open(key, limit)
+local function open(key, limit, isLook)
 local words, blockedUs = read(key, length)
 if words == nil then return nil end
 local full = limit[4] * limit[2]
@@ -166,7 +166,7 @@ local kept, sinceUs, lastCost, room, excess, users = bucket.wordsOf(words)
 if users ~= fresh.users then
 if wholeForAllUs(users, sinceUs, kept + excess) <= now then return fresh end
 local all = bothUsers(users, fresh.users)
-if all ~= users then
+if all ~= users and not isLook then
 users = all
 local patched = string.sub(words, 1, length - 8) .. pack('<d', users)
 write(key, patched, wholeForAllUs(users, sinceUs, kept + excess), blockedUs)
@@ -252,7 +252,7 @@ wholeUs = max(wholeUs, window.wholeUs(view))
 end
 write(key, table.concat(words), wholeUs, state.blockedUs)
 end
-local function open(key, limit)
+local function open(key, limit, isLook)
 local words, blockedUs = read(key, window.length)
 if words == nil then return nil end
 local state = { views = {}, blockedUs = blockedUs }
@@ -279,7 +279,7 @@ if isFuller(state.views[least], state.views[i]) then least = i end
 end
 table.remove(state.views, least)
 end
-save(key, state)
+if not isLook then save(key, state) end
 return state
 end
 local function take(state, limit, cost)
@@ -311,7 +311,7 @@ call('SETRANGE', state.key, 24, header)
 call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
 state.raw = string.sub(state.raw, 1, 24) .. header .. string.sub(state.raw, HEADER + 1)
 end
-local function open(key, limit)
+local function open(key, limit, isLook)
 local raw = pcall('GETRANGE', key, 0, SHORT - 1)
 if type(raw) ~= 'string' then return nil end
 local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0, keptUs = 0, keptUnits = 0 }
@@ -321,7 +321,7 @@ if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
 state.dropped, state.base, state.blockedUs, state.wholeUs, state.keptUs, state.keptUnits = unpackWords('<dddddd', raw)
 state.entries = (state.bytes - HEADER) / ENTRY
 state.stored = state.entries > 0
-if limit and state.wholeUs > now then keepFor(state, limit) end
+if limit and not isLook and state.wholeUs > now then keepFor(state, limit) end
 return state
 end
 local function entry(state, index)
@@ -767,7 +767,7 @@ return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
 end
 local function decide(key, limit, cost)
 local arithmetic = arithmeticOf(limit)
-local state = arithmetic.open(key, limit)
+local state = arithmetic.open(key, limit, cost == 0)
 if not allows(arithmetic, state, limit, cost) then return describe(arithmetic, state, limit, cost) end
 if cost > 0 then
 arithmetic.take(state, limit, cost)
@@ -780,7 +780,7 @@ local states, met, allowed, isShared = {}, {}, true, false
 for i = 1, count do
 local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
 local arithmetic = arithmeticOf(limit)
-local state = arithmetic.open(KEYS[keyAt + i], limit)
+local state = arithmetic.open(KEYS[keyAt + i], limit, cost == 0)
 states[i] = state or false
 met[i] = allows(arithmetic, state, limit, cost)
 if not met[i] and (role < 2 or not state) then allowed = false end
@@ -800,7 +800,7 @@ end
 for i = 1, count do
 local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
 local arithmetic = arithmeticOf(limit)
-if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
+if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit, cost == 0) end
 if allowed and met[i] then
 describeAs(arithmetic, states[i], limit, cost, true)
 else
@@ -810,7 +810,7 @@ end
 end
 local function charge(key, limit, cost)
 local arithmetic = arithmeticOf(limit)
-local state = arithmetic.open(key, limit)
+local state = arithmetic.open(key, limit, cost == 0)
 if state and cost > 0 then
 arithmetic.take(state, limit, cost)
 arithmetic.save(key, state, limit)
@@ -819,8 +819,9 @@ describe(arithmetic, state, limit, 0)
 end
 local function giveBack(key, limit, units, atUs, cost, delayMs, isUndo)
 local arithmetic = arithmeticOf(limit)
-local state = arithmetic.open(key, limit)
-if state and state.stored and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo) then
+local state = arithmetic.open(key, limit, units == 0)
+local isGiven = state and state.stored and units > 0
+if isGiven and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo) then
 arithmetic.save(key, state, limit)
 end
 describe(arithmetic, state, limit, 0)
@@ -849,11 +850,11 @@ if kind ~= wanted and kind ~= 'none' then return true end
 end
 return false
 end
-local function changes(keyAt, since, most, readsOn)
+local function changes(keyAt, since, most, base)
 local values = KEYS[keyAt + 1]
 if isForeign(keyAt) then return put(6) end
 local version = numberIn(values, '#version')
-if since > version or (readsOn == 0 and since < numberIn(values, '#floor')) then since = 0 end
+if base > version or base < numberIn(values, '#floor') then since = 0 end
 put(1)
 put(version)
 put(since)
@@ -862,11 +863,14 @@ if since < version then
 local after = '(' .. format('%d', since)
 found = call('ZRANGEBYSCORE', KEYS[keyAt + 2], after, '+inf', 'WITHSCORES', 'LIMIT', 0, most)
 end
-put(#found / 2)
-for i = 1, #found, 2 do
-put(found[i])
-put(tonumber(found[i + 1]))
-put(call('HGET', values, found[i]) or '')
+local names = {}
+for i = 1, #found, 2 do names[#names + 1] = found[i] end
+put(#names)
+local texts = #names > 0 and call('HMGET', values, unpack(names))
+for i, name in ipairs(names) do
+put(name)
+put(tonumber(found[2 * i]))
+put(texts[i] or '')
 end
 end
 local function set(keyAt, name, value, untilMs)

@@ -24,7 +24,7 @@ const quotaOf = async (policy: ReturnType<typeof policyOn>, merchant: string) =>
   (await policy.peek({ merchant })).levels[0].decision.quota
 
 it.each(['', 'versions', 'ends'])(
-  'something else at the key {api}%s degrades nothing else, and an override says so',
+  'something else at the key {api}%s degrades nothing else, and verdicts and overrides say so',
   async (which) => {
     const store = processes.store(clock, 'test:', { onFailure: 'closed' })
     const policy = policyOn(store)
@@ -38,7 +38,8 @@ it.each(['', 'versions', 'ends'])(
         policy.override('merchant', 'm', raised).catch((error: unknown) => error),
       ])
       expect(verdict).toMatchObject({ allowed: true, levels: [{ decision: { quota: 1 } }] })
-      expect([verdict.degraded, decision.allowed, decision.degraded]).toEqual([undefined, true, undefined])
+      expect([verdict.degraded, verdict.levels[0].decision.degraded]).toEqual(['overrides', undefined])
+      expect([decision.allowed, decision.degraded]).toEqual([true, undefined])
       expect(error).toBeInstanceOf(StoreUnavailableError)
       clock.advance(1_000)
     }

@@ -12,11 +12,12 @@ beforeAll(async () => {
 })
 afterAll(() => processes?.stop())
 
-// A page is a thousand.
+// Pages are of 100, 200, 400 and then 500.
 it.each([
-  [999, 1],
-  [1_000, 1],
-  [1_500, 7],
+  [99, 1],
+  [100, 1],
+  [299, 7],
+  [1_200, 1],
   [2_500, 1_700],
 ])(
   'a process that starts after removals were cleared reads all pages, of %i of which %i were removed',

@@ -51,7 +51,7 @@ local function levelNow(limit, own, sinceUs)
   return gained > 0 and level + gained or level, stored
 end
 
-local function open(key, limit)
+local function open(key, limit, isLook)
   local words, blockedUs = read(key, length)
   if words == nil then return nil end
   local full = limit[4] * limit[2]
@@ -63,7 +63,7 @@ local function open(key, limit)
   if users ~= fresh.users then
     if wholeForAllUs(users, sinceUs, kept + excess) <= now then return fresh end
     local all = bothUsers(users, fresh.users)
-    if all ~= users then
+    if all ~= users and not isLook then
       users = all
       local patched = string.sub(words, 1, length - 8) .. pack('<d', users)
       write(key, patched, wholeForAllUs(users, sinceUs, kept + excess), blockedUs)

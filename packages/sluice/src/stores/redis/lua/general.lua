@@ -1,7 +1,8 @@
 -- What a batch may need besides plain token buckets. Gives the functions that main.lua calls, each for one step.
 --
 -- An algorithm's file gives a table of functions:
---   open(key, limit)                     the state, brought up to now; nil if what is there is not ours
+--   open(key, limit, isLook)             the state, brought up to now; nil if what is there is not ours. It may write that the
+--                                        limit uses the state, but not for a look
 --   fits(state, limit, cost)             as in the arithmetic of the same name
 --   take(state, limit, cost)
 --   giveBack(state, limit, units, atUs, cost, delayMs, isUndo)   says whether anything was given
@@ -109,7 +110,7 @@ end
 
 local function decide(key, limit, cost)
   local arithmetic = arithmeticOf(limit)
-  local state = arithmetic.open(key, limit)
+  local state = arithmetic.open(key, limit, cost == 0)
   if not allows(arithmetic, state, limit, cost) then return describe(arithmetic, state, limit, cost) end
   if cost > 0 then
     arithmetic.take(state, limit, cost)
@@ -123,7 +124,7 @@ local function decideGroup(keyAt, at, count)
   for i = 1, count do
     local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
     local arithmetic = arithmeticOf(limit)
-    local state = arithmetic.open(KEYS[keyAt + i], limit)
+    local state = arithmetic.open(KEYS[keyAt + i], limit, cost == 0)
     states[i] = state or false
     met[i] = allows(arithmetic, state, limit, cost)
     if not met[i] and (role < 2 or not state) then allowed = false end
@@ -144,7 +145,7 @@ local function decideGroup(keyAt, at, count)
   for i = 1, count do
     local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
     local arithmetic = arithmeticOf(limit)
-    if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
+    if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit, cost == 0) end
     if allowed and met[i] then
       describeAs(arithmetic, states[i], limit, cost, true)
     else
@@ -155,7 +156,7 @@ end
 
 local function charge(key, limit, cost)
   local arithmetic = arithmeticOf(limit)
-  local state = arithmetic.open(key, limit)
+  local state = arithmetic.open(key, limit, cost == 0)
   if state and cost > 0 then
     arithmetic.take(state, limit, cost)
     arithmetic.save(key, state, limit)
@@ -165,8 +166,9 @@ end
 
 local function giveBack(key, limit, units, atUs, cost, delayMs, isUndo)
   local arithmetic = arithmeticOf(limit)
-  local state = arithmetic.open(key, limit)
-  if state and state.stored and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo) then
+  local state = arithmetic.open(key, limit, units == 0)
+  local isGiven = state and state.stored and units > 0
+  if isGiven and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo) then
     arithmetic.save(key, state, limit)
   end
   describe(arithmetic, state, limit, 0)

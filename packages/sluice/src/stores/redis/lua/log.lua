@@ -11,7 +11,7 @@
 local HEADER, ENTRY = 48, 16
 local SHORT = HEADER + 64 * ENTRY
 
--- From the first look on, a limit may ask about what is in the log.
+-- From the first request of a limit on, it may ask about what is in the log.
 local function keepFor(state, limit)
   if limit[2] <= state.keptUs and limit[3] <= state.keptUnits then return end
   state.wholeUs = state.wholeUs - state.keptUs + max(state.keptUs, limit[2])
@@ -22,7 +22,7 @@ local function keepFor(state, limit)
   state.raw = string.sub(state.raw, 1, 24) .. header .. string.sub(state.raw, HEADER + 1)
 end
 
-local function open(key, limit)
+local function open(key, limit, isLook)
   local raw = pcall('GETRANGE', key, 0, SHORT - 1)
   if type(raw) ~= 'string' then return nil end
   local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0, keptUs = 0, keptUnits = 0 }
@@ -32,7 +32,7 @@ local function open(key, limit)
   state.dropped, state.base, state.blockedUs, state.wholeUs, state.keptUs, state.keptUnits = unpackWords('<dddddd', raw)
   state.entries = (state.bytes - HEADER) / ENTRY
   state.stored = state.entries > 0
-  if limit and state.wholeUs > now then keepFor(state, limit) end
+  if limit and not isLook and state.wholeUs > now then keepFor(state, limit) end
   return state
 end
 

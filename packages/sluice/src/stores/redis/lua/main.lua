@@ -14,7 +14,7 @@
 --                      4, limit, units, 2, at, cost, delay   the same for a request that never went
 --            reset     5
 --            block     6, duration in µs
---            overrides 7, since which version, how many at most, 1 if that is the end of another answer
+--            overrides 7, since which version, how many at most, the version up to which nothing cleared was missed
 --                      8, name, value, end in epoch ms or -1
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
 --            head      1 if the cost fits + 2 · kind; kinds are 0 usual, 1 blocked, 2 unusual, 3 not ours
@@ -28,8 +28,8 @@
 --
 -- A limit's state is one string a key: float64 numbers, little-endian, that mean the same under any numbers of the
 -- limit. Behind them may stand the end of a block and the time when the rest is whole; a block alone is its end alone.
--- A log has a layout of its own. Every write sets when the key expires: as soon as its quota is whole again. A
--- denial writes nothing, but for the first under new numbers.
+-- A log has a layout of its own. Every write sets when the key expires: as soon as its quota is whole again. What asks for
+-- no units is a look, and writes nothing. A denial writes nothing, but for the first under new numbers.
 --
 -- Before this text stands where `now` (epoch µs) and `lingerMs` come from: Redis's clock and 0; in a test that moves
 -- time by hand, its argument and longer than the test lasts.

@@ -4,7 +4,7 @@
 --          versions    a sorted set: when each was set last. A version is the time in epoch µs, and never twice the same
 --          ends        a sorted set: when each that ends comes or came to its end, in epoch ms
 -- A reader asks what was set since the version it knows. What has ended is kept for an hour, so that readers hear of it;
--- one that was away for longer, and knows less than #floor, starts over.
+-- #floor is the latest version that was cleared after that. A reader that needs to hear of it starts over.
 
 local KEPT_MS = 3600000
 local MOST_CLEARED = 100
@@ -22,13 +22,16 @@ local function isForeign(keyAt)
   return false
 end
 
--- Whoever reads on, page after page, has seen all that was cleared, though it knows no version above #floor yet.
+-- The changes after `since`, oldest first, `most` at most. `base` is the version up to which the reader has missed nothing
+-- that was cleared: `since`, or, if the reader reads page by page from the start, the version when it began, if that is
+-- later. A floor above it means that the reader may have missed a removal; a version below it means that Redis has lost
+-- what it had. In both cases the answer begins at the start.
 -- Reply: 1, the version, from which version on (0 is from the start), how many, and of each its name, version and value.
-local function changes(keyAt, since, most, readsOn)
+local function changes(keyAt, since, most, base)
   local values = KEYS[keyAt + 1]
   if isForeign(keyAt) then return put(6) end
   local version = numberIn(values, '#version')
-  if since > version or (readsOn == 0 and since < numberIn(values, '#floor')) then since = 0 end
+  if base > version or base < numberIn(values, '#floor') then since = 0 end
   put(1)
   put(version)
   put(since)
@@ -37,11 +40,14 @@ local function changes(keyAt, since, most, readsOn)
     local after = '(' .. format('%d', since)
     found = call('ZRANGEBYSCORE', KEYS[keyAt + 2], after, '+inf', 'WITHSCORES', 'LIMIT', 0, most)
   end
-  put(#found / 2)
-  for i = 1, #found, 2 do
-    put(found[i])
-    put(tonumber(found[i + 1]))
-    put(call('HGET', values, found[i]) or '')
+  local names = {}
+  for i = 1, #found, 2 do names[#names + 1] = found[i] end
+  put(#names)
+  local texts = #names > 0 and call('HMGET', values, unpack(names))
+  for i, name in ipairs(names) do
+    put(name)
+    put(tonumber(found[2 * i]))
+    put(texts[i] or '')
   end
 end
 

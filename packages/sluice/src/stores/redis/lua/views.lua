@@ -1,6 +1,7 @@
 -- What the windows have in common: a key's state is a list of views, one for each shape of limit that has looked at it
 -- while it mattered. Whatever is taken or given back under one is so in all. A new view is a copy of the one that knows
--- most, and is written at once, so that from then on it knows what came when. Views live and die together.
+-- most, and is written at once unless it is only looked at, so that from then on it knows what came when. Views live and
+-- die together.
 --
 -- A window's file gives
 --   length(raw)                  how many bytes of what is there are words; -1 if they are not ours
@@ -30,7 +31,7 @@ local function save(key, state)
   write(key, table.concat(words), wholeUs, state.blockedUs)
 end
 
-local function open(key, limit)
+local function open(key, limit, isLook)
   local words, blockedUs = read(key, window.length)
   if words == nil then return nil end
   local state = { views = {}, blockedUs = blockedUs }
@@ -58,7 +59,7 @@ local function open(key, limit)
     end
     table.remove(state.views, least)
   end
-  save(key, state)
+  if not isLook then save(key, state) end
   return state
 end
 
