@@ -25,9 +25,7 @@ export class SyncLimiter implements Limiter {
   }
 
   tryAcquire(key: string, options?: CostOptions): Decision {
-    const cost = checkCall('tryAcquire', key, options)
-    if (this.#onFailure !== undefined) return this.#store.decide([this.#demand(key, cost)]).decisions[0]
-    return this.#store.decideOne(this.name, this.limit, key, cost)
+    return this.#decide(key, checkCall('tryAcquire', key, options))
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
@@ -36,7 +34,7 @@ export class SyncLimiter implements Limiter {
 
   peek(key: string): Decision {
     checkKey(key)
-    return this.#store.decide([this.#demand(key, 0)]).decisions[0]
+    return this.#decide(key, 0)
   }
 
   charge(key: string, options?: CostOptions): Decision {
@@ -91,6 +89,12 @@ export class SyncLimiter implements Limiter {
   #wait(key: string, patience: Patience): Promise<Answer> {
     this.#waiters ??= unitWaiters(this.#store, this.limit, (...asked) => this.#demand(...asked))
     return this.#waiters.wait(key, patience)
+  }
+
+  /** Only a demand can name a rule of its own. */
+  #decide(key: string, cost: number): Decision {
+    if (this.#onFailure !== undefined) return this.#store.decide([this.#demand(key, cost)]).decisions[0]
+    return this.#store.decideOne(this.name, this.limit, key, cost)
   }
 
   #demand(key: string, cost: number): Demand {
