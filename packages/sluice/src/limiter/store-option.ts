@@ -1,9 +1,9 @@
 import { invalidType } from '../errors.js'
 import {
   type AsyncStore,
+  cannotFail,
   checkClock,
   checkOnFailure,
-  MemoryStore,
   memoryStore,
   type OnFailure,
   type Store,
@@ -35,6 +35,6 @@ export function isSynchronous(store: SyncStore | AsyncStore): store is SyncStore
 /** What a limiter wants to be told when its store does not answer. A memory store always does. */
 export function onFailureOption(value: unknown, store: SyncStore | AsyncStore): OnFailure | undefined {
   if (value === undefined) return undefined
-  if (store instanceof MemoryStore) throw invalidType('onFailure', 'left out, for a memory store cannot fail', value)
+  if (cannotFail(store)) throw invalidType('onFailure', 'left out, for a memory store cannot fail', value)
   return checkOnFailure(value)
 }

@@ -22,7 +22,7 @@ const wrapped = new WeakMap<Store, Store>()
  * answers its failures itself: these come back as they are.
  */
 export function withFallback(store: SyncStore | AsyncStore): SyncStore | AsyncStore {
-  if (store instanceof MemoryStore || typeof store.prepare === 'function') return store
+  if (cannotFail(store) || typeof store.prepare === 'function') return store
   let known = wrapped.get(store)
   if (known === undefined) {
     known = new FallbackStore(store)
@@ -31,10 +31,15 @@ export function withFallback(store: SyncStore | AsyncStore): SyncStore | AsyncSt
   return known as SyncStore | AsyncStore
 }
 
+/** Is it a memory store as we made it? What was derived from one may do anything. */
+export function cannotFail(store: Store): boolean {
+  return Object.getPrototypeOf(store) === MemoryStore.prototype
+}
+
 /**
  * A store in front of another one, synchronous if that is. Where the other one throws, rejects or gives a malformed answer,
- * this one answers by the rule of each demand. If a demand has no rule, the failure stays an error: a limit that nobody said
- * may be lost must not be lost in silence. Mistakes of the caller stay errors as well.
+ * this one answers by the rule of each demand. If a demand has no rule, the failure stays an error, because a limit must not be
+ * lost in silence. Mistakes of the caller stay errors as well.
  */
 class FallbackStore implements Store {
   readonly clock: Store['clock']

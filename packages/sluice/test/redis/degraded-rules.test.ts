@@ -1,5 +1,7 @@
+import { Cluster } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { createLimiter, type OnFailure, tokenBucket } from '../../src/index.js'
+import { ioredisClusterOptions, redisStore } from '../../src/stores/redis/index.js'
 import { downStore } from './faults-down.js'
 
 const limit = tokenBucket({ capacity: 10, refill: '1/h' })
@@ -96,6 +98,19 @@ describe('a request of several limits without Redis', () => {
     const { allowed, decisions } = await downStore().decide([demand('a', 'open', 20), demand('b', 'open')])
     expect(allowed).toBe(true)
     expect(decisions.map(({ degraded }) => degraded)).toEqual(['open', 'open'])
+  })
+
+  it('is answered in a cluster too, however much open demands for one state come to', async () => {
+    const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { ...ioredisClusterOptions, lazyConnect: true })
+    cluster.disconnect()
+    const store = redisStore(cluster)
+    const { allowed, decisions } = await store.decide([
+      demand('a', 'open', Number.MAX_SAFE_INTEGER),
+      demand('a', 'open', Number.MAX_SAFE_INTEGER),
+      { ...demand('b', 'closed'), key: 'another slot' },
+    ])
+    expect(allowed).toBe(false)
+    expect(decisions.map(({ degraded }) => degraded)).toEqual(['open', 'open', 'closed'])
   })
 
   it.each(RULES)('a key that this process has blocked is denied, even by a store that is %s', async (onFailure) => {
