@@ -50,6 +50,7 @@ export {
   type MemoryStoreOptions,
   type MemoryStoreStats,
   memoryStore,
+  type NamedLimit,
   type OnFailure,
   type Overrides,
   type Store,

@@ -27,8 +27,11 @@ export interface SharedStoreOptions<S extends Store> {
   readonly store: S
   /** The clock goes with the store that keeps time: give it to the store. */
   readonly clock?: undefined
-  /** What a request is told when the store does not answer. Default: what the store says. For stores that can fail. */
-  readonly onFailure?: S extends SyncStore ? undefined : OnFailure
+  /**
+   * What a request is told when the store does not answer. Default: what the store says; if that says nothing either, a
+   * failure is an error. For stores that can fail.
+   */
+  readonly onFailure?: OnFailure
 }
 
 /**
@@ -58,5 +61,8 @@ export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Stor
   const name = given.store === undefined && given.name === undefined ? 'default' : given.name
   checkKey(name, given.store === undefined ? 'name' : 'name (which keeps limits on one store apart)')
   const onFailure = onFailureOption(given.onFailure, store)
-  return isSynchronous(store) ? new SyncLimiter(name, limit, store) : new StoreLimiter(name, limit, store, onFailure)
+  store.prepare?.({ name, limit, onFailure })
+  return isSynchronous(store)
+    ? new SyncLimiter(name, limit, store, onFailure)
+    : new StoreLimiter(name, limit, store, onFailure)
 }

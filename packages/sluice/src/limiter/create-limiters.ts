@@ -12,8 +12,8 @@ export interface LimitersOptions<S> {
   readonly store?: S
   /** Tells the time of their own memory store. */
   readonly clock?: Clock
-  /** What a request is told when the store does not answer. Default: what the store says. For stores that can fail. */
-  readonly onFailure?: S extends SyncStore ? undefined : OnFailure
+  /** See {@link SharedStoreOptions.onFailure}. */
+  readonly onFailure?: OnFailure
 }
 
 /**

@@ -1,15 +1,20 @@
 import { invalidType } from '../errors.js'
 import {
   type AsyncStore,
+  cannotFail,
   checkClock,
   checkOnFailure,
   memoryStore,
   type OnFailure,
   type Store,
   type SyncStore,
+  withFallback,
 } from '../stores/index.js'
 
-/** The store that was given, or a memory store with the clock that was given; both at once is a mistake. */
+/**
+ * The store that was given, or a memory store with the clock that was given; both at once is a mistake. A store that may fail
+ * is one whose failures are answered.
+ */
 export function storeOption(given: { readonly store?: unknown; readonly clock?: unknown }): SyncStore | AsyncStore {
   const clock = checkClock(given.clock)
   if (given.store === undefined) return memoryStore(clock && { clock })
@@ -17,7 +22,7 @@ export function storeOption(given: { readonly store?: unknown; readonly clock?: 
     throw invalidType('clock', 'given to the store that keeps time, as in memoryStore({ clock })', clock)
   }
   if (typeof given.store === 'object' && given.store !== null && typeof (given.store as Store).decide === 'function') {
-    return given.store as SyncStore | AsyncStore
+    return withFallback(given.store as SyncStore | AsyncStore)
   }
   throw invalidType('store', 'a store such as memoryStore() or redisStore(client)', given.store)
 }
@@ -27,9 +32,9 @@ export function isSynchronous(store: SyncStore | AsyncStore): store is SyncStore
   return store.synchronous === true
 }
 
-/** What a limiter wants to be told when its store does not answer. A store in this process always does. */
+/** What a limiter wants to be told when its store does not answer. A memory store always does. */
 export function onFailureOption(value: unknown, store: SyncStore | AsyncStore): OnFailure | undefined {
   if (value === undefined) return undefined
-  if (isSynchronous(store)) throw invalidType('onFailure', 'left out, for a memory store cannot fail', value)
+  if (cannotFail(store)) throw invalidType('onFailure', 'left out, for a memory store cannot fail', value)
   return checkOnFailure(value)
 }

@@ -1,5 +1,5 @@
 import type { Decision, Limit } from '../limits/index.js'
-import { type Answer, checkKey, type Demand, type SyncStore } from '../stores/index.js'
+import { type Answer, checkKey, type Demand, type OnFailure, type SyncStore } from '../stores/index.js'
 import { checkBlock, checkCall } from './call.js'
 import { type Lease, SyncLease } from './lease.js'
 import type { AcquireOptions, BlockOptions, CostOptions, Limiter, Reservation } from './limiter.js'
@@ -14,16 +14,18 @@ export class SyncLimiter implements Limiter {
   readonly name: string
   readonly limit: Limit
   readonly #store: SyncStore
+  readonly #onFailure: OnFailure | undefined
   #waiters: Waiters<Answer> | undefined
 
-  constructor(name: string, limit: Limit, store: SyncStore) {
+  constructor(name: string, limit: Limit, store: SyncStore, onFailure: OnFailure | undefined) {
     this.name = name
     this.limit = limit
     this.#store = store
+    this.#onFailure = onFailure
   }
 
   tryAcquire(key: string, options?: CostOptions): Decision {
-    return this.#store.decideOne(this.name, this.limit, key, checkCall('tryAcquire', key, options))
+    return this.#decide(key, checkCall('tryAcquire', key, options))
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
@@ -32,7 +34,7 @@ export class SyncLimiter implements Limiter {
 
   peek(key: string): Decision {
     checkKey(key)
-    return this.#store.decideOne(this.name, this.limit, key, 0)
+    return this.#decide(key, 0)
   }
 
   charge(key: string, options?: CostOptions): Decision {
@@ -89,7 +91,13 @@ export class SyncLimiter implements Limiter {
     return this.#waiters.wait(key, patience)
   }
 
+  /** Only a demand can name a rule of its own. */
+  #decide(key: string, cost: number): Decision {
+    if (this.#onFailure !== undefined) return this.#store.decide([this.#demand(key, cost)]).decisions[0]
+    return this.#store.decideOne(this.name, this.limit, key, cost)
+  }
+
   #demand(key: string, cost: number): Demand {
-    return { name: this.name, limit: this.limit, key, cost }
+    return { name: this.name, limit: this.limit, key, cost, onFailure: this.#onFailure }
   }
 }

@@ -1,32 +1,79 @@
 import { parseLimit } from './arithmetic-of.js'
 import { durationText, durationUs } from './duration.js'
 import type { Limit } from './limit.js'
+import { quotaOf } from './quota-of.js'
+import { parseRate } from './rate.js'
 
-/** What a bucket of one unit can still count exactly. */
-const LONGEST_PERIOD_US = durationUs('period', '13000d')
+/** The longest period of a rate, and the most digits that a period and the whole part of a count may have. */
+const LONGEST_PERIOD_US = durationUs('period', '36500d')
+const PERIOD_DIGITS = 9
+const LARGEST_COUNT = 10n ** 15n
+
+/** A count has nine decimals. */
+const BILLION = 10n ** 9n
+/** Periods of rounded rates. The longest rounds least; the others are for rates whose count would have too many digits. */
+const PERIODS = ['36500d', '1d', '1s', '1ms'].map((text) => ({ text, us: BigInt(durationUs('period', text)) }))
 
 /**
- * One of `instances` equal parts of a limit: its quota and its rate divided, a quota to no less than 1. A window stays
- * as long as it is.
+ * One of `instances` equal shares of a limit, such that all shares together keep the limit's law:
+ *
+ *     share quota · instances ≤ quota        share rate · instances ≤ rate
+ *
+ * Both are rounded down; a window stays as long as it is. Returns `undefined`, which stands for a share that admits nothing,
+ * if the share has less than one unit or is too slow to be counted. Takes every limit that its function has made and any
+ * whole number from 1, and never throws.
  */
-export function shareOf(limit: Limit, instances: number): Limit {
+export function shareOf(limit: Limit, instances: number): Limit | undefined {
   if (instances === 1) return limit
-  const units = (quota: number) => Math.max(1, Math.floor(quota / instances))
+  const quota = quotaOf(limit)
+  const units = (quota - (quota % instances)) / instances
+  if (units === 0) return undefined
   switch (limit.algorithm) {
     case 'token-bucket':
-      return parseLimit({ ...limit, capacity: units(limit.capacity), refill: slowed(limit.refill, instances) })
+      return firstCounted(slowed(limit.refill, instances), (refill) => ({ ...limit, capacity: units, refill }))
     case 'leaky-bucket':
-      return parseLimit({ ...limit, capacity: units(limit.capacity), drain: slowed(limit.drain, instances) })
+      return firstCounted(slowed(limit.drain, instances), (drain) => ({ ...limit, capacity: units, drain }))
     case 'concurrency':
-      return parseLimit({ ...limit, max: units(limit.max) })
+      return parseLimit({ ...limit, max: units })
     default:
-      return parseLimit({ ...limit, quota: units(limit.quota) })
+      return parseLimit({ ...limit, quota: units })
   }
 }
 
-/** A rate so many times as slow: '5/s' is '5/3s' when divided by three. */
-function slowed(rate: string, instances: number): string {
+/** The first of these rates that a bucket can count. */
+function firstCounted(rates: readonly string[], withRate: (rate: string) => Limit): Limit | undefined {
+  for (const rate of rates) {
+    try {
+      return parseLimit(withRate(rate))
+    } catch {
+      // Too slow or too uneven: the next is slower, and may be rounder.
+    }
+  }
+  return undefined
+}
+
+/**
+ * Rates that are at most 1/`instances` of a rate, the exact one first: '5/s' divided by three is '5/3s'. Where the period
+ * would be too long to be written, the count is divided instead, and rounded down.
+ */
+function slowed(rate: string, instances: number): readonly string[] {
   const [count, period] = rate.split('/')
-  const periodUs = durationUs('period', /^\d/.test(period) ? period : `1${period}`)
-  return `${count}/${durationText(Math.min(periodUs * instances, LONGEST_PERIOD_US))}`
+  const periodUs = durationUs('period', /^\d/.test(period) ? period : `1${period}`) * instances
+  const exact = periodUs <= LONGEST_PERIOD_US ? durationText(periodUs) : ''
+  const isWritable = exact !== '' && exact.replace(/\D/g, '').length <= PERIOD_DIGITS
+  const rounded = rounding(rate, instances)
+  return [...(isWritable ? [`${count}/${exact}`] : []), ...(rounded === undefined ? [] : [rounded])]
+}
+
+/** 1/`instances` of a rate with its count rounded down to nine decimals; `undefined` if that is 0. */
+function rounding(rate: string, instances: number): string | undefined {
+  const { units, perUs } = parseRate('rate', rate)
+  const divisor = perUs * BigInt(instances)
+  for (const { text, us } of PERIODS) {
+    const billionths = (units * us * BILLION) / divisor
+    if (billionths === 0n) return undefined
+    if (billionths >= LARGEST_COUNT * BILLION) continue
+    return `${billionths / BILLION}.${String(billionths % BILLION).padStart(9, '0')}/${text}`
+  }
+  return undefined
 }

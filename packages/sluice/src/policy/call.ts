@@ -29,6 +29,7 @@ export function checkOverride(
   const problems = new Problems()
   const limits = readLimits(problems, ['limit'], limit)
   if (limits === undefined) throw new InvalidPolicyError(problems.all)
+  level.atRunTime(limits)
   return { level: name, key: text, limits, untilMs }
 }
 

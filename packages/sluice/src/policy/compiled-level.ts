@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { invalidValue, shown } from '../errors.js'
 import type { Limit } from '../limits/index.js'
-import type { OnFailure, Overrides } from '../stores/index.js'
+import type { NamedLimit, OnFailure, Overrides } from '../stores/index.js'
 import type { Facts } from './matching/facts.js'
 import { PathTest } from './matching/path-test.js'
 import { type Asked, RuleIndex } from './matching/rule-index.js'
@@ -17,6 +17,9 @@ const LONGEST_WRITTEN = 120
 /** Where the limits in force for a key come from. */
 export type Origin = 'level' | 'override' | 'run-time override'
 
+/** Hears of a limit before the first demand for it. */
+export type Prepare = (named: NamedLimit) => void
+
 /** A level, ready to be asked about the facts of a request. */
 export class CompiledLevel {
   readonly name: string
@@ -31,15 +34,17 @@ export class CompiledLevel {
   readonly #costAttribute: number
   readonly #ownOnly: readonly NamedLimits[]
   readonly #overrides: RuleIndex<readonly NamedLimits[]> | undefined
+  readonly #prepare: Prepare
   /** Of run-time overrides, which come as they are. */
   readonly #atRunTime = new WeakMap<readonly Limit[], readonly NamedLimits[]>()
 
-  constructor(policy: string, level: ReadLevel, facts: Facts) {
+  constructor(policy: string, level: ReadLevel, facts: Facts, prepare: Prepare) {
     this.name = level.name
-    this.own = new NamedLimits(level.limits, `${policy}/${level.name}`)
-    this.#ownOnly = [this.own]
     this.shadow = level.shadow
     this.onFailure = level.onFailure
+    this.#prepare = prepare
+    this.own = this.#prepared(new NamedLimits(level.limits, `${policy}/${level.name}`))
+    this.#ownOnly = [this.own]
     this.key = level.key
     this.asks = numbered(level.asks, facts)
     this.#conditions = level.asks.map(({ condition }) => written(condition))
@@ -50,7 +55,8 @@ export class CompiledLevel {
     this.#overrides = new RuleIndex<readonly NamedLimits[]>(
       level.overrides.map(({ asks, limits }) => {
         const isByKey = isAboutKey(asks, level.key, facts.ipv6Prefix)
-        return { item: [isByKey ? this.own.with(limits) : this.#apart(asks, limits)], asks: numbered(asks, facts) }
+        const named = isByKey ? this.own.with(limits) : this.#apart(asks, limits)
+        return { item: [this.#prepared(named)], asks: numbered(asks, facts) }
       }),
     )
   }
@@ -100,7 +106,7 @@ export class CompiledLevel {
    */
   limitsFor(facts: Facts, key: string, overrides: Overrides | undefined): readonly NamedLimits[] {
     const limits = overrides?.get(this.name, key)
-    if (limits !== undefined) return this.#namedAtRunTime(limits)
+    if (limits !== undefined) return this.atRunTime(limits)
     if (this.#overrides === undefined) return this.#ownOnly
     const matched = this.#overrides.find(facts)
     if (matched === 0) return this.#ownOnly
@@ -118,12 +124,20 @@ export class CompiledLevel {
     return this.limitsFor(facts, key, undefined) === this.#ownOnly ? 'level' : 'override'
   }
 
-  #namedAtRunTime(limits: readonly Limit[]): readonly NamedLimits[] {
+  /** The limits of a run-time override. What an outage needs of them is made now. */
+  atRunTime(limits: readonly Limit[]): readonly NamedLimits[] {
     let named = this.#atRunTime.get(limits)
     if (named === undefined) {
-      named = [this.own.with(limits)]
+      named = [this.#prepared(this.own.with(limits))]
       this.#atRunTime.set(limits, named)
     }
+    return named
+  }
+
+  #prepared(named: NamedLimits): NamedLimits {
+    const { onFailure, shadow } = this
+    for (const [place, limit] of named.limits.entries())
+      this.#prepare({ name: named.nameOf(place), limit, onFailure, shadow })
     return named
   }
 

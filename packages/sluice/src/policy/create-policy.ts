@@ -68,7 +68,7 @@ export function createPolicy(options: PolicyData & { store?: unknown; clock?: un
     throw invalidType('name (which keeps policies on one store apart)', "text such as 'api'", read.name)
   }
   const name = read.name ?? 'default'
-  const matcher = new Matcher(name, read)
+  const matcher = new Matcher(name, read, (named) => store.prepare?.(named))
   warnOf(name, read.warnings)
   return isSynchronous(store)
     ? new SyncPolicy(name, matcher, store, read.warnings)

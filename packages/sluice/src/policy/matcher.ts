@@ -2,7 +2,7 @@ import { InvalidValueError, invalidType, shown } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
 import { nearest } from '../limits/options.js'
 import type { Overrides } from '../stores/index.js'
-import { CompiledLevel } from './compiled-level.js'
+import { CompiledLevel, type Prepare } from './compiled-level.js'
 import type { Explanation } from './explain.js'
 import { Facts } from './matching/facts.js'
 import { RuleIndex } from './matching/rule-index.js'
@@ -29,12 +29,17 @@ export class Matcher {
   readonly #facts: Facts
   readonly #index: RuleIndex<CompiledLevel>
 
-  constructor(policy: string, { levels, ipv6Prefix }: Pick<ReadPolicy, 'levels' | 'ipv6Prefix'>) {
+  /** `prepare` hears of each limit before the first demand for it. */
+  constructor(
+    policy: string,
+    { levels, ipv6Prefix }: Pick<ReadPolicy, 'levels' | 'ipv6Prefix'>,
+    prepare: Prepare = () => {},
+  ) {
     const facts = new Facts(ipv6Prefix)
     const limits = levels.flatMap((level) => [level, ...level.overrides]).flatMap((each) => each.limits)
     this.queues = limits.some(({ algorithm }) => algorithm === 'leaky-bucket')
     this.leases = limits.some(isConcurrency)
-    this.levels = levels.map((level) => new CompiledLevel(policy, level, facts))
+    this.levels = levels.map((level) => new CompiledLevel(policy, level, facts, prepare))
     this.#byName = new Map(this.levels.map((level) => [level.name, level]))
     this.#index = new RuleIndex(this.levels.map((level) => ({ item: level, asks: level.asks })))
     this.#facts = facts

@@ -38,7 +38,7 @@ export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
    * `instances`, `'closed'` refuses, `'open'` lets everybody go at once. Default: what the store was told, and `'local'` if it
    * was told nothing, for who shapes traffic cannot take a crowd.
    */
-  readonly onFailure?: S extends SyncStore ? undefined : OnFailure
+  readonly onFailure?: OnFailure
 }
 
 /**
@@ -75,6 +75,7 @@ export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Sto
   const { name } = given
   checkKey(name, 'name (which keeps shapers on one store apart)')
   const store = storeOption(given)
-  const onFailure = onFailureOption(given.onFailure, store)
-  return new ReservedShaper(name, limit, store, onFailure ?? store.onFailure ?? 'local')
+  const onFailure = onFailureOption(given.onFailure, store) ?? store.onFailure ?? 'local'
+  store.prepare?.({ name, limit, onFailure })
+  return new ReservedShaper(name, limit, store, onFailure)
 }

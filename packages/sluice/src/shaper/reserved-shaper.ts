@@ -2,7 +2,6 @@ import { systemClock } from '../clock.js'
 import { StoreUnavailableError } from '../errors.js'
 import type { LeakyBucket, Taken } from '../limits/index.js'
 import { isPromiseLike } from '../stores/awaitable.js'
-import { checkAnswer } from '../stores/check-answer.js'
 import type { Answer, Awaitable, OnFailure, Store } from '../stores/index.js'
 import type { Line, Waiter } from './line.js'
 import { QueueShaper } from './queue-shaper.js'
@@ -95,14 +94,12 @@ export class ReservedShaper extends QueueShaper {
     let answer: Awaitable<Answer>
     try {
       answer = this.#store.decide([line.demand])
-      if (!isPromiseLike(answer)) checkAnswer(answer)
     } catch (error) {
       this.#failed(line, question, error)
       return
     }
     if (isPromiseLike(answer))
       Promise.resolve(answer)
-        .then(checkAnswer)
         .then(
           (given) => this.#answeredLater({ line, question, order, answer: given }, askedMs),
           (error) => this.#failed(line, question, error),
@@ -129,7 +126,7 @@ export class ReservedShaper extends QueueShaper {
   async #askTheTime({ demand }: ReservedLine, sinceUs: number): Promise<void> {
     const askedMs = this.clock.now()
     try {
-      const answer = checkAnswer(await this.#store.decide([{ ...demand, cost: 0 }]))
+      const answer = await this.#store.decide([{ ...demand, cost: 0 }])
       const [{ degraded }] = answer.decisions
       // No store that knows the time says that it is earlier now.
       if (degraded === undefined && answer.takenUs[0] >= sinceUs) this.#isInDoubt(answer, askedMs)

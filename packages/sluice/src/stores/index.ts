@@ -5,4 +5,5 @@ export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory
 export { checkClock, type MemoryStoreOptions } from './memory/options.js'
 export { checkOnFailure, type OnFailure } from './on-failure.js'
 export type { Overrides, SyncOverrides } from './overrides.js'
-export type { Answer, AsyncStore, Demand, Store, SyncStore } from './store.js'
+export type { Answer, AsyncStore, Demand, NamedLimit, Store, SyncStore } from './store.js'
+export { cannotFail, withFallback } from './with-fallback.js'

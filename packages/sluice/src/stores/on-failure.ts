@@ -1,4 +1,5 @@
 import { invalidValue } from '../errors.js'
+import { checkUnits } from '../limits/options.js'
 
 /**
  * What a request is told when its store does not answer: `'open'` lets it go, `'closed'` denies it, `'local'` limits it
@@ -9,4 +10,12 @@ export type OnFailure = 'open' | 'closed' | 'local'
 export function checkOnFailure(value: unknown): OnFailure {
   if (value === 'open' || value === 'closed' || value === 'local') return value
   throw invalidValue('onFailure', "'open', 'closed' or 'local'", value)
+}
+
+/** What a store says of `'local'` limits, checked, with the defaults of what it leaves out. */
+export function checkLocalOptions(given: { readonly instances?: unknown; readonly maxLocalKeys?: unknown }) {
+  return {
+    instances: checkUnits('instances', given.instances ?? 1, 1_000_000),
+    maxLocalKeys: checkUnits('maxLocalKeys', given.maxLocalKeys ?? 1_000_000, 2 ** 30),
+  }
 }

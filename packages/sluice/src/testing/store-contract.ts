@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Limit } from '../limits/index.js'
 import type { Answer, Store } from '../stores/index.js'
+import { checkOwnFailure, FAILURE_RULES } from './failure-rules.js'
 import { ManualClock } from './manual-clock.js'
 import { randomTrace, type TraceStep } from './random-trace.js'
 import { ReferenceStore } from './reference-store.js'
@@ -20,6 +21,11 @@ export interface ContractCase {
 export interface ContractOptions {
   /** How many random series of calls are compared with the reference. Default 200. */
   readonly traces?: number
+  /**
+   * Makes a store fail from now on, as an outage would. With it, the contract also checks how the store's own failures are
+   * answered; without it, failures are put in front of the store.
+   */
+  readonly fail?: (store: Store) => void | Promise<void>
 }
 
 const TRACES_AT_A_TIME = 16
@@ -37,7 +43,11 @@ const START = 1_745_000_100_000
  * for (const { name, run } of storeContract((clock) => memoryStore({ clock }))) test(name, run)
  * ```
  */
-export function storeContract(create: StoreFactory, { traces = 200 }: ContractOptions = {}): readonly ContractCase[] {
+export function storeContract(
+  create: StoreFactory,
+  { traces = 200, fail }: ContractOptions = {},
+): readonly ContractCase[] {
+  const fresh = async () => create(new ManualClock(START))
   return [
     ...workedExamples.map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
     ...Object.entries(STORE_RULES).map(([name, rule]) => ({
@@ -47,6 +57,10 @@ export function storeContract(create: StoreFactory, { traces = 200 }: ContractOp
         await rule(await create(clock), clock)
       },
     })),
+    ...Object.entries(FAILURE_RULES).map(([name, rule]) => ({ name, run: () => rule(fresh) })),
+    ...(fail === undefined
+      ? []
+      : [{ name: 'its own failures are answered by onFailure', run: () => checkOwnFailure(fresh, fail) }]),
     {
       name: `answers ${traces} random series of calls as the reference does, to the last digit`,
       run: async () => {

@@ -26,26 +26,39 @@ test('a share of a limit has its part of the quota and of the rate', () => {
   expect(shareOf(slidingLog({ quota: 10, window: '1m' }), 10)).toEqual(slidingLog({ quota: 1, window: '1m' }))
 })
 
-test('a share is never less than one unit, and of one instance it is the limit itself', () => {
-  expect(shareOf(fixedWindow({ quota: 3, window: '1s' }), 100)).toMatchObject({ quota: 1 })
-  expect(shareOf(tokenBucket({ capacity: 1, refill: '0.08/s' }), 1000)).toMatchObject({
-    capacity: 1,
-    refill: '0.08/1000s',
-  })
+test('the share of one instance is the limit itself', () => {
   const limit = slidingLog({ quota: 10, window: '1m' })
   expect(shareOf(limit, 1)).toBe(limit)
 })
 
-test('a share of a very slow rate is no slower than a bucket can count', () => {
-  const limit = tokenBucket({ capacity: 1, refill: '1/1000d' })
-  expect(shareOf(limit, 1_000_000)).toMatchObject({ capacity: 1, refill: '1/13000d' })
+test('a share of less than one unit is none', () => {
+  expect(shareOf(fixedWindow({ quota: 3, window: '1s' }), 3)).toMatchObject({ quota: 1 })
+  expect(shareOf(fixedWindow({ quota: 3, window: '1s' }), 4)).toBeUndefined()
+  expect(shareOf(tokenBucket({ capacity: 1, refill: '0.95/365d' }), 100)).toBeUndefined()
+  expect(shareOf(concurrency({ max: 999_999 }), 1_000_000)).toBeUndefined()
+})
+
+test('a rate whose period would be too long to be written is divided in its count', () => {
+  expect(shareOf(tokenBucket({ capacity: 10, refill: '1/1000d' }), 10)).toMatchObject({ refill: '1/10000d' })
+  expect(shareOf(tokenBucket({ capacity: 50_000, refill: '100/d' }), 50_000)).toMatchObject({ refill: '73/36500d' })
+  expect(shareOf(leakyBucket({ capacity: 200, drain: '15/365d' }), 200)).toMatchObject({ drain: '7.5/36500d' })
+  // A billionth of a unit in 36500 days is what a rate can be rounded by.
+  expect(shareOf(tokenBucket({ capacity: 300, refill: '100/365d' }), 300)).toMatchObject({
+    refill: '33.333333333/36500d',
+  })
+  expect(shareOf(tokenBucket({ capacity: 9, refill: '5/999999999ms' }), 7)).toMatchObject({
+    refill: '2252.571430824/36500d',
+  })
+  expect(shareOf(tokenBucket({ capacity: 9, refill: '900000000000000/999999999ms' }), 7)).toMatchObject({
+    refill: '11108571439680.000011108/d',
+  })
 })
 
 test('the shares of all instances together refill no faster than the limit', () => {
   const rate = fc.tuple(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom('ms', 's', '7s', '250ms', 'm', 'h', 'd'))
   fc.assert(
     fc.property(rate, fc.integer({ min: 1, max: 10_000 }), ([count, period], instances) => {
-      const limit = tokenBucket({ capacity: 1_000, refill: `${count}/${period}` })
+      const limit = tokenBucket({ capacity: 10_000, refill: `${count}/${period}` })
       const share = shareOf(limit, instances) as typeof limit
       const [whole, part] = [parseRate('refill', limit.refill), parseRate('refill', share.refill)]
       expect(part.units * BigInt(instances) * whole.perUs).toBe(whole.units * part.perUs)

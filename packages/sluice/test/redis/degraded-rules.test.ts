@@ -1,5 +1,7 @@
+import { Cluster } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import { createLimiter, fixedWindow, type OnFailure, tokenBucket } from '../../src/index.js'
+import { createLimiter, type OnFailure, tokenBucket } from '../../src/index.js'
+import { ioredisClusterOptions, redisStore } from '../../src/stores/redis/index.js'
 import { downStore } from './faults-down.js'
 
 const limit = tokenBucket({ capacity: 10, refill: '1/h' })
@@ -51,13 +53,6 @@ describe('without Redis', () => {
     expect((await limiter.tryAcquire('another')).quota).toBe(2)
   })
 
-  it('a share is at least one unit', async () => {
-    const store = downStore({ onFailure: 'local', instances: 100 })
-    const limiter = createLimiter({ name: 'a', limit: fixedWindow({ quota: 3, window: '1000d' }), store })
-    expect(await limiter.tryAcquire('key')).toMatchObject({ allowed: true, quota: 1, degraded: 'local' })
-    expect(await limiter.tryAcquire('key')).toMatchObject({ allowed: false, degraded: 'local' })
-  })
-
   it('a cost that only a share is too small for may be met when Redis is back', async () => {
     const limiter = createLimiter({ name: 'a', limit, store: downStore({ onFailure: 'local', instances: 4 }) })
     const { allowed, retryAfterMs } = await limiter.tryAcquire('key', { cost: 5 })
@@ -105,6 +100,19 @@ describe('a request of several limits without Redis', () => {
     expect(decisions.map(({ degraded }) => degraded)).toEqual(['open', 'open'])
   })
 
+  it('is answered in a cluster too, however much open demands for one state come to', async () => {
+    const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { ...ioredisClusterOptions, lazyConnect: true })
+    cluster.disconnect()
+    const store = redisStore(cluster)
+    const { allowed, decisions } = await store.decide([
+      demand('a', 'open', Number.MAX_SAFE_INTEGER),
+      demand('a', 'open', Number.MAX_SAFE_INTEGER),
+      { ...demand('b', 'closed'), key: 'another slot' },
+    ])
+    expect(allowed).toBe(false)
+    expect(decisions.map(({ degraded }) => degraded)).toEqual(['open', 'open', 'closed'])
+  })
+
   it.each(RULES)('a key that this process has blocked is denied, even by a store that is %s', async (onFailure) => {
     const limiter = createLimiter({ name: 'a', limit, store: downStore({ onFailure }) })
     await expect(limiter.block('key', { duration: '1h' })).rejects.toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE' })
@@ -113,7 +121,7 @@ describe('a request of several limits without Redis', () => {
   })
 
   it('a share of a very slow limit among very many is still a limit', async () => {
-    const slow = tokenBucket({ capacity: 2, refill: '1/30d' })
+    const slow = tokenBucket({ capacity: 700, refill: '350/30d' })
     const limiter = createLimiter({ name: 'a', limit: slow, store: downStore({ onFailure: 'local', instances: 500 }) })
     expect(await limiter.tryAcquire('key')).toMatchObject({ allowed: true, quota: 1, degraded: 'local' })
     expect(await limiter.tryAcquire('key')).toMatchObject({ allowed: false, degraded: 'local' })

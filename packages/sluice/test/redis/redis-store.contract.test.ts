@@ -1,5 +1,9 @@
+import { Redis } from 'ioredis'
+import type { Store } from 'sluice'
+import { ioredisOptions, redisStore } from 'sluice/redis'
 import { storeContract } from 'sluice/testing'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
 import { startInjected } from './injected-store.js'
 
 describe('the Lua twin on an injected time', () => {
@@ -13,4 +17,29 @@ describe('the Lua twin on an injected time', () => {
 
   for (const { name, run } of storeContract((clock) => injected.create(clock), { traces: 1_000 }))
     test(name, run, 120_000)
+})
+
+describe('a store whose client has ended', () => {
+  let server: RedisServer
+  const clients = new Map<Store, Redis>()
+
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+
+  afterAll(async () => {
+    for (const client of clients.values()) client.disconnect()
+    await server?.stop()
+  })
+
+  const create = async () => {
+    const client = new Redis(server.port, '127.0.0.1', { ...ioredisOptions, lazyConnect: true })
+    await client.connect()
+    const store = redisStore(client, { prefix: `test-${clients.size}:`, deadlineMs: 10_000 })
+    clients.set(store, client)
+    return store
+  }
+  const fail = (store: Store) => clients.get(store)?.disconnect()
+  for (const { name, run } of storeContract(create, { fail }).filter(({ name }) => /its own failures/.test(name)))
+    test(name, run)
 })

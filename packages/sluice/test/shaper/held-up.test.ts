@@ -4,8 +4,8 @@ import {
   type AsyncStore,
   type Clock,
   createShaper,
-  InvalidTypeError,
   memoryStore,
+  StoreUnavailableError,
   WaitTooLongError,
 } from 'sluice'
 import { ManualClock } from 'sluice/testing'
@@ -242,12 +242,16 @@ describe('a store that answers nonsense', () => {
     // biome-ignore lint/suspicious/noThenProperty: which is what is tried here
     ['what is like a promise', () => ({ then: (resolve: (value: unknown) => void) => resolve(undefined) })],
   ]
-  it.each(nonsense)('%s: whoever waits is told, and nothing is left', async (_, decide) => {
+  it.each(nonsense)('%s: has failed, and nothing is left', async (_, decide) => {
     const memory = memoryStore()
     const store = Object.assign(Object.create(memory), { synchronous: true, decide: decide as () => Answer })
-    const shaper = createShaper({ ...PACE, store })
-    await expect(shaper.wait()).rejects.toThrow(InvalidTypeError)
-    expect(shaper.size).toBe(0)
-    await shaper.close()
+    const local = createShaper({ ...PACE, store })
+    expect(await local.wait()).toMatchObject({ degraded: 'local' })
+    const closed = createShaper({ ...PACE, store, onFailure: 'closed' })
+    await expect(closed.wait()).rejects.toThrow(StoreUnavailableError)
+    for (const shaper of [local, closed]) {
+      expect(shaper.size).toBe(0)
+      await shaper.close()
+    }
   })
 })

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { createShaper, memoryStore, type Shaper, type TurnOptions } from 'sluice'
+import { createShaper, memoryStore, type OnFailure, type Shaper, type TurnOptions } from 'sluice'
 import { ManualClock } from 'sluice/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { lateStore } from './late-store.js'
 import { AlarmedClock, advance, advanceToEnd, START_MS } from './moving-clocks.js'
 
@@ -243,80 +243,85 @@ describe('shapers on one store', () => {
     { maxLength: 60, size: 'max' },
   )
 
-  it.each(['at once', 'later', 'later, or not at all'])(
-    'leave nobody waiting for ever, if the store answers %s',
-    async (how) => {
-      await fc.assert(
-        fc.asyncProperty(
-          steps,
-          fc.array(fc.constantFrom(0, 0, 0, 3, 15, 60, 500), { minLength: 1 }),
-          fc.array(fc.boolean(), { minLength: 1 }),
-          async (given, lates, failures) => {
-            let rings = 0
-            let asks = 0
-            const clock = new AlarmedClock((atMs) => atMs + lates[rings++ % lates.length])
-            const memory = memoryStore({ clock })
-            const { late, answer, isWaiting } = lateStore(
-              memory,
-              () => how === 'later, or not at all' && failures[asks++ % failures.length],
-            )
-            const options = { name: 'bank', drain: '10/s', capacity: 8 }
-            const shapers = Array.from({ length: 3 }, () =>
-              how === 'at once'
-                ? createShaper({ ...options, store: memory })
-                : createShaper({ ...options, store: late }),
-            )
-            const slots: { atMs: number; cost: number; key: string }[] = []
-            const controllers: AbortController[] = []
-            const closing: Promise<void>[] = []
-            let open = 0
-            for (const step of given) {
-              if (step.kind === 'wait') {
-                const { cost, key, priority, maxWaitMs, isAborted } = step
-                const controller = new AbortController()
-                if (isAborted) controllers.push(controller)
-                open++
-                const turn = shapers[step.shaper].wait({
-                  cost,
-                  key,
-                  priority,
-                  ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
-                  ...(isAborted ? { signal: controller.signal } : {}),
-                })
-                void turn
-                  .then(
-                    ({ atMs }) => void slots.push({ atMs, cost, key }),
-                    () => {},
-                  )
-                  .finally(() => open--)
-              } else if (step.kind === 'abort') controllers[step.which % controllers.length]?.abort()
-              else if (step.kind === 'pause') shapers[step.shaper].pause(step.ms, { key: step.key })
-              else if (step.kind === 'advance') clock.manual.advance(step.ms)
-              else if (step.kind === 'answer') answer(step.count)
-              else closing.push(shapers[step.shaper].close({ waiting: step.waiting }))
-              await setImmediate()
-            }
-            for (let i = 0; i < 2_000 && (isWaiting() || clock.manual.nextAlarmMs !== undefined); i++) {
-              answer()
-              await setImmediate()
-              const { nextAlarmMs } = clock.manual
-              if (nextAlarmMs !== undefined) clock.manual.advance(Math.max(0, nextAlarmMs - clock.now()))
-              await setImmediate()
-            }
-            expect([open, clock.alarms, isWaiting()]).toEqual([0, 0, false])
-            expect(shapers.map(({ size }) => size)).toEqual([0, 0, 0])
-            await Promise.all([...closing, ...shapers.map((shaper) => shaper.onIdle())])
-            for (const key of ['a', 'b']) {
-              const own = slots.filter((slot) => slot.key === key && slot.cost > 0).sort((a, b) => a.atMs - b.atMs)
-              for (let i = 1; i < own.length; i++)
-                expect(own[i].atMs - own[i - 1].atMs).toBeGreaterThan(own[i - 1].cost * 100 - NEAR_MS)
-            }
-          },
-        ),
-        { numRuns: 300 },
-      )
-    },
-  )
+  it.each<[how: string, onFailure?: OnFailure]>([
+    ['at once'],
+    ['later'],
+    ['later, or not at all', 'closed'],
+    ['later, or not at all', 'local'],
+  ])('leave nobody waiting for ever, if the store answers %s (onFailure %s)', async (how, onFailure) => {
+    vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => void vi.restoreAllMocks())
+    await fc.assert(
+      fc.asyncProperty(
+        steps,
+        fc.array(fc.constantFrom(0, 0, 0, 3, 15, 60, 500), { minLength: 1 }),
+        fc.array(fc.boolean(), { minLength: 1 }),
+        async (given, lates, failures) => {
+          let rings = 0
+          let asks = 0
+          const clock = new AlarmedClock((atMs) => atMs + lates[rings++ % lates.length])
+          const memory = memoryStore({ clock })
+          const { late, answer, isWaiting } = lateStore(
+            memory,
+            () => how === 'later, or not at all' && failures[asks++ % failures.length],
+          )
+          const options = { name: 'bank', drain: '10/s', capacity: 8 }
+          const shapers = Array.from({ length: 3 }, () =>
+            how === 'at once'
+              ? createShaper({ ...options, store: memory })
+              : createShaper({ ...options, store: late, ...(onFailure && { onFailure }) }),
+          )
+          const slots: { atMs: number; cost: number; key: string }[] = []
+          const controllers: AbortController[] = []
+          const closing: Promise<void>[] = []
+          let open = 0
+          for (const step of given) {
+            if (step.kind === 'wait') {
+              const { cost, key, priority, maxWaitMs, isAborted } = step
+              const controller = new AbortController()
+              if (isAborted) controllers.push(controller)
+              open++
+              const turn = shapers[step.shaper].wait({
+                cost,
+                key,
+                priority,
+                ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
+                ...(isAborted ? { signal: controller.signal } : {}),
+              })
+              void turn
+                .then(
+                  ({ atMs }) => void slots.push({ atMs, cost, key }),
+                  () => {},
+                )
+                .finally(() => open--)
+            } else if (step.kind === 'abort') controllers[step.which % controllers.length]?.abort()
+            else if (step.kind === 'pause') shapers[step.shaper].pause(step.ms, { key: step.key })
+            else if (step.kind === 'advance') clock.manual.advance(step.ms)
+            else if (step.kind === 'answer') answer(step.count)
+            else closing.push(shapers[step.shaper].close({ waiting: step.waiting }))
+            await setImmediate()
+          }
+          for (let i = 0; i < 2_000 && (isWaiting() || clock.manual.nextAlarmMs !== undefined); i++) {
+            answer()
+            await setImmediate()
+            const { nextAlarmMs } = clock.manual
+            if (nextAlarmMs !== undefined) clock.manual.advance(Math.max(0, nextAlarmMs - clock.now()))
+            await setImmediate()
+          }
+          expect([open, clock.alarms, isWaiting()]).toEqual([0, 0, false])
+          expect(shapers.map(({ size }) => size)).toEqual([0, 0, 0])
+          await Promise.all([...closing, ...shapers.map((shaper) => shaper.onIdle())])
+          // Local slots are apart from each other, not from those of the store.
+          for (const key of onFailure === 'local' ? [] : ['a', 'b']) {
+            const own = slots.filter((slot) => slot.key === key && slot.cost > 0).sort((a, b) => a.atMs - b.atMs)
+            for (let i = 1; i < own.length; i++)
+              expect(own[i].atMs - own[i - 1].atMs).toBeGreaterThan(own[i - 1].cost * 100 - NEAR_MS)
+          }
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
 })
 
 function pair(drain: string, capacity: number) {

@@ -2,7 +2,6 @@ import { type Clock, setAlarm } from '../../clock.js'
 import { WaitTooLongError } from '../../errors.js'
 import { arithmeticOf, type Decision, type Limit } from '../../limits/index.js'
 import { isPromiseLike } from '../../stores/awaitable.js'
-import { checkAnswer } from '../../stores/check-answer.js'
 import type { Answer, Awaitable } from '../../stores/index.js'
 import { Agenda } from '../../waiting/agenda.js'
 import { Signals } from '../../waiting/signals.js'
@@ -143,7 +142,6 @@ export class Waiters<A extends Answer> {
 
   /** Throws only if there is no telling what the answer is. */
   #answered(line: Line<A>, answer: A): void {
-    checkAnswer(answer)
     const [decision] = answer.decisions
     if (answer.allowed) {
       line.denials = 0

@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from '../../errors.js'
 import type { Decision, Taken } from '../../limits/index.js'
+import type { Fallback } from '../fallback.js'
 import type { Answer, Demand } from '../store.js'
 import { type FailureReason, publishDegraded } from './diagnostics.js'
-import type { Fallback } from './fallback.js'
 
 /** Answers calls that Redis did not, and counts why. */
 export class Failures {

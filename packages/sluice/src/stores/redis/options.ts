@@ -1,6 +1,6 @@
 import { invalidType, invalidValue } from '../../errors.js'
 import { checkNames, checkUnits } from '../../limits/options.js'
-import { checkOnFailure, type OnFailure } from '../on-failure.js'
+import { checkLocalOptions, checkOnFailure, type OnFailure } from '../on-failure.js'
 
 /** Options of a Redis store. */
 export interface RedisStoreOptions {
@@ -10,8 +10,13 @@ export interface RedisStoreOptions {
   readonly deadlineMs?: number
   /** What a request is told when Redis does not answer. Default `'open'`. A limiter may say otherwise for itself. */
   readonly onFailure?: OnFailure
-  /** Among how many processes `onFailure: 'local'` divides a quota: a whole number from 1. Default 1. */
+  /** Among how many processes `onFailure: 'local'` divides a limit: a whole number from 1 to 1,000,000. Default 1. */
   readonly instances?: number
+  /**
+   * The most keys, and the most timestamps of logs and concurrency limits, that `onFailure: 'local'` keeps in this process: a
+   * whole number from 1 to 2^30. When it is full, new keys share buckets, as in a memory store. Default 1,000,000.
+   */
+  readonly maxLocalKeys?: number
   /** The most demands that one call of the script decides: a whole number from 1. Default 128. */
   readonly maxBatch?: number
   /** The most calls of the script that wait for Redis at a time: a whole number from 1. Default 64. */
@@ -27,6 +32,7 @@ export function checkRedisStoreOptions(options: RedisStoreOptions): Required<Red
     'deadlineMs',
     'onFailure',
     'instances',
+    'maxLocalKeys',
     'maxBatch',
     'maxBatchesInFlight',
     'maxPending',
@@ -35,7 +41,7 @@ export function checkRedisStoreOptions(options: RedisStoreOptions): Required<Red
     prefix: checkPrefix(given.prefix),
     deadlineMs: checkUnits('deadlineMs', given.deadlineMs ?? 50, 3_600_000),
     onFailure: given.onFailure === undefined ? 'open' : checkOnFailure(given.onFailure),
-    instances: checkUnits('instances', given.instances ?? 1, 1_000_000),
+    ...checkLocalOptions(given),
     maxBatch: checkUnits('maxBatch', given.maxBatch ?? 128, 5_000),
     maxBatchesInFlight: checkUnits('maxBatchesInFlight', given.maxBatchesInFlight ?? 64, 1_000_000),
     maxPending: checkUnits('maxPending', given.maxPending ?? 10_000, 1_000_000_000),

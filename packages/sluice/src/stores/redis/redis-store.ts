@@ -1,9 +1,10 @@
 import type { Clock } from '../../clock.js'
 import type { Decision, Taken } from '../../limits/index.js'
 import { checkUnits } from '../../limits/options.js'
+import { Fallback } from '../fallback.js'
 import { checkKey } from '../key.js'
 import type { OnFailure } from '../on-failure.js'
-import type { Answer, AsyncStore, Demand } from '../store.js'
+import type { Answer, AsyncStore, Demand, NamedLimit } from '../store.js'
 import { decideAcrossSlots, type Part } from './across-slots.js'
 import { Charge, DecideGroup, DecideOne, GiveBack, ResetOrBlock } from './calls.js'
 import { checkDemand } from './check-demand.js'
@@ -11,7 +12,6 @@ import type { ScriptRunner } from './clients/runner.js'
 import { type RedisClient, runnerOf } from './clients/runner-of.js'
 import { type FailureReason, publishBreaker, publishReconnect } from './diagnostics.js'
 import { Failures } from './failures.js'
-import { Fallback } from './fallback.js'
 import { KeyLayout } from './key-layout.js'
 import { Link } from './link.js'
 import { checkRedisStoreOptions, type RedisStoreOptions } from './options.js'
@@ -76,13 +76,13 @@ export class RedisStore implements AsyncStore {
   #calls = 0
 
   constructor(runner: ScriptRunner, options: RedisStoreOptions, time: TimeSource) {
-    const { prefix, onFailure, instances, ...limits } = checkRedisStoreOptions(options)
+    const { prefix, onFailure, instances, maxLocalKeys, ...limits } = checkRedisStoreOptions(options)
     this.onFailure = options.onFailure
     this.#cluster = runner.cluster
     this.#clock = time.clock
     this.#deadlineMs = limits.deadlineMs
     this.#layout = new KeyLayout(prefix)
-    this.#fallback = new Fallback(onFailure, instances)
+    this.#fallback = new Fallback({ onFailure, instances, maxLocalKeys })
     this.#failures = new Failures(this, this.#fallback)
     this.#link = new Link(runner, {
       ...limits,
@@ -96,6 +96,11 @@ export class RedisStore implements AsyncStore {
 
   stats(): RedisStoreStats {
     return { calls: this.#calls, degraded: { ...this.#failures.counts }, ...this.#link.stats() }
+  }
+
+  /** Makes the limit's share, if `'local'` may need it. */
+  prepare(named: NamedLimit): void {
+    this.#fallback.prepare(named)
   }
 
   decide(demands: readonly Demand[]): Promise<Answer> {
@@ -196,8 +201,8 @@ export class RedisStore implements AsyncStore {
     const given = new Map<string, Decision | Promise<Decision>>()
     for (const [i, demand] of demands.entries()) {
       if (given.has(keys[i])) continue
-      if (!answer.decisions[i].allowed) {
-        // A shadow that was not met has taken nothing.
+      if (!answer.decisions[i].allowed || answer.decisions[i].degraded === 'open') {
+        // A shadow that was not met has taken nothing, and an open answer neither.
         given.set(keys[i], answer.decisions[i])
         continue
       }

@@ -86,9 +86,11 @@ describe.each(['closed', 'silent'] as const)('a Redis that is %s', (how) => {
 })
 
 describe('a store of somebody else that fails', () => {
-  const failing = (decide: () => Promise<never>): AsyncStore => ({ ...waitingStore().store, decide })
-
-  it.each([
+  const failing = (decide: () => Promise<never>, told: Partial<AsyncStore> = {}): AsyncStore => {
+    const { store } = waitingStore()
+    return { ...store, decide, giveBack: decide, charge: decide, ...told }
+  }
+  const failures: [how: string, decide: () => Promise<never>][] = [
     ['rejects', () => Promise.reject(new Error('no store'))],
     [
       'throws',
@@ -96,7 +98,38 @@ describe('a store of somebody else that fails', () => {
         throw new Error('no store')
       },
     ],
-  ])('and %s is an error of the server, and nobody passes', async (_how, decide) => {
+    ['answers with something else', async () => ({ allowed: true, decisions: [{}], takenUs: [0] }) as never],
+  ]
+  const gates: [what: string, options: (store: AsyncStore, onFailure: OnFailure) => Options][] = [
+    ['a limit', (store, onFailure) => ({ limit, name: 'a', store, onFailure })],
+    ['a limit of its store', (store, onFailure) => ({ limit, name: 'a', store: { ...store, onFailure } })],
+    ['a limit that holds', (store, onFailure) => ({ limit, name: 'a', store, onFailure, settle: () => 1 })],
+    [
+      'a policy',
+      (store, onFailure) => ({
+        policy: createPolicy({ name: 'p', store, levels: [{ name: 'all', limit, onFailure }] }),
+      }),
+    ],
+  ]
+
+  it.each(failures.flatMap(([how, decide]) => gates.map(([what, options]) => [how, what, decide, options] as const)))(
+    'and %s is answered by onFailure, in front of %s',
+    async (_how, _what, decide, options) => {
+      for (const [onFailure, passed] of [
+        ['open', 5],
+        ['closed', 0],
+        ['local', 2],
+      ] as const) {
+        const app = await limitedServer(options(failing(decide), onFailure))
+        const statuses = []
+        for (let i = 0; i < 5; i++) statuses.push(await timely(statusOf(app)))
+        expect(statuses.filter((status) => status === 200)).toHaveLength(passed)
+        expect(statuses.filter((status) => status === 429)).toHaveLength(5 - passed)
+      }
+    },
+  )
+
+  it.each(failures.slice(0, 2))('and %s is an error of the server, if no rule is stated', async (_how, decide) => {
     for (const settle of [undefined, () => 1]) {
       const store = failing(decide)
       const app = await limitedServer({ limit, name: 'a', store, ...(settle && { settle }) })

@@ -1,0 +1,47 @@
+import type { Limit } from '../limits/index.js'
+import { type Awaitable, isPromiseLike } from './awaitable.js'
+import type { Overrides } from './overrides.js'
+
+/**
+ * The overrides of a store that may fail. When they cannot be read, `failed` hears of it and may throw; if it does not, what
+ * is known counts. To set one still fails, because no answer could stand for it.
+ */
+export class FallbackOverrides implements Overrides {
+  readonly #overrides: Overrides
+  readonly #failed: (error: unknown) => void
+
+  constructor(overrides: Overrides, failed: (error: unknown) => void) {
+    this.#overrides = overrides
+    this.#failed = failed
+  }
+
+  get size(): number {
+    return this.#read(() => this.#overrides.size) ?? 0
+  }
+
+  get(level: string, key: string): readonly Limit[] | undefined {
+    return this.#read(() => this.#overrides.get(level, key))
+  }
+
+  set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): Awaitable<void> {
+    return this.#overrides.set(level, key, limits, untilMs)
+  }
+
+  refresh(): Awaitable<boolean> {
+    const refreshed = this.#read(() => this.#overrides.refresh()) ?? false
+    if (!isPromiseLike(refreshed)) return refreshed
+    return Promise.resolve(refreshed).catch((error) => {
+      this.#failed(error)
+      return false
+    })
+  }
+
+  #read<T>(read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      this.#failed(error)
+      return undefined
+    }
+  }
+}

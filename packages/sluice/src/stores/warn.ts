@@ -1,0 +1,8 @@
+/** Emits a process warning with a code. Where there is no Node.js, writes to the console. */
+export function warn(message: string, code: string): void {
+  const { process } = globalThis as {
+    process?: { emitWarning?: (message: string, type: string, code: string) => void }
+  }
+  if (typeof process?.emitWarning === 'function') process.emitWarning(message, 'SluiceWarning', code)
+  else console.warn(`[${code}] ${message}`)
+}

@@ -1,0 +1,197 @@
+import { systemClock } from '../clock.js'
+import { InvalidTypeError, InvalidValueError, StoreFullError, StoreUnavailableError, shown } from '../errors.js'
+import type { Decision, Limit, Taken } from '../limits/index.js'
+import type { Awaitable } from './awaitable.js'
+import { checkAnswer, checkAtOnce, checkDecision, MalformedAnswerError } from './check-answer.js'
+import { Fallback } from './fallback.js'
+import { FallbackOverrides } from './fallback-overrides.js'
+import { MemoryStore } from './memory/memory-store.js'
+import { checkLocalOptions, checkOnFailure, type OnFailure } from './on-failure.js'
+import type { Overrides } from './overrides.js'
+import type { Answer, AsyncStore, Demand, NamedLimit, Store, SyncStore } from './store.js'
+import { warn } from './warn.js'
+
+/** An outage of so many milliseconds is worth a warning. */
+const LONG_MS = 5_000
+
+/** One for each store, so that all limiters of a store share its local limits. */
+const wrapped = new WeakMap<Store, Store>()
+
+/**
+ * The store, such that its failures are answered by `onFailure`. A memory store cannot fail, and a store with `prepare`
+ * answers its failures itself: these come back as they are.
+ */
+export function withFallback(store: SyncStore | AsyncStore): SyncStore | AsyncStore {
+  if (cannotFail(store) || typeof store.prepare === 'function') return store
+  let known = wrapped.get(store)
+  if (known === undefined) {
+    known = new FallbackStore(store)
+    wrapped.set(store, known)
+  }
+  return known as SyncStore | AsyncStore
+}
+
+/** Is it a memory store as we made it? What was derived from one may do anything. */
+export function cannotFail(store: Store): boolean {
+  return Object.getPrototypeOf(store) === MemoryStore.prototype
+}
+
+/**
+ * A store in front of another one, synchronous if that is. Where the other one throws, rejects or gives a malformed answer,
+ * this one answers by the rule of each demand. If a demand has no rule, the failure stays an error, because a limit must not be
+ * lost in silence. Mistakes of the caller stay errors as well.
+ */
+class FallbackStore implements Store {
+  readonly clock: Store['clock']
+  readonly synchronous: boolean
+  readonly onFailure: OnFailure | undefined
+  /** Only if the other store has it. */
+  readonly overrides?: (policy: string) => Overrides
+  readonly #store: Store
+  readonly #fallback: Fallback
+  /** The names of limits without a rule. */
+  readonly #unruled = new Set<string>()
+  /** Has it answered for the other store, ever? Before that, a degraded answer came from the other store itself. */
+  #hasAnswered = false
+  /** Since when every call has failed. */
+  #failingSinceMs = Infinity
+  #hasWarned = false
+
+  constructor(store: Store) {
+    const { clock, onFailure } = store
+    this.#store = store
+    this.clock = clock
+    this.synchronous = store.synchronous === true
+    this.onFailure = onFailure === undefined ? undefined : checkOnFailure(onFailure)
+    this.#fallback = new Fallback({ onFailure: this.onFailure, clock, ...checkLocalOptions(store) })
+    if (store.overrides !== undefined) this.overrides = (policy) => this.#overridesOf(policy, store)
+  }
+
+  prepare(named: NamedLimit): void {
+    this.#fallback.prepare(named)
+    if (this.#fallback.ruleOf(named) === undefined) this.#unruled.add(named.name)
+  }
+
+  decide(demands: readonly Demand[]): Awaitable<Answer> {
+    return this.#ask(
+      () => this.#store.decide(demands),
+      (answer) => checkAnswer(answer, demands.length),
+      (error) => this.#instead(demands, error, () => this.#fallback.decide(demands)),
+    )
+  }
+
+  decideOne(name: string, limit: Limit, key: string, cost: number): Awaitable<Decision> {
+    const demand = { name, limit, key, cost }
+    return this.#ask(
+      () => (this.#store as SyncStore).decideOne(name, limit, key, cost),
+      checkDecision,
+      (error) => this.#instead([demand], error, () => this.#fallback.decide([demand]).decisions[0]),
+    )
+  }
+
+  charge(demand: Demand): Awaitable<Decision> {
+    return this.#ask(
+      () => this.#store.charge(demand),
+      checkDecision,
+      (error) => this.#instead([demand], error, () => this.#fallback.charge(demand)),
+    )
+  }
+
+  /** What was not taken from the store is not given back to it. */
+  giveBack(demand: Demand, taken: Taken | undefined): Awaitable<Decision> {
+    const isDegraded = taken?.degraded !== undefined && this.#hasAnswered
+    if (isDegraded && taken.degraded === 'local') {
+      const decision = this.#fallback.giveBack(demand, taken)
+      return this.synchronous ? decision : Promise.resolve(decision)
+    }
+    return this.#ask(
+      () =>
+        isDegraded ? this.#store.giveBack({ ...demand, cost: 0 }, undefined) : this.#store.giveBack(demand, taken),
+      checkDecision,
+      (error) => this.#instead([demand], error, () => this.#fallback.giveBack(demand, taken)),
+    )
+  }
+
+  reset(name: string, key: string): Awaitable<void> {
+    this.#fallback.reset(name, key)
+    return this.#ask(
+      () => this.#store.reset(name, key),
+      ignored,
+      (error) => this.#refuse('reset', error),
+    )
+  }
+
+  block(name: string, key: string, durationUs: number): Awaitable<void> {
+    this.#fallback.block(name, key, durationUs)
+    return this.#ask(
+      () => this.#store.block(name, key, durationUs),
+      ignored,
+      (error) => this.#refuse('blocked', error),
+    )
+  }
+
+  #overridesOf(policy: string, store: Store): Overrides {
+    const overrides = store.overrides?.(policy) as Overrides
+    return new FallbackOverrides(overrides, (error) => {
+      if ([...this.#unruled].some((name) => name.startsWith(`${policy}/`))) throw error
+      this.#failed(error)
+    })
+  }
+
+  #ask<T>(run: () => Awaitable<T>, check: (value: T) => T, fail: (error: unknown) => T): Awaitable<T> {
+    if (!this.synchronous) return this.#askLater(run, check, fail)
+    try {
+      return this.#worked(check(checkAtOnce(run())))
+    } catch (error) {
+      return fail(error)
+    }
+  }
+
+  async #askLater<T>(run: () => Awaitable<T>, check: (value: T) => T, fail: (error: unknown) => T): Promise<T> {
+    try {
+      return this.#worked(check(await run()))
+    } catch (error) {
+      return fail(error)
+    }
+  }
+
+  /** What to answer instead of an error, if every demand has a rule for it. */
+  #instead<T>(demands: readonly Demand[], error: unknown, answer: () => T): T {
+    if (isMistake(error) || demands.some((demand) => this.#fallback.ruleOf(demand) === undefined)) throw error
+    this.#failed(error)
+    this.#hasAnswered = true
+    return answer()
+  }
+
+  #refuse(done: string, cause: unknown): never {
+    if (isMistake(cause) || cause instanceof StoreFullError || cause instanceof StoreUnavailableError) throw cause
+    throw new StoreUnavailableError(`the store failed; the key may not have been ${done}`, { cause })
+  }
+
+  #worked<T>(answer: T): T {
+    this.#failingSinceMs = Infinity
+    return answer
+  }
+
+  /** Warns once of a store that fails for long. Short failures are told by each answer alone. */
+  #failed(error: unknown): void {
+    if (this.#hasWarned) return
+    const nowMs = (this.clock ?? systemClock).now()
+    this.#failingSinceMs = Math.min(this.#failingSinceMs, nowMs)
+    if (nowMs - this.#failingSinceMs < LONG_MS) return
+    this.#hasWarned = true
+    const reason = error instanceof Error ? error.message : shown(error)
+    warn(
+      `a store has failed for a while (${reason}). Until it answers, limits answer by onFailure.`,
+      'SLUICE_STORE_UNAVAILABLE',
+    )
+  }
+}
+
+function ignored(): void {}
+
+/** Did the caller make a mistake, rather than the store fail? */
+function isMistake(error: unknown): boolean {
+  if (error instanceof MalformedAnswerError) return false
+  return error instanceof InvalidTypeError || error instanceof InvalidValueError
+}
