@@ -12,8 +12,8 @@ import {
 } from '../stores/index.js'
 
 /**
- * The store that was given, or a memory store with the clock that was given; both at once is a mistake. A store that may fail
- * is one whose failures are answered.
+ * The store that was given, or a memory store with the clock that was given; both at once is a mistake. Failures of the store
+ * are answered by `onFailure`.
  */
 export function storeOption(given: { readonly store?: unknown; readonly clock?: unknown }): SyncStore | AsyncStore {
   const clock = checkClock(given.clock)
