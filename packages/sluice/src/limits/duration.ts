@@ -26,7 +26,8 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
 )
 
 const DURATION = /^(\d{1,15})(?:\.(\d{1,9}))?([a-z]{1,12})$/i
-const LONGEST_US = 36_500 * 86_400_000_000
+/** The longest length of time that there is. */
+export const LONGEST_DURATION_US = 36_500 * 86_400_000_000
 const WANTED = "a duration such as '250ms', '1s', '1m', '1h' or '30d', or a whole number of milliseconds"
 const RANGE = 'from 1ms to 36500d'
 
@@ -69,7 +70,7 @@ function textUs(option: string, value: unknown): number {
 }
 
 function checkRange(option: string, us: number, value: unknown): void {
-  if (us < 1_000 || us > LONGEST_US) throw invalidValue(option, `a duration ${RANGE}`, value)
+  if (us < 1_000 || us > LONGEST_DURATION_US) throw invalidValue(option, `a duration ${RANGE}`, value)
 }
 
 /** A text without the spaces in it, unless it is too long to be anything but a mistake. */

@@ -130,7 +130,8 @@ export class FixedWindowArithmetic implements Arithmetic {
   }
 
   private describe(nowUs: number, startUs: number, used: number, cost: number, allowed: boolean): Decision {
-    const endMs = ceilMs(startUs + this.windowUs - nowUs)
+    // In this order, because the end may be later than a float64 can tell.
+    const endMs = ceilMs(startUs - nowUs + this.windowUs)
     const resetAfterMs = used === 0 ? 0 : endMs
     return {
       allowed,

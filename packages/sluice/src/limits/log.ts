@@ -41,7 +41,7 @@ export class LogArithmetic implements Arithmetic {
   }
 
   fits(words: Words, at: number, nowUs: number, cost: number): boolean {
-    return cost <= this.quota && this.fitsFromUs(words, at, cost) <= this.takenUs(words, at, nowUs)
+    return cost <= this.quota && this.leavesUs(words, at, cost) <= this.takenUs(words, at, nowUs) - this.windowUs
   }
 
   take(words: Words, at: number, nowUs: number, cost: number): void {
@@ -62,17 +62,20 @@ export class LogArithmetic implements Arithmetic {
 
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
     const live = words[at + COUNT] - this.expired(words, at, this.takenUs(words, at, nowUs))
-    const fitsUs = allowed ? 0 : this.fitsFromUs(words, at, cost)
-    const nextUs = live === 0 ? 0 : this.fitsFromUs(words, at, Math.max(0, this.quota - live) + 1)
-    return this.describe(nowUs, live, this.newestUs(words, at), fitsUs, nextUs, cost, allowed)
+    const costUs = allowed ? 0 : this.leavesUs(words, at, cost)
+    const nextUs = live === 0 ? 0 : this.leavesUs(words, at, Math.max(0, this.quota - live) + 1)
+    return this.describe(nowUs, live, this.newestUs(words, at), costUs, nextUs, cost, allowed)
   }
 
-  /** The answer for `live` units inside the window, when `cost` fits from one time on and one more from another. */
+  /**
+   * The answer for `live` units inside the window, when `cost` fits as soon as what was taken at one time has left, and one
+   * more unit when what was taken at another has.
+   */
   describe(
     nowUs: number,
     live: number,
     newestUs: number,
-    fitsUs: number,
+    costUs: number,
     nextUs: number,
     cost: number,
     allowed: boolean,
@@ -81,9 +84,9 @@ export class LogArithmetic implements Arithmetic {
       allowed,
       quota: this.quota,
       remaining: Math.max(0, this.quota - live),
-      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : ceilMs(fitsUs - nowUs),
-      nextUnitAfterMs: live === 0 ? 0 : ceilMs(nextUs - nowUs),
-      resetAfterMs: live === 0 ? 0 : ceilMs(newestUs + this.windowUs - nowUs),
+      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : ceilMs(costUs - nowUs + this.windowUs),
+      nextUnitAfterMs: live === 0 ? 0 : ceilMs(nextUs - nowUs + this.windowUs),
+      resetAfterMs: live === 0 ? 0 : ceilMs(newestUs - nowUs + this.windowUs),
       delayMs: 0,
     }
   }
@@ -100,7 +103,7 @@ export class LogArithmetic implements Arithmetic {
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
-    return words[at + COUNT] === 0 || this.newestUs(words, at) + this.windowUs <= nowUs
+    return words[at + COUNT] === 0 || this.newestUs(words, at) <= nowUs - this.windowUs
   }
 
   adopt(words: Words, at: number, _nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
@@ -138,12 +141,12 @@ export class LogArithmetic implements Arithmetic {
   }
 
   /**
-   * From when on `cost` fits, if nobody takes: when the oldest that are too many have left. A timestamp leaves exactly
-   * one window after it was taken, so a window is half open.
+   * When the last of those was taken that have to leave before `cost` fits: the oldest that are too many. A timestamp leaves
+   * exactly one window after it was taken, so a window is half open.
    */
-  private fitsFromUs(words: Words, at: number, cost: number): number {
+  private leavesUs(words: Words, at: number, cost: number): number {
     const tooMany = words[at + COUNT] + cost - this.quota
-    return tooMany <= 0 ? -Infinity : words[this.place(words, at, tooMany - 1)] + this.windowUs
+    return tooMany <= 0 ? -Infinity : words[this.place(words, at, tooMany - 1)]
   }
 
   /** How many of the oldest have left the window. */
@@ -179,7 +182,7 @@ export class LogArithmetic implements Arithmetic {
   }
 }
 
-/** Reports the units inside the window, the newest's time, and from when on the cost and one more unit fit. */
+/** Reports the units inside the window, the newest's time, and when those were taken that the cost and one more unit wait for. */
 class LogTwin implements Twin {
   readonly parameters: readonly number[]
   readonly reportLength = 4
@@ -191,8 +194,8 @@ class LogTwin implements Twin {
   }
 
   decision({ numbers, at, nowUs }: Report, cost: number, allowed: boolean): Decision {
-    const [live, newestUs, fitsUs, nextUs] = [numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]]
-    return this.#arithmetic.describe(nowUs, live, newestUs, fitsUs, nextUs, cost, allowed)
+    const [live, newestUs, costUs, nextUs] = [numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]]
+    return this.#arithmetic.describe(nowUs, live, newestUs, costUs, nextUs, cost, allowed)
   }
 
   takenUs({ numbers, at, nowUs }: Report): number {

@@ -1,3 +1,5 @@
+import { ceilRatio } from './ceil-ratio.js'
+
 /**
  * Time cut into slices: each window of `windowUs` holds `slices` of them, numbered from the origin. A slice need not be
  * a whole number of microseconds: within a window, time is counted in parts of 1 / `slices` µs, of which a slice has
@@ -19,26 +21,29 @@ export class SliceGrid {
     return window * this.slices + Math.floor(parts / this.windowUs)
   }
 
-  /** The first microsecond of a slice. */
-  startUs(slice: number): number {
-    return this.partUs(slice, 0)
+  /** From a time until the first microsecond of a slice. The slice may begin later than a float64 can tell. */
+  untilUs(slice: number, us: number): number {
+    return this.untilPartUs(slice, 0, us)
   }
 
-  /** What is left of `count` units of the slice that is leaving the window: its share still inside at a time. */
+  /** What is left of `count` units of the slice that is leaving the window, rounded up: its share still inside at a time. */
   leftOf(count: number, slice: number, us: number): number {
     const window = Math.floor(slice / this.slices)
     const elapsed = (us - window * this.windowUs) * this.slices - (slice - window * this.slices) * this.windowUs
-    return (count * (this.windowUs - elapsed)) / this.windowUs
+    return ceilRatio(count, this.windowUs - elapsed, this.windowUs)
   }
 
-  /** The time in a slice from which no more than `wanted` is left of `count` units that leave during it. */
-  leftUs(count: number, slice: number, wanted: number): number {
-    return this.partUs(slice, count <= wanted ? 0 : Math.ceil((this.windowUs * (count - wanted)) / count))
+  /** From a time until no more than `wanted` is left of `count` units that leave during a slice. */
+  untilLeftUs(count: number, slice: number, wanted: number, us: number): number {
+    const parts = count <= wanted ? 0 : ceilRatio(this.windowUs, count - wanted, count)
+    return this.untilPartUs(slice, parts, us)
   }
 
-  private partUs(slice: number, parts: number): number {
+  private untilPartUs(slice: number, parts: number, us: number): number {
     const window = Math.floor(slice / this.slices)
     const sliceParts = (slice - window * this.slices) * this.windowUs
-    return window * this.windowUs + Math.ceil((sliceParts + parts) / this.slices)
+    const nowWindow = Math.floor(us / this.windowUs)
+    const sinceWindowUs = us - nowWindow * this.windowUs
+    return (window - nowWindow) * this.windowUs + Math.ceil((sliceParts + parts) / this.slices) - sinceWindowUs
   }
 }

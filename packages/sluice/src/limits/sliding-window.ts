@@ -127,7 +127,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
       remaining,
       retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : this.waitMs(words, at, nowUs, cost),
       nextUnitAfterMs: taken === undefined ? 0 : this.waitMs(words, at, nowUs, remaining + 1),
-      resetAfterMs: taken === undefined ? 0 : ceilMs(this.goneUs(words, at, taken) - nowUs),
+      resetAfterMs: taken === undefined ? 0 : ceilMs(laterUs - nowUs + this.untilGoneUs(words, at, taken, laterUs)),
       delayMs: 0,
     }
   }
@@ -161,14 +161,13 @@ export class SlidingWindowArithmetic implements Arithmetic {
   }
 
   private fitsAt(words: Words, at: number, laterUs: number, cost: number): boolean {
-    const slice = this.sliceAt(words, at, laterUs)
-    return this.leaving(words, at, slice, laterUs) <= this.quota - cost - this.sum(words, at, slice)
+    return this.used(words, at, laterUs) <= this.quota - cost
   }
 
   /** The estimate, in whole units rounded up. */
   private used(words: Words, at: number, laterUs: number): number {
     const slice = this.sliceAt(words, at, laterUs)
-    return this.sum(words, at, slice) + Math.ceil(this.leaving(words, at, slice, laterUs))
+    return this.sum(words, at, slice) + this.leaving(words, at, slice, laterUs)
   }
 
   /**
@@ -181,10 +180,8 @@ export class SlidingWindowArithmetic implements Arithmetic {
     while (this.sum(words, at, slice) > this.quota - cost) slice++
     const wanted = this.quota - cost - this.sum(words, at, slice)
     const count = this.countOf(words, at, slice - this.slices)
-    let us = Math.max(laterUs, words[at + ORIGIN] + this.grid.leftUs(count, slice, wanted))
-    // Beyond 2^53 the solution may be a microsecond off; the test itself has the last word.
-    while (!this.fitsAt(words, at, us, cost)) us++
-    return ceilMs(us - nowUs)
+    const untilUs = this.grid.untilLeftUs(count, slice, wanted, laterUs - words[at + ORIGIN])
+    return ceilMs(laterUs - nowUs + Math.max(0, untilUs))
   }
 
   /** The units of the slices that are inside the window as a whole. */
@@ -195,7 +192,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
     return sum
   }
 
-  /** The units that count of the slice that is leaving the window. */
+  /** The units that count of the slice that is leaving the window, rounded up. */
   private leaving(words: Words, at: number, slice: number, laterUs: number): number {
     const count = this.countOf(words, at, slice - this.slices)
     return count === 0 ? 0 : this.grid.leftOf(count, slice, laterUs - words[at + ORIGIN])
@@ -208,9 +205,9 @@ export class SlidingWindowArithmetic implements Arithmetic {
     return undefined
   }
 
-  /** The first moment at which nothing of a slice is inside any more. */
-  private goneUs(words: Words, at: number, slice: number): number {
-    return words[at + ORIGIN] + this.grid.startUs(slice + this.slices + 1)
+  /** From a time until nothing of a slice is inside any more. */
+  private untilGoneUs(words: Words, at: number, slice: number, us: number): number {
+    return this.grid.untilUs(slice + this.slices + 1, us - words[at + ORIGIN])
   }
 
   private countOf(words: Words, at: number, slice: number): number {

@@ -107,10 +107,10 @@ export class Family {
     for (const peer of this.#peersOf(space)) if (peer !== space) peer.giveBackToo(high, low, nowUs, units, taken)
   }
 
-  /** How many words more the other views of a key need to hold `cost` more. */
-  extraWordsElsewhere(space: Space, high: number, low: number, nowUs: number, cost: number): number {
+  /** How many words more the other views of a key need to hold `cost` more, taken by a limit of such a quota. */
+  extraWordsElsewhere(space: Space, high: number, low: number, nowUs: number, cost: number, quota: number): number {
     return this.#peersOf(space).reduce(
-      (words, peer) => words + (peer === space ? 0 : peer.extraWordsToo(high, low, nowUs, cost)),
+      (words, peer) => words + (peer === space ? 0 : peer.extraWordsToo(high, low, nowUs, cost, quota)),
       0,
     )
   }

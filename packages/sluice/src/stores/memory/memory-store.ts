@@ -9,7 +9,7 @@ import {
   type Taken,
 } from '../../limits/index.js'
 import type { Answer, Demand, SyncStore } from '../store.js'
-import { addedDemands } from './added-demands.js'
+import { type AddedDemand, addedDemands } from './added-demands.js'
 import { Family, NO_ROOM } from './family.js'
 import { KeyHash } from './key-hash.js'
 import { MemoryOverrides } from './memory-overrides.js'
@@ -68,6 +68,15 @@ const NOWHERE = 3
 /** How many of so many units a log would remember. */
 function remembered(arithmetic: Arithmetic, words: Float64Array, at: number, nowUs: number, cost: number): number {
   return arithmetic.wordsFor(words, at, nowUs, cost) - arithmetic.wordsFor(words, at, nowUs, 0)
+}
+
+/**
+ * Were units taken from the state that a key shares with others, if they were taken at all? A window, a log or a queue that
+ * still counts them is a key's own until it does not. A token bucket's may be from a state of its own that was full again
+ * and forgotten, and then they are in nobody's.
+ */
+function isInShared({ algorithm }: Limit, taken: Taken | undefined): boolean {
+  return taken !== undefined && algorithm !== 'token-bucket'
 }
 
 export class MemoryStore implements SyncStore {
@@ -194,9 +203,9 @@ export class MemoryStore implements SyncStore {
     const opened = this.#opened
     // Room is made before the first state is looked at, as below.
     this.#makeRoom(nowUs, count - 1)
+    this.#rings.forgetPromises()
     let allowed = true
     let newKeys = 0
-    let newWords = 0
     let high = 0
     for (let i = 0; i < count; i++) {
       const { name, limit, key, cost, shadow } = demands[i]
@@ -204,10 +213,10 @@ export class MemoryStore implements SyncStore {
       const low = this.#hash.low
       this.#resolve(name, limit)
       const place = this.#open(high, low, nowUs, newKeys)
-      const allows = this.#allows(place, high, low, nowUs, cost, newWords)
+      const allows = this.#allows(place, high, low, nowUs, cost)
       if (!allows && shadow !== true) allowed = false
-      if (place === FRESH) newKeys++
-      if (place !== NOWHERE && !this.#space.isFlat) newWords += this.#space.extraWords(this.#arithmetic, nowUs, cost)
+      const takes = allows && cost > 0
+      if (takes && place === FRESH) newKeys++
       const each = opened[i]
       each.use(name, this.#family)
       each.space = this.#space
@@ -215,15 +224,20 @@ export class MemoryStore implements SyncStore {
       each.low = low
       each.place = place
       each.allows = allows
+      each.promised = takes ? this.#promise(high, low, nowUs, cost) : 0
     }
+    if (!allowed) this.#rings.forgetPromises()
     const takenUs = new Array<number>(count)
     const decisions = new Array<Decision>(count)
     for (let i = 0; i < count; i++) {
       const { name, limit, cost } = demands[i]
-      const { space, high, low, place, allows } = opened[i]
+      const { space, high, low, place, allows, promised } = opened[i]
       this.#resolve(name, limit)
       this.#space = space
-      if (allowed && allows && cost > 0) this.#take(place, high, low, nowUs, cost)
+      if (allowed && allows && cost > 0) {
+        this.#rings.redeem(promised)
+        this.#take(place, high, low, nowUs, cost)
+      }
       takenUs[i] = this.#takenUs(place, nowUs)
       // Where another demand was refused, this one took nothing.
       decisions[i] = this.#describe(place, high, low, nowUs, allows && !allowed ? 0 : cost, allows)
@@ -236,29 +250,51 @@ export class MemoryStore implements SyncStore {
     // Room is made before the first state is looked at: what is found to be whole and dropped in between would need a
     // place again afterwards.
     this.#makeRoom(nowUs, group.length - 1)
-    const allows: boolean[] = []
-    let newKeys = 0
-    let newWords = 0
-    for (const { name, limit, high, low, cost, first } of group) {
-      this.#resolve(name, limit)
-      const place = this.#open(high, low, nowUs, first ? newKeys : newKeys - 1)
-      allows.push(this.#allows(place, high, low, nowUs, cost, newWords))
-      if (!first || place === NOWHERE) continue
-      if (place === FRESH) newKeys++
-      newWords += this.#space.extraWords(this.#arithmetic, nowUs, cost)
-    }
-    const allowed = group.every(({ shadow }, i) => shadow || allows[i])
+    this.#lookAt(group, nowUs)
+    const allowed = group.every(({ shadow, allows }) => shadow || allows)
+    if (!allowed) this.#rings.forgetPromises()
     const takenUs: number[] = []
-    const decisions = group.map(({ name, limit, high, low, cost, first }, i) => {
+    const decisions = group.map((each) => {
+      const { name, limit, high, low, cost, allows } = each
       this.#resolve(name, limit)
-      const place = this.#open(high, low, nowUs, 0)
-      if (allowed && allows[i] && first && cost > 0) this.#take(place, high, low, nowUs, cost)
+      const hasRoom = each.place === OWN || each.place === FRESH
+      const place = this.#openIn(hasRoom, high, low, nowUs)
+      if (allowed && each.takes) {
+        this.#rings.redeem(each.promised)
+        this.#take(place, high, low, nowUs, cost)
+      }
       takenUs.push(this.#takenUs(place, nowUs))
       // Where another demand was refused, this one took nothing.
-      const described = allows[i] && !allowed ? 0 : cost
-      return this.#describe(place, high, low, nowUs, described, allows[i])
+      return this.#describe(place, high, low, nowUs, allows && !allowed ? 0 : cost, allows)
     })
     return { allowed, decisions, takenUs }
+  }
+
+  /**
+   * Finds out which demands can be met, each beside those before it. Keys without a state of their own may share one with
+   * each other, so each of them must leave enough for those before it.
+   */
+  #lookAt(group: readonly AddedDemand[], nowUs: number): void {
+    this.#rings.forgetPromises()
+    let newKeys = 0
+    const sharedUnits = new Map<Space, number>()
+    for (const each of group) {
+      const { name, limit, high, low, cost, first, isFirst } = each
+      this.#resolve(name, limit)
+      each.place = this.#open(high, low, nowUs, first.takes && first.place === FRESH ? newKeys - 1 : newKeys)
+      each.space = this.#space
+      if (each.place === SHARED) {
+        each.sharedBefore = isFirst ? (sharedUnits.get(each.space) ?? 0) : first.sharedBefore
+        // What the first takes would be in no state that this one's window is counted in.
+        if (each.space !== first.space) each.place = NOWHERE
+      }
+      each.allows = this.#allows(each.place, high, low, nowUs, cost + each.sharedBefore)
+      each.takes = isFirst && each.allows && cost > 0
+      if (!each.takes) continue
+      if (each.place === FRESH) newKeys++
+      if (each.place === SHARED) sharedUnits.set(each.space, each.sharedBefore + cost)
+      each.promised = this.#promise(high, low, nowUs, cost)
+    }
   }
 
   charge({ name, limit, key, cost }: Demand): Decision {
@@ -278,7 +314,8 @@ export class MemoryStore implements SyncStore {
     const low = this.#hash.low
     const place = this.#openOne(high, low, nowUs)
     const { words, at } = this.#space
-    if (place === OWN || place === SHARED) this.#arithmetic.giveBack(words, at, nowUs, cost, taken)
+    if (place === OWN || (place === SHARED && isInShared(limit, taken)))
+      this.#arithmetic.giveBack(words, at, nowUs, cost, taken)
     if (this.#family.hasViews) this.#family.giveBackElsewhere(this.#ownSpace, high, low, nowUs, cost, taken)
     return this.#describe(place, high, low, nowUs, 0, this.#allows(place, high, low, nowUs, 0))
   }
@@ -349,12 +386,17 @@ export class MemoryStore implements SyncStore {
 
   /** Opens a key's state, or what a key without one gets, when `newKeys` others are about to be kept. */
   #open(high: number, low: number, nowUs: number, newKeys: number): number {
+    return this.#openIn(this.#isRoom(newKeys), high, low, nowUs)
+  }
+
+  /** Opens a key's state, or what a key without one gets if there is room for it or is not. */
+  #openIn(hasRoom: boolean, high: number, low: number, nowUs: number): number {
     const space = this.#ownSpace
-    const found = this.#family.find(space, this.#arithmetic, high, low, nowUs, this.#isRoom(newKeys))
+    const found = this.#family.find(space, this.#arithmetic, high, low, nowUs, hasRoom)
     this.#space = found === undefined || found === NO_ROOM ? space : found
     if (found === NO_ROOM) return NOWHERE
     if (found !== undefined) return OWN
-    if (this.#isRoom(newKeys)) {
+    if (hasRoom) {
       space.openFresh(this.#arithmetic, low, nowUs)
       return FRESH
     }
@@ -375,27 +417,46 @@ export class MemoryStore implements SyncStore {
     return this.#foundRoom
   }
 
-  #allows(place: number, high: number, low: number, nowUs: number, cost: number, newWords = 0): boolean {
+  #allows(place: number, high: number, low: number, nowUs: number, cost: number): boolean {
     const space = this.#space
     if (place === NOWHERE || !this.#arithmetic.fits(space.words, space.at, nowUs, cost)) return false
     if (this.#family.blockedUs(high, low, nowUs) > 0) return false
-    let extraWords = space.extraWords(this.#arithmetic, nowUs, cost)
-    if (!space.isFlat && this.#family.hasViews)
-      extraWords += this.#family.extraWordsElsewhere(space, high, low, nowUs, cost)
-    return extraWords === 0 || extraWords + newWords <= this.#rings.room
+    return space.isFlat || this.#extraWords(high, low, nowUs, cost) <= this.#rings.room
+  }
+
+  /** How many words more the opened log and the other views of its key need to hold `cost` more. */
+  #extraWords(high: number, low: number, nowUs: number, cost: number): number {
+    const [space, arithmetic, family] = [this.#space, this.#arithmetic, this.#family]
+    const words = space.extraWords(arithmetic, nowUs, cost)
+    return family.hasViews ? words + family.extraWordsElsewhere(space, high, low, nowUs, cost, arithmetic.quota) : words
+  }
+
+  /** Sets memory aside for the opened state to take `cost`, and says how much. */
+  #promise(high: number, low: number, nowUs: number, cost: number): number {
+    if (this.#space.isFlat) return 0
+    const words = this.#extraWords(high, low, nowUs, cost)
+    this.#rings.promise(words)
+    return words
   }
 
   #takenUs(place: number, nowUs: number): number {
     return place === NOWHERE ? nowUs : this.#arithmetic.takenUs(this.#space.words, this.#space.at, nowUs)
   }
 
+  /**
+   * Takes from the opened state, and keeps that if it is new. Only a charge to a log can find too little memory: whatever
+   * else takes has asked before, and what it needs is set aside.
+   */
   #take(place: number, high: number, low: number, nowUs: number, cost: number): void {
-    if (place === FRESH) this.#space.keep(high, low, nowUs)
-    const { words, at } = this.#space
+    const space = this.#space
+    // Then its answer says so, and counts it.
+    if (!space.canKeep) return
+    if (place === FRESH) space.keep(high, low, nowUs)
+    else if (place === SHARED) space.keepShared(low, nowUs)
+    const { words, at } = space
     const taking = this.#arithmetic.elastic ? remembered(this.#arithmetic, words, at, nowUs, cost) : cost
-    // Only a charge to a sliding log can find too little memory: whatever else takes has asked before.
-    if (this.#space.take(this.#arithmetic, nowUs, cost) < cost) this.#refusedCount++
-    if (this.#family.hasViews) this.#family.takeElsewhere(this.#space, high, low, nowUs, taking, this.#arithmetic.quota)
+    if (space.take(this.#arithmetic, nowUs, cost) < cost) this.#refusedCount++
+    if (this.#family.hasViews) this.#family.takeElsewhere(space, high, low, nowUs, taking, this.#arithmetic.quota)
   }
 
   #describe(place: number, high: number, low: number, nowUs: number, cost: number, allowed: boolean): Decision {

@@ -11,6 +11,8 @@ export class Opened {
   low = 0
   place = 0
   allows = false
+  /** Words that were set aside for it: see `RingStorage.promise`. */
+  promised = 0
   /** Where its state is, and what that was. */
   words!: Float64Array
   at = 0

@@ -13,7 +13,10 @@ export interface MemoryStoreOptions {
   readonly onFull?: 'share' | 'deny'
   /** Tells the time. Default: the process's clock, which never steps back. */
   readonly clock?: Clock
-  /** The most timestamps that sliding logs hold together: a whole number from 1. Default 2^24, which is 128 MiB. */
+  /**
+   * The most timestamps that sliding logs and concurrency limits hold together, where each key counts as three more: a
+   * whole number from 1. A request that needs more is denied. Default 2^24, which is 128 MiB.
+   */
   readonly maxLogTimestamps?: number
   /** Two 32-bit numbers that key the hash. Default: random ones. For tests that want the same table twice. */
   readonly seed?: readonly [number, number]

@@ -7,6 +7,8 @@ export class RingStorage {
   readonly #states: Float64Array[] = []
   readonly #free: number[] = []
   #words = 0
+  /** Words that demands of the request under way were promised and have not been given yet. */
+  #promised = 0
 
   constructor(mostWords: number) {
     this.#most = mostWords
@@ -21,9 +23,23 @@ export class RingStorage {
     return this.#states[id]
   }
 
-  /** How many words there is still room for. */
+  /** How many words there is still room for, beyond those that are promised. */
   get room(): number {
-    return Math.max(0, this.#most - this.#words)
+    return Math.max(0, this.#most - this.#words - this.#promised)
+  }
+
+  /** Sets words aside, so that nothing else can use them before the demand that needs them takes its units. */
+  promise(words: number): void {
+    this.#promised += words
+  }
+
+  /** The demand that was promised so many words is about to use them. */
+  redeem(words: number): void {
+    this.#promised -= words
+  }
+
+  forgetPromises(): void {
+    this.#promised = 0
   }
 
   add(state: Float64Array): number {

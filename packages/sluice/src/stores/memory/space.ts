@@ -82,20 +82,29 @@ export class Space implements TableOwner {
     return true
   }
 
-  /** Opens the state that this key shares with others: one of many, until all of those of the store are taken. */
+  /** Opens the state that this key shares with others, or a fresh one that `keepShared` gives to all of them. */
   openShared(arithmetic: Arithmetic, low: number, nowUs: number): void {
-    if (this.#shared === undefined) {
-      this.#shared = this.#newTable(this.#census.shared)
-      this.#sweeper.tables.push(this.#shared)
-    }
-    if (this.#findShared(low)) return
-    this.#openAnew(arithmetic, low, nowUs)
-    this.#keepIn(this.#shared, 1, this.#census.shared.keys < MOST_SHARED ? sharedLow(low) : COMMON_LOW, nowUs)
+    if (!this.#findShared(low)) this.#openAnew(arithmetic, low, nowUs)
+  }
+
+  /** Is there memory to keep the opened state, or is it kept already? */
+  get canKeep(): boolean {
+    return this.#rings === undefined || this.#isKept || this.words.length <= this.#rings.room
   }
 
   /** Gives the opened fresh state to a key as its own. */
   keep(high: number, low: number, nowUs: number): void {
     this.#keepIn(this.table, high, low, nowUs)
+  }
+
+  /** Keeps the opened state for this key and others: one of many, until all of those of the store are taken. */
+  keepShared(low: number, nowUs: number): void {
+    if (this.#isKept) return
+    if (this.#shared === undefined) {
+      this.#shared = this.#newTable(this.#census.shared)
+      this.#sweeper.tables.push(this.#shared)
+    }
+    this.#keepIn(this.#shared, 1, this.#census.shared.keys < MOST_SHARED ? sharedLow(low) : COMMON_LOW, nowUs)
   }
 
   /** Moves a key's state here from a peer that has it open, and opens it. */
@@ -122,16 +131,23 @@ export class Space implements TableOwner {
   /** Takes from the key's state what was taken from another view of it, by a limit of such a quota. */
   takeToo(high: number, low: number, nowUs: number, cost: number, quota: number): void {
     if (!this.find(high, low)) return
-    // A log remembers as much as any of the limits may ask about.
-    if (this.#rings !== undefined && quota > this.#widest.quota) this.#widest = withQuota(this.#widest, quota)
-    if (this.#rings !== undefined) this.#grow(this.#rings, this.#widest, nowUs, cost)
+    if (this.#rings !== undefined) {
+      this.#widen(quota)
+      this.#grow(this.#rings, this.#widest, nowUs, cost)
+    }
     this.#widest.takeToo(this.words, this.at, nowUs, cost)
   }
 
-  /** How many words more the key's state needs, if it has one, to take `cost` too. */
-  extraWordsToo(high: number, low: number, nowUs: number, cost: number): number {
+  /** How many words more the key's state needs, if it has one, to take `cost` too, for a limit of such a quota. */
+  extraWordsToo(high: number, low: number, nowUs: number, cost: number, quota: number): number {
     if (this.#rings === undefined || !this.find(high, low)) return 0
+    this.#widen(quota)
     return Math.max(0, this.#widest.wordsFor(this.words, this.at, nowUs, cost) - this.words.length)
+  }
+
+  /** A log remembers as much as any of the limits may ask about. */
+  #widen(quota: number): void {
+    if (quota > this.#widest.quota) this.#widest = withQuota(this.#widest, quota)
   }
 
   giveBackToo(high: number, low: number, nowUs: number, units: number, taken: Taken | undefined): void {
@@ -223,6 +239,7 @@ export class Space implements TableOwner {
     if (this.#rings === undefined) {
       this.words = segment.words
       this.at = state
+      this.#isKept = true
     } else this.#openRing(this.#rings, segment.words[state])
     return true
   }
@@ -234,6 +251,7 @@ export class Space implements TableOwner {
       for (let i = 0; i < this.#fresh.length; i++) words[state + i] = this.words[this.at + i]
       this.words = words
       this.at = state
+      this.#isKept = true
     } else {
       const ring = this.#rings.add(this.words === this.#fresh ? this.words.slice() : this.words)
       words[state] = ring
@@ -259,7 +277,7 @@ export class Space implements TableOwner {
     const needed = arithmetic.wordsFor(this.words, 0, nowUs, takes)
     if (needed > length) {
       const enough = arithmetic.words + arithmetic.quota
-      // Where room is scarce, no more than needed: others of the same request may have been promised the rest.
+      // Where room is scarce, no more than needed.
       const doubled = length <= rings.room / 8 ? Math.min(enough, 2 * length, most) : needed
       const larger = new Float64Array(Math.max(needed, doubled))
       arithmetic.adopt(larger, 0, nowUs, arithmetic, this.words, 0)

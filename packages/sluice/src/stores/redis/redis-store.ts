@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.js'
+import { LONGEST_DURATION_US } from '../../limits/duration.js'
 import type { Decision, Taken } from '../../limits/index.js'
 import { checkUnits } from '../../limits/options.js'
 import { Fallback } from '../fallback.js'
@@ -152,7 +153,7 @@ export class RedisStore implements AsyncStore {
   async block(name: string, key: string, durationUs: number): Promise<void> {
     checkKey(name, 'name')
     checkKey(key)
-    checkUnits('durationUs', durationUs)
+    checkUnits('durationUs', durationUs, LONGEST_DURATION_US)
     this.#fallback.block(name, key, durationUs)
     return this.#resetOrBlock(name, key, durationUs)
   }

@@ -350,7 +350,7 @@ if entry(state, middle) <= us then low = middle + 1 else high = middle end
 end
 return low
 end
-local function fitsFromUs(state, limit, cost)
+local function leavesUs(state, limit, cost)
 local tooMany = unitsBefore(state, state.entries) - state.base + cost - limit[3]
 if tooMany <= 0 then return nil end
 local low, high = state.dropped, state.entries - 1
@@ -358,12 +358,12 @@ while low < high do
 local middle = floor((low + high) / 2)
 if unitsBefore(state, middle + 1) - state.base >= tooMany then high = middle else low = middle + 1 end
 end
-return entry(state, low) + limit[2]
+return (entry(state, low))
 end
 local function fits(state, limit, cost)
 if cost > limit[3] then return false end
-local fromUs = fitsFromUs(state, limit, cost)
-return not fromUs or fromUs <= laterUs(state)
+local us = leavesUs(state, limit, cost)
+return not us or us <= laterUs(state) - limit[2]
 end
 local function slice(state, from, to)
 local first, last = HEADER + ENTRY * from, HEADER + ENTRY * to - 1
@@ -445,8 +445,8 @@ local function report(state, limit, cost, fitted)
 local live = unitsBefore(state, state.entries) - unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
 put(live)
 put(newestUs(state) or 0)
-put(not fitted and cost <= limit[3] and fitsFromUs(state, limit, cost) or 0)
-put(live > 0 and fitsFromUs(state, limit, max(0, limit[3] - live) + 1) or 0)
+put(not fitted and cost <= limit[3] and leavesUs(state, limit, cost) or 0)
+put(live > 0 and leavesUs(state, limit, max(0, limit[3] - live) + 1) or 0)
 end
 local function block(key, untilUs)
 local state = open(key)
@@ -586,6 +586,29 @@ wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, giveBackTo = giveBackTo, re
 })
 end,function()
 local LARGEST_DEBT = 1e15
+local LARGEST_EXACT, SPLITTER = 2 ^ 53 - 1, 2 ^ 27 + 1
+local function highOf(a)
+local scaled = a * SPLITTER
+return scaled - (scaled - a)
+end
+local function errorOf(a, b, product)
+local aHigh, bHigh = highOf(a), highOf(b)
+local aLow, bLow = a - aHigh, b - bHigh
+return aLow * bLow - (product - aHigh * bHigh - aLow * bHigh - aHigh * bLow)
+end
+local function isAtMost(a, b, c, d)
+local left, right = a * b, c * d
+if left == right then return errorOf(a, b, left) <= errorOf(c, d, right) end
+return left < right
+end
+local function ceilRatio(a, b, c)
+local product = a * b
+local q = ceil(product / c)
+if product <= LARGEST_EXACT then return q end
+while not isAtMost(a, b, q, c) do q = q + 1 end
+while q > 0 and isAtMost(a, b, q - 1, c) do q = q - 1 end
+return q
+end
 local function sliceAt(view, us)
 local sinceUs = us - view.originUs
 local window = floor(sinceUs / view.windowUs)
@@ -623,7 +646,7 @@ if count == 0 then return 0 end
 local window = floor(slice / view.slices)
 local elapsed = (us - view.originUs - window * view.windowUs) * view.slices
 - (slice - window * view.slices) * view.windowUs
-return (count * (view.windowUs - elapsed)) / view.windowUs
+return ceilRatio(count, view.windowUs - elapsed, view.windowUs)
 end
 local function newestTaken(view, us)
 local oldest = sliceAt(view, us) - view.slices
@@ -672,7 +695,7 @@ return pack('<dddd', view.windowUs, slices, view.latestUs, view.originUs)
 end
 local function adopted(view, limit)
 local slice = newestSlice(view)
-local amount = sum(view, slice) + ceil(leaving(view, slice, view.latestUs))
+local amount = sum(view, slice) + leaving(view, slice, view.latestUs)
 local copy = fresh(limit)
 start(copy, view.latestUs)
 copy.counts[place(copy, newestSlice(copy))] = amount

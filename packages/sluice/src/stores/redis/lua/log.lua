@@ -5,8 +5,8 @@
 -- A short log is read and written as a whole; of a long one only what is needed, and units are appended to it.
 --
 -- Limit    [algorithm, window or ttl in µs, quota or max]
--- Report   units inside the window, the newest's time, from when on the cost fits, from when on one more unit would;
---          times are 0 where there is none
+-- Report   units inside the window, the newest's time, and when the last units were taken that have to leave before the
+--          cost fits, and before one more unit would; times are 0 where there is none
 
 local HEADER, ENTRY = 48, 16
 local SHORT = HEADER + 64 * ENTRY
@@ -70,8 +70,8 @@ local function firstAfter(state, us)
   return low
 end
 
--- From when on a cost fits: when the oldest units that are too many have left. Nothing if it fits at any time.
-local function fitsFromUs(state, limit, cost)
+-- When the last of the oldest units was taken that have to leave before a cost fits. Nothing if it fits at any time.
+local function leavesUs(state, limit, cost)
   local tooMany = unitsBefore(state, state.entries) - state.base + cost - limit[3]
   if tooMany <= 0 then return nil end
   local low, high = state.dropped, state.entries - 1
@@ -79,13 +79,13 @@ local function fitsFromUs(state, limit, cost)
     local middle = floor((low + high) / 2)
     if unitsBefore(state, middle + 1) - state.base >= tooMany then high = middle else low = middle + 1 end
   end
-  return entry(state, low) + limit[2]
+  return (entry(state, low))
 end
 
 local function fits(state, limit, cost)
   if cost > limit[3] then return false end
-  local fromUs = fitsFromUs(state, limit, cost)
-  return not fromUs or fromUs <= laterUs(state)
+  local us = leavesUs(state, limit, cost)
+  return not us or us <= laterUs(state) - limit[2]
 end
 
 -- Part of what the key holds, from an entry to before another.
@@ -182,8 +182,8 @@ local function report(state, limit, cost, fitted)
   local live = unitsBefore(state, state.entries) - unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
   put(live)
   put(newestUs(state) or 0)
-  put(not fitted and cost <= limit[3] and fitsFromUs(state, limit, cost) or 0)
-  put(live > 0 and fitsFromUs(state, limit, max(0, limit[3] - live) + 1) or 0)
+  put(not fitted and cost <= limit[3] and leavesUs(state, limit, cost) or 0)
+  put(live > 0 and leavesUs(state, limit, max(0, limit[3] - live) + 1) or 0)
 end
 
 local function block(key, untilUs)

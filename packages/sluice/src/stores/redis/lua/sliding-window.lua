@@ -5,6 +5,34 @@
 -- Report   latest, origin, the counts
 
 local LARGEST_DEBT = 1e15
+local LARGEST_EXACT, SPLITTER = 2 ^ 53 - 1, 2 ^ 27 + 1
+
+-- ceilRatio is the twin of ceil-ratio.ts: a · b / c rounded up, exact also where the products are not.
+local function highOf(a)
+  local scaled = a * SPLITTER
+  return scaled - (scaled - a)
+end
+
+local function errorOf(a, b, product)
+  local aHigh, bHigh = highOf(a), highOf(b)
+  local aLow, bLow = a - aHigh, b - bHigh
+  return aLow * bLow - (product - aHigh * bHigh - aLow * bHigh - aHigh * bLow)
+end
+
+local function isAtMost(a, b, c, d)
+  local left, right = a * b, c * d
+  if left == right then return errorOf(a, b, left) <= errorOf(c, d, right) end
+  return left < right
+end
+
+local function ceilRatio(a, b, c)
+  local product = a * b
+  local q = ceil(product / c)
+  if product <= LARGEST_EXACT then return q end
+  while not isAtMost(a, b, q, c) do q = q + 1 end
+  while q > 0 and isAtMost(a, b, q - 1, c) do q = q - 1 end
+  return q
+end
 
 local function sliceAt(view, us)
   local sinceUs = us - view.originUs
@@ -46,14 +74,14 @@ local function sum(view, slice)
   return total
 end
 
--- The units that count of the slice that is leaving the window.
+-- The units that count of the slice that is leaving the window, rounded up.
 local function leaving(view, slice, us)
   local count = countOf(view, slice - view.slices)
   if count == 0 then return 0 end
   local window = floor(slice / view.slices)
   local elapsed = (us - view.originUs - window * view.windowUs) * view.slices
     - (slice - window * view.slices) * view.windowUs
-  return (count * (view.windowUs - elapsed)) / view.windowUs
+  return ceilRatio(count, view.windowUs - elapsed, view.windowUs)
 end
 
 -- The newest slice inside the window that holds anything.
@@ -112,7 +140,7 @@ end
 -- Another window's slices have no place here: what they amounted to when the last was taken counts as taken then.
 local function adopted(view, limit)
   local slice = newestSlice(view)
-  local amount = sum(view, slice) + ceil(leaving(view, slice, view.latestUs))
+  local amount = sum(view, slice) + leaving(view, slice, view.latestUs)
   local copy = fresh(limit)
   start(copy, view.latestUs)
   copy.counts[place(copy, newestSlice(copy))] = amount
