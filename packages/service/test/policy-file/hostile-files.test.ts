@@ -48,10 +48,11 @@ const HOSTILE: Readonly<Record<string, () => string>> = {
 
 test.each(Object.entries(HOSTILE))('%s: refused, in bounded time', { timeout: 60_000 }, (_, text) => {
   const written = text()
-  const startMs = performance.now()
+  // Time of the processor: what else the machine does must not count.
+  const start = process.cpuUsage()
   expect(() => parsePolicyFile(written)).toThrow(PolicyFileError)
   expect(() => parsePolicyFile(written, { file: 'a.json' })).toThrow(PolicyFileError)
-  expect(performance.now() - startMs).toBeLessThan(LONGEST_MS)
+  expect(process.cpuUsage(start).user / 1_000).toBeLessThan(LONGEST_MS)
 })
 
 test('a hundred thousand overrides load, from JSON and from lines of YAML', { timeout: 120_000 }, () => {
