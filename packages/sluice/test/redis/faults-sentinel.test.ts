@@ -11,11 +11,12 @@ import { SilentWire } from './silent-wire.js'
 const limit = tokenBucket({ capacity: 10, refill: '1/h' })
 const host = '127.0.0.1'
 
-async function ioredis({ sentinel, primary }: SentinelGroup, wire: SilentWire): Promise<TestClient> {
+async function ioredis({ sentinel, primary }: SentinelGroup, wire: SilentWire, deaf: SilentWire): Promise<TestClient> {
   const client = new Redis({
     ...ioredisOptions,
     name: GROUP_NAME,
-    sentinels: [{ host, port: sentinel.port }],
+    // The first one that is asked never answers.
+    sentinels: [deaf, sentinel].map(({ port }) => ({ host, port })),
     natMap: { [`${host}:${primary.port}`]: { host, port: wire.port } },
     lazyConnect: true,
   })
@@ -39,19 +40,23 @@ async function nodeRedis({ sentinel, primary }: SentinelGroup, wire: SilentWire)
 /** A limiter for each client. The way from the clients to the primary is a wire; the Sentinel has its own. */
 let group: SentinelGroup
 let wire: SilentWire
+let deaf: SilentWire
 let clients: readonly TestClient[] = []
 let limiters: readonly AsyncLimiter[]
 
 beforeAll(async () => {
   group = await startSentinelGroup()
   wire = await SilentWire.to(group.primary.port)
-  clients = await Promise.all([ioredis(group, wire), nodeRedis(group, wire)])
+  deaf = await SilentWire.to(group.sentinel.port)
+  deaf.beginBlackHole()
+  clients = await Promise.all([ioredis(group, wire, deaf), nodeRedis(group, wire)])
   limiters = clients.map(({ client }, i) => createLimiter({ name: `limiter ${i}`, limit, store: redisStore(client) }))
 })
 
 afterAll(async () => {
   for (const { close } of clients) close()
   await wire?.stop()
+  await deaf?.stop()
   await group?.stop()
 })
 
