@@ -4,12 +4,13 @@ const LEAST = 10
 const MOST = 500
 
 /**
- * How many overrides to ask for at once. A page holds up the decisions behind it on the same connection, so a page should
- * take no more than a fraction of their deadline longer than an empty answer does: it is halved when it takes longer or
- * fails, and doubled when it takes less than half of that. How long an empty answer takes is estimated by the quickest.
+ * How many overrides to ask for at once. A page holds up the decisions behind it, on the same connection and in this
+ * process, so it should take no more than an eighth of their deadline longer than an empty answer does. It is halved when
+ * it takes longer or fails, and doubled when it takes less than half of that. How long an empty answer takes is estimated
+ * by the quickest.
  *
- * For example, with a deadline of 50 ms a page may take 12.5 ms more than the quickest answer. At 200 KB/s that is about
- * twenty overrides; on a link that takes 100 ms for any answer it is the most.
+ * For example, with a deadline of 50 ms a page may take 6 ms more than the quickest answer. At 200 KB/s that is about ten
+ * overrides; on a link that takes 100 ms for any answer it is the most.
  */
 export class PageSize {
   readonly #budgetMs: number
@@ -17,11 +18,11 @@ export class PageSize {
   current = FIRST
 
   constructor(deadlineMs: number) {
-    this.#budgetMs = deadlineMs / 4
+    this.#budgetMs = deadlineMs / 8
   }
 
-  /** A page was answered after so long. One that was not full tells nothing of larger ones. */
-  answered(tookMs: number, isFull: boolean): void {
+  /** Asking for a page and reading it took so long. One that was not full tells nothing of larger ones. */
+  read(tookMs: number, isFull: boolean): void {
     // The quickest answer is forgotten little by little: a link may become slower for good.
     const drifted = this.#quickestMs + (tookMs - this.#quickestMs) / 16
     this.#quickestMs = Number.isFinite(drifted) ? Math.min(tookMs, drifted) : tookMs

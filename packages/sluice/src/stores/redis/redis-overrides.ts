@@ -149,7 +149,6 @@ export class RedisOverrides implements Overrides {
       throw error
     })
     const isLast = changes.list.length < most
-    this.#pages.answered(performance.now() - sentMs, !isLast)
     this.#tellTime(changes.nowUs / 1000, askedMs)
     // From the start: all that is known here may be gone there.
     if (changes.since === 0) this.#next = new OverrideCopy(changes.version)
@@ -159,6 +158,7 @@ export class RedisOverrides implements Overrides {
       if (version > changes.version) copy.set(level, key, limits, untilMs, this.#redisClock)
     }
     this.#meanwhile = undefined
+    this.#pages.read(performance.now() - sentMs, !isLast)
     if (!isLast) return false
     this.#copy = copy
     this.#next = undefined
