@@ -3,7 +3,7 @@ import type { MapEntry, ScalarNode, SourceNode } from './source-node.js'
 /** A mark of the lexer: the next lexeme is the text of a scalar. */
 export const SCALAR_NEXT = '\u001f'
 
-const MOST_LEXEMES = 1_000
+const MOST_LEXEMES = 100_000
 
 /** Texts that YAML makes no number, boolean or null of, and the numbers that everybody reads alike. */
 const TEXT = /^(?:[A-Za-z_/]|\d+(?:\.\d+)?(?:\/\d*)?(?:ms|s|m|h|d)$)/

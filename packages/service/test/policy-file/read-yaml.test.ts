@@ -64,3 +64,12 @@ test('lists and maps in brackets are read as the parser reads them, and every no
     { numRuns: 2_000 },
   )
 })
+
+test.each([200, 20_000, 60_000])('a list of %i words in brackets says what it says in lines of their own', (count) => {
+  const words = Array.from({ length: count }, (_, i) => WORDS[i % 13])
+  const text = `users: [${words.join(', ')}]\nafter: 1\n`
+  const { node, faults } = readYaml(text)
+  expect(faults).toEqual([])
+  const lines = words.map((word) => `  - ${word}\n`).join('')
+  expect(node && buildData(node, new TextLines(text)).data).toEqual(parse(`users:\n${lines}after: 1\n`))
+})

@@ -111,7 +111,7 @@ export function farSeries(limits: Arbitrary<LimitCase>, { back }: { back: boolea
 }
 
 /** The whole microsecond that is nearest to what a clock shows. */
-export function shownUs(nowMs: number): bigint {
+function shownUs(nowMs: number): bigint {
   return BigInt(Math.floor(nowMs * 1_000 + 0.5))
 }
 

@@ -90,11 +90,15 @@ export class RuleIndex<T> {
   #facts!: Facts
 
   constructor(rules: readonly Rule<T>[]) {
-    const counts = countsOf(rules)
+    let counts: ReadonlyMap<string, number> | undefined
+    const countsOnce = () => {
+      counts ??= countsOf(rules)
+      return counts
+    }
     for (const [place, { item, asks }] of rules.entries()) {
       const asksPath = asks.some(({ test }) => positive(test) instanceof PathTest)
       const entry: Entry<T> = { item, asks, place, asksPath, others: asks, seen: 0 }
-      const by = rarest(asks, counts, rules.length)
+      const by = rarest(asks, countsOnce, rules.length)
       if (by === undefined) this.#rest.push(entry)
       else {
         entry.others = asks.filter((asked) => asked !== by)
@@ -215,12 +219,18 @@ function countsOf(rules: readonly Rule<unknown>[]): ReadonlyMap<string, number> 
   return counts
 }
 
-/** What the fewest other rules ask too. */
-function rarest(asks: readonly Asked[], counts: ReadonlyMap<string, number>, most: number): Findable | undefined {
+/** What the fewest other rules ask too. Counting takes long, and is left out where there is no choice. */
+function rarest(
+  asks: readonly Asked[],
+  countsOnce: () => ReadonlyMap<string, number>,
+  most: number,
+): Findable | undefined {
+  const findable = asks.filter(isFindable)
+  if (findable.length < 2) return findable[0]
+  const counts = countsOnce()
   let best: Findable | undefined
   let bestCount = Infinity
-  for (const asked of asks) {
-    if (!isFindable(asked)) continue
+  for (const asked of findable) {
     const count = marksOf(asked)?.reduce((largest, mark) => Math.max(largest, counts.get(mark) ?? 0), 0) ?? most
     if (count < bestCount) [best, bestCount] = [asked, count]
   }

@@ -181,6 +181,12 @@ test('a level for GET is met by HEAD, and one for all but GET as well', () => {
   expect(met('POST')).toEqual(['writes', 'changes'])
 })
 
+test('a level for all but HEAD is not said to cover one for GET, which HEAD meets', () => {
+  const narrow = { name: 'gets', when: { method: 'GET' }, limit: fixedWindow({ quota: 9, window: '1h' }) }
+  const wide = { name: 'rest', when: { method: { not: 'HEAD' } }, limit: fixedWindow({ quota: 5, window: '1h' }) }
+  expect(createPolicy({ levels: [narrow, wide] }).warnings).toEqual([])
+})
+
 test('a list is an error for attributes that are no paths, and so is one of anything but texts', () => {
   const some = createPolicy({ levels: [{ name: 'some', when: { path: '/a', user: 'u' }, limit }] })
   expect(() => some.check({ path: '/a', user: ['u'] as never })).toThrow(/^the attribute user must be text/)

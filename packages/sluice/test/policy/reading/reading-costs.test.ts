@@ -1,4 +1,4 @@
-import { fixedWindow, readPolicy, tokenBucket } from 'sluice'
+import { createPolicy, fixedWindow, readPolicy, tokenBucket } from 'sluice'
 import { expect, test } from 'vitest'
 
 const limit = fixedWindow({ quota: 5, window: '1h' })
@@ -60,4 +60,47 @@ test('the overrides of a level are looked at once, not once for every other leve
     })
   }
   expect(growth(10, run)).toBeLessThan(10)
+})
+
+const many = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
+
+/** What each of many levels asks: a list that no other has, or nearly the same as all others. */
+const ASKS: Readonly<Record<string, (level: number) => object>> = {
+  'texts of its own': (i) => ({ user: many(60, (j) => `${i}-${j}`) }),
+  'the same texts but one': (i) => ({ user: [...many(60, (j) => `${j}`), `own-${i}`] }),
+  'none of many texts': (i) => ({ user: { not: many(60, (j) => `${j < 59 ? 0 : i}-${j}`) } }),
+  'paths of its own': (i) => ({ path: many(30, (j) => `/${i}/:id/${j}`) }),
+  'the same paths but one': (i) => ({ path: [...many(30, (j) => `/:id/${j}`), `/own/${i}`] }),
+  'networks of its own': (i) => ({ ip: many(30, (j) => `10.${i >> 3}.${j}.${(i & 7) * 32}/27`) }),
+  'the same networks but one': (i) => ({ ip: [...many(30, (j) => `10.0.${j}.0/24`), `11.${i >> 8}.${i & 255}.0/24`] }),
+}
+
+for (const [asked, when] of Object.entries(ASKS)) {
+  test(`levels that each ask for ${asked} are read without comparing all with all`, () => {
+    const run = (n: number) =>
+      readPolicy({ levels: many(n, (i) => ({ name: `l${i}`, key: 'user', when: when(i), limit })) })
+    expect(growth(250, run)).toBeLessThan(10)
+  })
+}
+
+test('very many overrides of one level are read one after the other', () => {
+  const run = (n: number) => {
+    const overrides = many(n, (i) => ({ when: { user: `u${i}` }, limit }))
+    createPolicy({ levels: [{ name: 'a', key: 'user', limit, overrides }] })
+  }
+  expect(growth(2_000, run)).toBeLessThan(10)
+})
+
+test('where comparing all levels would take long, a policy says what was found and that others were not compared', () => {
+  const same = many(500, (j) => `${j}`)
+  const { warnings } = readPolicy({
+    levels: [
+      { name: 'first', when: { plan: 'free' }, limit },
+      { name: 'idle', when: { plan: 'free' }, limit: fixedWindow({ quota: 6, window: '1h' }) },
+      ...many(2_000, (i) => ({ name: `l${i}`, when: { user: { not: [...same, `own-${i}`] } }, key: 'ip', limit })),
+    ],
+  })
+  const last = warnings.at(-1)
+  expect(warnings[0]).toMatchObject({ path: ['levels', 1, 'limit'], message: expect.stringContaining("'idle'") })
+  expect(last).toEqual({ path: ['levels'], message: expect.stringContaining('not all levels were compared') })
 })
