@@ -72,9 +72,8 @@ function proxyNotice<Request>(reader: RequestReader<Request>): (request: Request
 }
 
 /** A target as routers see it now, and as the client wrote it, if that is another. */
-export function rewrittenUrl(url: string | undefined, originalUrl: string | undefined): string | readonly string[] {
-  if (url === undefined || originalUrl === undefined || url === originalUrl) return url ?? originalUrl ?? ''
-  return [url, originalUrl]
+export function rewrittenUrl(url: string, originalUrl: string): string | readonly string[] {
+  return url === originalUrl ? url : [url, originalUrl]
 }
 
 /** The target of a `Request`, whose URL always begins with an origin. */

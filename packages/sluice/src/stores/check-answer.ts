@@ -3,27 +3,33 @@
  * stated; taken as it is, it could lose a limit, or throw where nothing catches it.
  */
 import { InvalidTypeError, shown } from '../errors.js'
+import { LONGEST_DURATION_US } from '../limits/duration.js'
 import type { Decision } from '../limits/index.js'
 import { type Awaitable, isPromiseLike } from './awaitable.js'
-import type { Answer } from './store.js'
+import type { Answer, Demand } from './store.js'
 
 /** The store has answered, but not with an answer. */
 export class MalformedAnswerError extends InvalidTypeError {}
 
-const NUMBERS = ['quota', 'remaining', 'retryAfterMs', 'nextUnitAfterMs', 'resetAfterMs', 'delayMs'] as const
+/** Numbers from 0. Only a wait may be infinite, and a turn must be one that a timer can wait for. */
+const COUNTS = ['quota', 'remaining'] as const
+const WAITS = ['retryAfterMs', 'nextUnitAfterMs', 'resetAfterMs'] as const
+const LONGEST_DELAY_MS = LONGEST_DURATION_US / 1_000
 
-/** An answer to so many demands; anything else throws a `MalformedAnswerError`. */
-export function checkAnswer(answer: Answer, demands: number): Answer {
+/** An answer to these demands; anything else throws a `MalformedAnswerError`. */
+export function checkAnswer(answer: Answer, demands: readonly Demand[]): Answer {
   const { allowed, decisions, takenUs } = (answer ?? {}) as Partial<Answer>
   const isWhole =
     typeof allowed === 'boolean' &&
     Array.isArray(decisions) &&
     Array.isArray(takenUs) &&
-    decisions.length === demands &&
-    takenUs.length === demands &&
+    decisions.length === demands.length &&
+    takenUs.length === demands.length &&
     decisions.every(isDecision) &&
-    takenUs.every((us) => typeof us === 'number')
-  return isWhole ? answer : refuse(answer, 'allowed, decisions and takenUs, one for each demand')
+    takenUs.every(Number.isFinite)
+  if (!isWhole) return refuse(answer, 'allowed, decisions and takenUs, one for each demand')
+  const isMet = demands.every(({ shadow }, i) => shadow === true || decisions[i].allowed)
+  return isMet === allowed ? answer : refuse(answer, 'allowed if every demand that is no shadow is met, and else not')
 }
 
 /** A decision; anything else throws a `MalformedAnswerError`. */
@@ -34,7 +40,17 @@ export function checkDecision(decision: Decision): Decision {
 function isDecision(value: unknown): value is Decision {
   if (typeof value !== 'object' || value === null) return false
   const decision = value as Partial<Decision>
-  return typeof decision.allowed === 'boolean' && NUMBERS.every((name) => typeof decision[name] === 'number')
+  return (
+    typeof decision.allowed === 'boolean' &&
+    COUNTS.every((name) => isFrom0(decision[name]) && decision[name] < Infinity) &&
+    WAITS.every((name) => isFrom0(decision[name])) &&
+    isFrom0(decision.delayMs) &&
+    decision.delayMs <= LONGEST_DELAY_MS
+  )
+}
+
+function isFrom0(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0
 }
 
 /** What a synchronous store returned; a promise throws a `MalformedAnswerError`. */

@@ -75,15 +75,17 @@ class FallbackStore implements Store {
   decide(demands: readonly Demand[]): Awaitable<Answer> {
     return this.#ask(
       () => this.#store.decide(demands),
-      (answer) => checkAnswer(answer, demands.length),
+      (answer) => checkAnswer(answer, demands),
       (error) => this.#instead(demands, error, () => this.#fallback.decide(demands)),
     )
   }
 
   decideOne(name: string, limit: Limit, key: string, cost: number): Awaitable<Decision> {
     const demand = { name, limit, key, cost }
+    const store = this.#store as SyncStore
     return this.#ask(
-      () => (this.#store as SyncStore).decideOne(name, limit, key, cost),
+      () =>
+        store.decideOne === undefined ? store.decide([demand]).decisions[0] : store.decideOne(name, limit, key, cost),
       checkDecision,
       (error) => this.#instead([demand], error, () => this.#fallback.decide([demand]).decisions[0]),
     )

@@ -46,7 +46,10 @@ export function rateLimit<Request extends ExpressRequest = ARequest, Response ex
 /** How requests of Express are read, and those of Nest, also on Fastify. */
 export const expressReader: RequestReader<ExpressRequest> = {
   ...reader,
-  url: ({ baseUrl = '', url, originalUrl }) =>
-    // A router that is mounted somewhere has taken its own path off the URL, unless that begins with an origin.
-    rewrittenUrl(url?.startsWith('/') ? baseUrl + url : originalUrl, originalUrl ?? url),
+  url: ({ baseUrl = '', url = '', originalUrl = url }) => {
+    // A router that is mounted somewhere has taken its own path off the URL, unless that begins with an origin. If nothing
+    // was left, it has put a slash there.
+    if (!url.startsWith('/') || baseUrl + url.slice(1) === originalUrl) return originalUrl
+    return rewrittenUrl(baseUrl + url, originalUrl)
+  },
 }

@@ -16,6 +16,8 @@ export interface HonoContextLike {
   readonly req: {
     readonly method: string
     readonly url: string
+    /** As its router sees it: see `getPath`. */
+    readonly path: string
     readonly raw: Request
     header(name: string): string | undefined
   }
@@ -57,7 +59,7 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
     options,
     {
       method: ({ req }) => req.method,
-      url: ({ req }) => targetOf(req.url),
+      url: ({ req }) => routedTarget(targetOf(req.url), req.path),
       remoteAddress: (context) => (address === undefined ? nodeAddress(context) : address(context)),
       field: ({ req }, name) => req.header(name),
     },
@@ -135,4 +137,10 @@ function nodeAddress({ env }: HonoContextLike): string | undefined {
   const socket = env?.incoming?.socket
   if (socket !== undefined) return remoteAddressOf(socket)
   return unknownAddress()
+}
+
+/** The target, and the path that Hono routes by if that is another: decoded, or what `getPath` makes of it. */
+function routedTarget(target: string, path: string): string | readonly string[] {
+  const hasPath = target.startsWith(path) && (target.length === path.length || target[path.length] === '?')
+  return hasPath ? target : [path, target]
 }

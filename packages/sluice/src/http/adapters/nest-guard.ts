@@ -52,7 +52,7 @@ export class RateLimitGuard implements CanActivate {
   /** The guard of a route inherits from the limit before all. Mistakes in its own options show at once all the same. */
   constructor(options: NestOptions, { isOfRoute = false }: { readonly isOfRoute?: boolean } = {}) {
     this.#options = options
-    this.#guard = new Guard(options, expressReader)
+    this.#guard = new Guard(isOfRoute ? withoutNeeds(options) : options, expressReader)
     this.#isOfRoute = isOfRoute
   }
 
@@ -80,6 +80,17 @@ export class RateLimitGuard implements CanActivate {
     this.#inheriting.set(before, guard)
     return guard
   }
+}
+
+/** Without what only means something beside an option that a route may inherit, but has not said itself. */
+function withoutNeeds(options: NestOptions): NestOptions {
+  if (typeof options !== 'object' || options === null) return options
+  const { onFailure, forwardedIn, ...others } = options
+  return {
+    ...others,
+    ...(onFailure !== undefined && options.store !== undefined && { onFailure }),
+    ...(forwardedIn !== undefined && options.trustedProxies !== undefined && { forwardedIn }),
+  } as NestOptions
 }
 
 /** No limit of Sluice for a controller or for one of its routes. */

@@ -22,10 +22,13 @@ export function kindOf(attribute: string): Kind {
 interface Readings {
   readonly exact: readonly string[]
   readonly folded: readonly string[]
+  readonly isAnything: boolean
 }
 
 /** Routers answer HEAD by the handler of GET where there is no other. */
-const HEAD: Readings = { exact: ['HEAD', 'GET'], folded: ['HEAD', 'GET'] }
+const HEAD: Readings = { exact: ['HEAD', 'GET'], folded: ['HEAD', 'GET'], isAnything: false }
+
+const ROOT = new PathReadings(['/'])
 
 /**
  * The attributes that a policy asks about, of one request at a time. They are known by numbers, so that each is looked up
@@ -118,7 +121,10 @@ export class Facts {
     if (kind === 'path') {
       const plain = plainPath(text)
       if (plain === undefined) this.#setReadings(attribute, new PathReadings([text]))
-      else this.texts[attribute] = plain
+      else {
+        this.texts[attribute] = plain
+        if (plain === '/') this.#setReadings(attribute, ROOT)
+      }
     } else if (kind === 'address') this.#addresses[attribute] = null
     else {
       if (text !== this.#method) {

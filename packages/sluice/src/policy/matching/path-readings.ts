@@ -3,9 +3,9 @@ import { decodedSegment, undecodedSegment } from './escapes.js'
 /** A pattern has at most so many segments, and of a path only one more counts. */
 export const MOST_SEGMENTS = 100
 
-const [SLASH, DOT, PERCENT, QUESTION, HASH, SEMICOLON, BACKSLASH, CAPITAL_A, CAPITAL_Z, TILDE] = [...'/.%?#;\\AZ~'].map(
-  (each) => each.charCodeAt(0),
-)
+const [SLASH, DOT, PERCENT, QUESTION, HASH, SEMICOLON, BACKSLASH, CAPITAL_A, CAPITAL_Z, TILDE, SPACE] = [
+  ...'/.%?#;\\AZ~ ',
+].map((each) => each.charCodeAt(0))
 
 /**
  * The path of a target that all routers read alike, or `undefined` if they may not: `/v1/charges?page=2` is
@@ -19,7 +19,7 @@ export function plainPath(target: string): string | undefined {
     const char = target.charCodeAt(end)
     if (char === QUESTION) break
     if (char === PERCENT || char === HASH || char === SEMICOLON || char === BACKSLASH) return undefined
-    if ((char >= CAPITAL_A && char <= CAPITAL_Z) || char > TILDE) return undefined
+    if ((char >= CAPITAL_A && char <= CAPITAL_Z) || char > TILDE || char <= SPACE) return undefined
     if (last === SLASH && (char === SLASH || char === DOT)) return undefined
     last = char
   }
@@ -36,8 +36,10 @@ export function plainPath(target: string): string | undefined {
 export class PathReadings {
   /** Each reading once, cut behind the segment after the last that a pattern can have. */
   readonly exact: readonly string[]
-  /** The same in small letters. */
+  /** The same in small letters, and what only may be meant. */
   readonly folded: readonly string[]
+  /** May a router take the target for any path? Then it meets every condition, and only `/**` is sure to match it. */
+  readonly isAnything: boolean
   readonly #target: string
 
   /** Of one target, or of several: what a request asked for, and what that was rewritten to. */
@@ -45,39 +47,69 @@ export class PathReadings {
     const readings = new Set<string>()
     for (const target of targets) for (const path of pathsOf(target)) addReadings(readings, path)
     this.exact = [...readings]
-    this.folded = [...new Set(this.exact.map((each) => each.toLowerCase()))]
+    const folded = new Set(this.exact.map((each) => each.toLowerCase()))
+    // For Fastify, `/` is `/:id` with an empty parameter.
+    if (folded.has('/')) folded.add(UNKNOWN)
+    this.folded = [...folded]
+    this.isAnything = !targets.every(isPlainTarget)
     this.#target = targets[0]
   }
 
-  /** What the path is called in keys. Two targets that a router takes for the same have the same: the coarsest reading. */
+  /**
+   * What the path is called in keys: the coarsest reading, so that two targets that a router takes for the same have the
+   * same key. Targets in which routers do not even look for the path at the same place have one key together.
+   */
   get key(): string {
-    const [path] = pathsOf(this.#target)
-    return path === '*'
-      ? path
-      : textOf(whole(path.split(';', 1)[0], SLASHES_AND_BACKSLASHES).map(decodedSegment)).toLowerCase()
+    const keys = new Set(
+      pathsOf(this.#target)
+        .filter((path) => path !== UNKNOWN)
+        .map(keyOf),
+    )
+    const [key] = keys
+    return keys.size === 1 ? key : NO_ONE_PATH
   }
 }
 
 /** An origin, as in `http://example.com/path`. With a base, `URL` takes `//example.com/path` for the same. */
-const ABSOLUTE = /^(?:[a-z][a-z\d+.-]*:[/\\]{2}|[/\\]{2,})[^/\\?#]*(.*)$/is
+const ABSOLUTE = /^(?:https?:[/\\]{2}|[/\\]{2,})[^/\\?#]*(.*)$/is
+const PLAIN_ORIGIN = /^https?:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#]|$)/i
+const RELATIVE = /^[^\s:/?#\\]*(?:[/?#\\]|$)/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: `URL` leaves them out of a path
+const CONTROL = /[\0-\x1f\x7f]/
 
-/** A reading that only `/**` matches. It keeps a target from exemptions if a router may take all of it for a path. */
+/** A reading that only `/**` and a free segment match. It keeps a target that a router may read otherwise from exemptions. */
 const UNKNOWN = '/\0'
+
+/** The key of what may be several paths. */
+const NO_ONE_PATH = '//'
+
+/** Is it a path, a path behind a plain origin, or `*`? Of other targets each router makes something else. */
+function isPlainTarget(target: string): boolean {
+  const isPath = /^[/\\]/.test(target) || PLAIN_ORIGIN.test(target) || RELATIVE.test(target)
+  return isPath && !CONTROL.test(target)
+}
 
 /** The path of a target, without origin and query, in each way that routers find it. */
 function pathsOf(target: string): readonly string[] {
   // OPTIONS may be about no path at all.
   if (target === '*') return ['*']
+  if (!isPlainTarget(target)) return [UNKNOWN]
   const trimmed = target.trimEnd()
   if (trimmed !== target) return [...pathsOf(trimmed), withoutQuery(target)]
   const [, rest] = ABSOLUTE.exec(target) ?? []
-  const paths: string[] = []
-  if (rest === undefined || /^[/\\]/.test(target)) paths.push(withoutQuery(target))
+  const hasScheme = rest !== undefined && !/^[/\\]/.test(target)
+  const paths = hasScheme ? [] : [withoutQuery(target)]
   if (rest !== undefined) paths.push(withoutQuery(rest))
   // Fastify looks for the first slash, even behind a question mark.
-  if (rest !== undefined && /^[?#].*[/]/s.test(rest)) paths.push(withoutQuery(rest.slice(rest.indexOf('/'))))
-  if ((rest !== undefined && !/^[/\\]/.test(target)) || /^[^?]*#/.test(target)) paths.push(UNKNOWN)
+  if (hasScheme && /^[?#].*[/]/s.test(rest)) paths.push(withoutQuery(rest.slice(rest.indexOf('/'))))
+  if (hasScheme || /^[^?]*#/.test(target)) paths.push(UNKNOWN)
   return paths
+}
+
+function keyOf(path: string): string {
+  if (path === '*') return path
+  const [plain] = path.trimEnd().split(';', 1)
+  return textOf(whole(plain, SLASHES_AND_BACKSLASHES).map(decodedSegment)).toLowerCase()
 }
 
 function withoutQuery(text: string): string {

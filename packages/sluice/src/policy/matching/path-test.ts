@@ -20,8 +20,9 @@ export class PathTest implements Test {
   matches(facts: Facts, attribute: number): boolean {
     const text = facts.texts[attribute]
     if (text === undefined) return this.orAbsent
-    const readings = facts.readings[attribute]?.folded
-    return readings === undefined ? this.#folded.has(text) : readings.some((each) => this.#folded.has(each))
+    const readings = facts.readings[attribute]
+    if (readings === undefined) return this.#folded.has(text)
+    return readings.isAnything || readings.folded.some((each) => this.#folded.has(each))
   }
 
   surelyMatches(facts: Facts, attribute: number): boolean {

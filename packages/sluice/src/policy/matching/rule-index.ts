@@ -39,6 +39,8 @@ class Drawer<T> {
   filter: TextFilter | undefined
   readonly absent: Entry<T>[] = []
   paths: PathTrie<Entry<T>> | undefined
+  /** Those that ask for a path, whichever. */
+  readonly byPath: Entry<T>[] = []
   blocks: BlockTable<Entry<T>> | undefined
 
   constructor(attribute: number) {
@@ -48,8 +50,10 @@ class Drawer<T> {
   add(test: EqualTest | PathTest | BlockTest, entry: Entry<T>): void {
     if (test.orAbsent) this.absent.push(entry)
     if (test instanceof EqualTest) for (const text of test.texts) push(this.equal, text, entry)
-    else if (test instanceof PathTest) for (const pattern of test.patterns) this.#addPath(folded(pattern), entry)
-    else {
+    else if (test instanceof PathTest) {
+      this.byPath.push(entry)
+      for (const pattern of test.patterns) this.#addPath(folded(pattern), entry)
+    } else {
       this.blocks ??= new BlockTable()
       for (const block of test.blocks) this.blocks.add(block, entry)
     }
@@ -136,9 +140,10 @@ export class RuleIndex<T> {
       this.#considerAll(drawer.absent)
       return
     }
-    const readings = facts.readings[drawer.attribute]?.folded
+    const readings = facts.readings[drawer.attribute]
     if (readings === undefined) this.#look(drawer, text)
-    else for (let i = 0; i < readings.length; i++) this.#look(drawer, readings[i])
+    else if (readings.isAnything) this.#considerAll(drawer.byPath)
+    else for (let i = 0; i < readings.folded.length; i++) this.#look(drawer, readings.folded[i])
     if (drawer.blocks === undefined) return
     const address = facts.address(drawer.attribute)
     if (address !== undefined) drawer.blocks.find(address, this.#consider)

@@ -1,5 +1,4 @@
-/** How many overrides a page has at first, at least and at most. */
-const FIRST = 100
+/** How many overrides a page has at first and at least, and at most. */
 const LEAST = 10
 const MOST = 500
 
@@ -15,7 +14,8 @@ const MOST = 500
 export class PageSize {
   readonly #budgetMs: number
   #quickestMs = Infinity
-  current = FIRST
+  /** Small at first: the quickest answer must be close to an empty one, or a slow link would look like a far one. */
+  current = LEAST
 
   constructor(deadlineMs: number) {
     this.#budgetMs = deadlineMs / 8

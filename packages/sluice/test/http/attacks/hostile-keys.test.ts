@@ -106,17 +106,20 @@ describe('keys that look like something else', () => {
     expect(app.handled).toEqual([])
   })
 
-  it.each([
-    ['empty', ''],
-    ['a list, as fields and parameters that come twice are', ['a', 'b']],
-  ])('an attribute that is %s counts as absent', async (_what, account) => {
+  it('an attribute that is a list, as a parameter that comes twice is, does not leave the level that asks for it', async () => {
+    const policy = createPolicy({ levels: [{ name: 'account', key: ['account'], limit }] })
+    const app = await limitedServer({ policy, attributes: () => ({ account: ['a', 'b'] }) })
+    expect([await statusOf(app), await statusOf(app)]).toEqual([200, 429])
+  })
+
+  it('an attribute that is empty counts as absent', async () => {
     const policy = createPolicy({
       levels: [
         { name: 'account', key: ['account'], limit },
         { name: 'ip', when: { account: null }, key: ['ip'], limit },
       ],
     })
-    const app = await limitedServer({ policy, attributes: () => ({ account }), trustedProxies: ['127.0.0.1'] })
+    const app = await limitedServer({ policy, attributes: () => ({ account: '' }), trustedProxies: ['127.0.0.1'] })
     const ask = (client: string) => statusOf(app, { 'x-forwarded-for': client })
     expect([await ask('203.0.113.1'), await ask('203.0.113.1')]).toEqual([200, 429])
     expect(await ask('203.0.113.2')).toBe(200)

@@ -37,6 +37,8 @@ function startExpress(express: () => Express): Promise<RunningApp> {
   app.all('/Report', answer('report'))
   app.all('/health', answer('health'))
   app.use('/static', answer('static'))
+  app.all('/:tenant/login', answer('login'))
+  app.all('/:item', answer('item'))
   app.use(answer('other'))
   app.use((_error: unknown, _request: unknown, response: ExpressResponse, _next: unknown) => {
     response.status(400).send('error')
@@ -56,12 +58,14 @@ async function startFastify(app: FastifyInstance): Promise<RunningApp> {
   app.all('/Report', answer('report'))
   app.all('/health', answer('health'))
   for (const path of ['/static', '/static/*']) app.all(path, answer('static'))
+  app.all('/:tenant/login', answer('login'))
+  app.all('/:item', answer('item'))
   app.all('/*', answer('other'))
   await app.ready()
   return running(app.server)
 }
 
-function startKoa(Koa: typeof Koa3): Promise<RunningApp> {
+function startKoa(Koa: typeof Koa3, http2 = false): Promise<RunningApp> {
   const app = new Koa()
   app.silent = true
   const router = new Router()
@@ -75,11 +79,13 @@ function startKoa(Koa: typeof Koa3): Promise<RunningApp> {
   router.all('/Report', answer('report'))
   router.all('/health', answer('health'))
   router.all('/static{/*rest}', answer('static'))
+  router.all('/:tenant/login', answer('login'))
+  router.all('/:item', answer('item'))
   app.use(router.routes() as never)
   app.use(async (context) => {
     context.body ??= 'other'
   })
-  return serve(app.callback())
+  return serve(app.callback(), http2)
 }
 
 function startHono(app: Hono): Promise<RunningApp> {
@@ -91,6 +97,8 @@ function startHono(app: Hono): Promise<RunningApp> {
     ['/Report', 'report'],
     ['/health', 'health'],
     ['/static/*', 'static'],
+    ['/:tenant/login', 'login'],
+    ['/:item', 'item'],
     ['*', 'other'],
   ]) {
     app.all(path, (context) => context.text(route))
@@ -119,6 +127,12 @@ function controller(wildcard: string): new () => object {
     static() {
       return 'static'
     }
+    login() {
+      return 'login'
+    }
+    item() {
+      return 'item'
+    }
     other() {
       return 'other'
     }
@@ -131,6 +145,8 @@ function controller(wildcard: string): new () => object {
     ['report', 'Report'],
     ['health', 'health'],
     ['static', ['static', `static/${wildcard}`]],
+    ['login', ':tenant/login'],
+    ['item', ':item'],
     ['other', wildcard],
   ] as const) {
     All(path as string)(prototype, name, Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor)
@@ -167,10 +183,12 @@ function routeOf(path: string): RouteName {
   if (path === '/v1/charges') return 'charges'
   if (path === '/Report') return 'report'
   if (path === '/health') return 'health'
-  return /^\/static(\/|$)/.test(path) ? 'static' : 'other'
+  if (/^\/static(\/|$)/.test(path)) return 'static'
+  if (/^\/[^/]+\/login$/.test(path)) return 'login'
+  return /^\/[^/]+$/.test(path) ? 'item' : 'other'
 }
 
-function startNode(pathOf: (url: string) => string): Promise<RunningApp> {
+function startNode(pathOf: (url: string) => string, http2 = false): Promise<RunningApp> {
   const limited = nodeLimit<IncomingMessage, ServerResponse>({ policy: routePolicy() })
   return serve((request, response) => {
     limited(request, response, () => {
@@ -181,7 +199,7 @@ function startNode(pathOf: (url: string) => string): Promise<RunningApp> {
         response.end('error')
       }
     })
-  })
+  }, http2)
 }
 
 function startFetch(): Promise<RunningApp> {
@@ -212,4 +230,14 @@ export const APPS: Readonly<Record<string, () => Promise<RunningApp>>> = {
   'Nest on Fastify': () => startNest(new FastifyAdapter()),
   fetch: startFetch,
   ...Object.fromEntries(Object.entries(OWN_PATHS).map(([name, pathOf]) => [`node, ${name}`, () => startNode(pathOf)])),
+}
+
+/** Those that speak HTTP/2, where clients may write targets that a parser of HTTP/1 refuses. */
+export const HTTP2_APPS: Readonly<Record<string, () => Promise<RunningApp>>> = {
+  'Fastify 5': () => startFastify(asFastify5(fastify5({ http2: true }))),
+  'Fastify 4': () => startFastify(asFastify5(fastify4({ http2: true }))),
+  'Koa 3': () => startKoa(Koa3, true),
+  ...Object.fromEntries(
+    Object.entries(OWN_PATHS).map(([name, pathOf]) => [`node, ${name}`, () => startNode(pathOf, true)]),
+  ),
 }

@@ -11,11 +11,13 @@ export const ROUTES = {
   report: { at: '/Report' },
   health: { at: '/health' },
   static: { under: '/static' },
+  login: { at: '/:tenant/login' },
+  item: { at: '/:item' },
 } as const
 
 export type RouteName = keyof typeof ROUTES | 'other'
 
-const LIMITED = ['graphql', 'search', 'charges', 'report']
+const LIMITED = ['graphql', 'search', 'charges', 'report', 'login', 'item']
 const EXEMPT = ['health', 'static']
 
 const limit = fixedWindow({ quota: 1_000_000_000, window: '1d' })
@@ -28,6 +30,8 @@ export function routePolicy() {
       { name: 'search', when: { path: '/api/search/:term' }, limit },
       { name: 'charges', when: { path: '/v1/charges' }, limit },
       { name: 'report', when: { path: '/Report' }, limit },
+      { name: 'login', when: { path: '/:tenant/login' }, limit },
+      { name: 'item', when: { path: '/:item' }, limit },
       { name: 'rest', when: { path: { not: ['/health', '/static/**'] } }, limit },
     ],
   })

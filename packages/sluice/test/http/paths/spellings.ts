@@ -10,6 +10,9 @@ const PATHS = [
   '/static/a.css',
   '/static',
   '/elsewhere',
+  '/acme/login',
+  '/login',
+  '/',
 ]
 
 /** What routers may disagree about. */
@@ -22,7 +25,10 @@ const PIECES = [
   ...['\xa0', '\xa0#', '\xe9', '~', ':', '*', '@', '+', '"', "'", '|', '{', '^', '`', '<'],
 ]
 
-const ORIGINS = ['', '', '', '', '', 'http://h', 'http://h:80', 'https://u:p@h', 'HTTP://H', 'http://h?q', 'http://a*b']
+const ORIGINS = [
+  ...['', '', '', '', '', '', 'http://h', 'http://h:80', 'https://u:p@h', 'HTTP://H', 'http://h?q', 'http://a*b'],
+  ...['http://h:abc', 'http://h:80x', 'foo://h:x', 'http://h\\x', 'x:', 'http:', 'file:', ' ', '//h', '/\\h'],
+]
 
 type Change = (path: string, at: number) => string
 

@@ -81,7 +81,7 @@ test('what all routers read alike has one reading, and what has one is read alik
     fc.property(fc.oneof(texts, fc.string({ unit: fc.constantFrom(...'/ab.?') })), (text) => {
       const plain = plainPath(`/${text}`)
       const { exact, folded, key } = new PathReadings([`/${text}`])
-      if (plain !== undefined) expect([exact, folded, key]).toEqual([[plain], [plain], plain])
+      if (plain !== undefined && plain !== '/') expect([exact, folded, key]).toEqual([[plain], [plain], plain])
       for (const each of exact) expect(each).toMatch(/^\//)
       // Bounded, however odd the text is.
       expect(exact.length).toBeLessThan(40)

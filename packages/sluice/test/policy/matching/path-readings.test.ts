@@ -153,9 +153,16 @@ describe('a key', () => {
       levels: [{ name: 'path', key: 'path', limit: fixedWindow({ quota: SPELLINGS.length, window: '1h' }) }],
     })
     // What is a host for one router and a segment for another cannot have one key.
-    const spelt = SPELLINGS.filter((path) => !/^\/\/api|\?x\//.test(path))
+    const spelt = SPELLINGS.filter((path) => !/^\/\/|\?x\/|^HTTP|^http:\/\/\//.test(path))
     const left = spelt.map((path) => byPath.check({ path }).levels[0].decision.remaining)
     expect(left.at(-1)).toBe(SPELLINGS.length - spelt.length)
+  })
+
+  it('is one for all targets in which routers look for the path at different places', () => {
+    const keys = ['//a1/login', '//a2/login', 'x:/login', 'http://h:x/login'].map(
+      (path) => new PathReadings([path]).key,
+    )
+    expect(new Set(keys).size).toBe(1)
   })
 
   it('is one for GET and HEAD, which the same handler may answer', () => {
@@ -194,6 +201,31 @@ test('a list is an error for attributes that are no paths, and so is one of anyt
   expect(some.check({ path: [], user: 'u' }).levels).toEqual([])
 })
 
+test('a target of which no router knows what another makes of it meets every level', () => {
+  for (const path of [
+    'x:/a',
+    'http:a',
+    ' /a',
+    'http://h:x/a',
+    'https://u:p@h/a',
+    'http://h\\x/a',
+    '/a\tb',
+    'foo://a/b',
+  ]) {
+    expect(levelsOf(path)).toEqual(['exact', 'one', 'below', 'others', 'route'])
+  }
+})
+
+test('the root may be a free segment that is empty, and is exempt all the same', () => {
+  const root = createPolicy({
+    levels: [
+      { name: 'item', when: { path: '/:item' }, limit },
+      { name: 'others', when: { path: { not: '/' } }, limit },
+    ],
+  })
+  expect(root.check({ path: '/' }).levels.map(({ name }) => name)).toEqual(['item'])
+})
+
 describe('the readings of', () => {
   it.each([
     ['/v1/charges', ['/v1/charges']],
@@ -219,7 +251,8 @@ describe('the readings of', () => {
   ])('%j are %j', (target, expected) => {
     const { exact, folded } = new PathReadings([target])
     expect([...exact].sort()).toEqual([...expected].sort())
-    expect(folded).toEqual([...new Set(exact.map((each) => each.toLowerCase()))])
+    const small = new Set(exact.map((each) => each.toLowerCase()))
+    expect(folded).toEqual([...small, ...(small.has('/') ? ['/\0'] : [])])
   })
 })
 

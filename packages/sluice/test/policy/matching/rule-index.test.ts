@@ -48,7 +48,7 @@ const whens: Arbitrary<When> = fc.record(
   { requiredKeys: [] },
 )
 
-const paths = fc.constantFrom('/', '/a', '/a/b', '/c/b', '/a/b/c', '/x/y')
+const paths = fc.constantFrom('/z', '/a', '/a/b', '/c/b', '/a/b/c', '/x/y')
 const addresses = fc.constantFrom('10.1.2.3', '10.9.9.9', '192.0.2.1', '2001:db8::1', '2001:db8::2', '::9', 'unknown')
 const maybe = <T>(values: Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 4 })
 const requests = fc.record({
