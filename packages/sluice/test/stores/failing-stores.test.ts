@@ -167,3 +167,37 @@ it('what a store says of its failures is checked when a limiter is made', () => 
 it('a memory store cannot fail, and takes no rule for it', () => {
   expect(() => createLimiter({ name: 'a', limit, store: memoryStore(), onFailure: 'open' })).toThrow(/left out/)
 })
+
+it('an answer whose numbers are none, or that contradicts itself, is a failure', async () => {
+  const memory = memoryStore({ clock: clock() })
+  const spoil = (spoilt: (answer: ReturnType<typeof memory.decide>) => object) => ({
+    ...later(memory),
+    decide: async (demands: never) => spoilt(memory.decide(demands)),
+  })
+  const withNumbers = (numbers: object) =>
+    spoil((answer) => ({ ...answer, decisions: answer.decisions.map((each) => ({ ...each, ...numbers })) }))
+  const stores = [
+    ...[{ delayMs: Number.NaN }, { delayMs: Infinity }, { delayMs: 1e300 }, { delayMs: -1 }].map(withNumbers),
+    ...[{ quota: Infinity }, { remaining: Number.NaN }, { retryAfterMs: Number.NaN }].map(withNumbers),
+    spoil((answer) => ({ ...answer, takenUs: [Number.NaN] })),
+    spoil((answer) => ({ ...answer, allowed: false })),
+  ]
+  for (const [i, store] of stores.entries()) {
+    const limiter = createLimiter({ name: 'a', limit, store: store as never, onFailure: 'closed' })
+    expect(await limiter.tryAcquire(`key ${i}`)).toMatchObject({ allowed: false, degraded: 'closed' })
+  }
+})
+
+it('a synchronous store may leave decideOne out', () => {
+  const { clock: time, decide, charge, giveBack, reset, block } = memoryStore({ clock: clock() })
+  const memory = memoryStore({ clock: time as ManualClock })
+  const bound = (run: object) => (run as (...given: unknown[]) => unknown).bind(memory)
+  const methods = { decide: bound(decide), charge: bound(charge), giveBack: bound(giveBack) }
+  const store = { synchronous: true, ...methods, reset: bound(reset), block: bound(block) } as unknown as SyncStore
+  const limiter = createLimiter({ name: 'a', limit, store, onFailure: 'open' })
+  const answers = Array.from({ length: 5 }, () => limiter.tryAcquire('key'))
+  expect(answers.map(({ allowed, degraded }) => [allowed, degraded])).toEqual([
+    ...Array.from({ length: 4 }, () => [true, undefined]),
+    [false, undefined],
+  ])
+})

@@ -102,7 +102,10 @@ function pathsOf(target: string): readonly string[] {
   if (rest !== undefined) paths.push(withoutQuery(rest))
   // Fastify looks for the first slash, even behind a question mark.
   if (hasScheme && /^[?#].*[/]/s.test(rest)) paths.push(withoutQuery(rest.slice(rest.indexOf('/'))))
-  if (hasScheme || /^[^?]*#/.test(target)) paths.push(UNKNOWN)
+  if (hasScheme) paths.push(UNKNOWN)
+  // A router that looks for a query only takes `#` for a character of the path.
+  const [, hashed] = /^([^?]*#[^?]*)/.exec(target) ?? []
+  if (hashed !== undefined && !hasScheme) paths.push(withoutQuery(hashed.replaceAll('#', '%23')))
   return paths
 }
 

@@ -1,6 +1,8 @@
 import express from 'express'
+import { Hono } from 'hono'
 import { createPolicy, fixedWindow } from 'sluice'
 import { rateLimit } from 'sluice/express'
+import { rateLimit as honoLimit } from 'sluice/hono'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { serve } from '../adapters/servers.js'
 import { limitedServer, raw, statusIn } from './limited-server.js'
@@ -87,6 +89,31 @@ describe('a level of a path', () => {
     onTestFinished(close)
     expect(await raw({ port, origin, close }, 'GET /old')).toMatch(/^ratelimit-policy: "old".*"new"/im)
     expect(await raw({ port, origin, close }, 'GET /new')).toMatch(/^ratelimit-policy: "new";[^,]*$/im)
+  })
+
+  it('is asked about the point where a router is mounted as the client wrote it', async () => {
+    const app = express()
+    const policy = createPolicy({
+      levels: [
+        { name: 'below', when: { path: '/api/:id' }, limit },
+        { name: 'others', when: { path: { not: '/api' } }, limit },
+      ],
+    })
+    app.use('/api', rateLimit({ policy }), (_request, response) => void response.send('ok'))
+    const server = await serve(app)
+    onTestFinished(server.close)
+    expect(await raw(server, 'GET /api')).not.toMatch(/^ratelimit/im)
+    expect(await raw(server, 'GET /api?page=2')).not.toMatch(/^ratelimit/im)
+    expect(await raw(server, 'GET /api/')).toMatch(/^ratelimit-policy: "below".*"others"/im)
+    expect(await raw(server, 'GET /api/1')).toMatch(/^ratelimit-policy: "below".*"others"/im)
+  })
+
+  it('is asked about what Hono routes by, if that is not the path', async () => {
+    const app = new Hono({ getPath: (request) => new URL(request.url).pathname.replace(/^\/app/, '') })
+    app.use(honoLimit({ policy: policyOf(), address: () => '192.0.2.1' }))
+    app.all('/v1/charges', (context) => context.text('ok'))
+    const statuses = [await app.request('/app/v1/charges'), await app.request('/app/v1/charges?x')]
+    expect(statuses.map(({ status }) => status)).toEqual([200, 429])
   })
 
   it('is not lost by attributes that say nothing of the path', async () => {
