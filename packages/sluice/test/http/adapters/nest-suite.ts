@@ -25,6 +25,7 @@ import {
   SkipRateLimit,
 } from 'sluice/nest'
 import { afterEach, describe, expect, it } from 'vitest'
+import { laterStore } from './later-store.js'
 
 const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
 
@@ -264,6 +265,19 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         })
         expect(await left(`${url}/search`, by('203.0.113.1'))).toEqual([200, { search: 0 }])
         expect(await left(`${url}/search`, by('203.0.113.2'))).toEqual([503, { search: 0 }])
+      })
+
+      it('may say of what it inherits where to look', async () => {
+        const own = { limit: limit(1), name: 'search', forwardedIn: 'x-real-ip', onFailure: 'closed' as const }
+        const url = await start({
+          module: RateLimitModule.forRoot({ ...outer, store: laterStore() }),
+          controller: controllerWith('search', RateLimit(own)),
+        })
+        const statuses = []
+        for (const client of ['203.0.113.1', '203.0.113.1', '203.0.113.2']) {
+          statuses.push((await left(`${url}/search`, { 'x-real-ip': client }))[0])
+        }
+        expect(statuses).toEqual([200, 429, 200])
       })
 
       it('may be a policy, which has a prefix of its own', async () => {
