@@ -69,8 +69,10 @@ export function holdUnmet(app: FastifyServing): void {
   const longest = initialConfig.routerOptions?.maxParamLength ?? initialConfig.maxParamLength ?? 0
   app.server.prependListener?.('request', (request: RawRequest, response: RawResponse) => {
     const { url = '' } = request
-    const isShort = url.length <= longest
-    if (isShort && url.charCodeAt(0) === SLASH && !url.includes('%')) return
+    const query = url.indexOf('?')
+    const asked = query < 0 ? url : url.slice(0, query)
+    const isShort = asked.length <= longest
+    if (isShort && asked.charCodeAt(0) === SLASH && !asked.includes('%')) return
     const isDecodable = isPath(url)
     if ((isShort && isDecodable) || !url.startsWith(prefix) || unmet.has(request)) return
     unmet.add(request)

@@ -60,6 +60,7 @@ export class PathReadings {
    * same key. Targets in which routers do not even look for the path at the same place have one key together.
    */
   get key(): string {
+    if (this.folded.length === 1 && !this.isAnything) return this.folded[0]
     const keys = new Set(
       pathsOf(this.#target)
         .filter((path) => path !== UNKNOWN)
