@@ -1,4 +1,4 @@
-import { warn } from '../policy/warn.js'
+import { warn } from '../stores/warn.js'
 import type { GuardOptions } from './guard-options.js'
 
 /** What a limit inherits from the one before it, be it a limit or a policy. */

@@ -1,5 +1,5 @@
 import { checkCost } from '../limits/index.js'
-import { warn } from '../policy/warn.js'
+import { warn } from '../stores/warn.js'
 
 const costs = new WeakMap<object, number>()
 const expected = new WeakSet<object>()

@@ -1,4 +1,4 @@
-import { warn } from '../policy/warn.js'
+import { warn } from '../stores/warn.js'
 import { type ClientAddress, type ClientAddressOptions, clientKey, originOf } from './client-address.js'
 
 /** How a request of a framework is read. */

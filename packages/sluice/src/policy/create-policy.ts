@@ -3,13 +3,13 @@ import { InvalidPolicyError, invalidType, type PolicyProblem, pathText } from '.
 import { isSynchronous, storeOption } from '../limiter/store-option.js'
 import { checkNames } from '../limits/options.js'
 import type { AsyncStore, Store, SyncStore } from '../stores/index.js'
+import { warn } from '../stores/warn.js'
 import { StorePolicy } from './async-policy.js'
 import type { Level, PolicyData } from './level.js'
 import { Matcher } from './matcher.js'
 import type { AsyncPolicy, AttributesOf, Policy } from './policy.js'
 import { readPolicy } from './reading/read-policy.js'
 import { SyncPolicy } from './sync-policy.js'
-import { warn } from './warn.js'
 
 /** A policy with a memory store of its own. */
 export interface OwnPolicyOptions<Levels extends readonly Level[]> extends PolicyData {

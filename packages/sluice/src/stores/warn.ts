@@ -1,3 +1,5 @@
+import { shown } from '../errors.js'
+
 /** Emits a process warning with a code. Where there is no Node.js, writes to the console. */
 export function warn(message: string, code: string): void {
   const { process } = globalThis as {
@@ -5,4 +7,9 @@ export function warn(message: string, code: string): void {
   }
   if (typeof process?.emitWarning === 'function') process.emitWarning(message, 'SluiceWarning', code)
   else console.warn(`[${code}] ${message}`)
+}
+
+/** What an error says, or whatever else was thrown, which may be anything. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : shown(error)
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.js'
-import { InvalidTypeError, InvalidValueError, StoreFullError, StoreUnavailableError, shown } from '../errors.js'
+import { InvalidTypeError, InvalidValueError, StoreFullError, StoreUnavailableError } from '../errors.js'
 import type { Decision, Limit, Taken } from '../limits/index.js'
 import type { Awaitable } from './awaitable.js'
 import { checkAnswer, checkAtOnce, checkDecision, MalformedAnswerError } from './check-answer.js'
@@ -9,7 +9,7 @@ import { MemoryStore } from './memory/memory-store.js'
 import { checkLocalOptions, checkOnFailure, type OnFailure } from './on-failure.js'
 import type { Overrides } from './overrides.js'
 import type { Answer, AsyncStore, Demand, NamedLimit, Store, SyncStore } from './store.js'
-import { warn } from './warn.js'
+import { reasonOf, warn } from './warn.js'
 
 /** An outage of so many milliseconds is worth a warning. */
 const LONG_MS = 5_000
@@ -182,9 +182,8 @@ class FallbackStore implements Store {
     this.#failingSinceMs = Math.min(this.#failingSinceMs, nowMs)
     if (nowMs - this.#failingSinceMs < LONG_MS) return
     this.#hasWarned = true
-    const reason = error instanceof Error ? error.message : shown(error)
     warn(
-      `a store has failed for a while (${reason}). Until it answers, limits answer by onFailure.`,
+      `a store has failed for a while (${reasonOf(error)}). Until it answers, limits answer by onFailure.`,
       'SLUICE_STORE_UNAVAILABLE',
     )
   }

@@ -1,6 +1,6 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { endTogether, type Wire, wireTo } from './wire.js'
 
 /** A way to a server that can be cut, in the middle of what the server says, or be slow. */
 export class FaultyWire {
@@ -9,37 +9,20 @@ export class FaultyWire {
   /** How long a reply takes more. */
   delayMs = 0
   #cutting = false
-  readonly #sockets = new Set<Socket>()
-  readonly #listener
-
-  private constructor(port: number) {
-    this.#listener = createServer({ noDelay: true }, (near) => {
-      const far = connect({ port, host: '127.0.0.1', noDelay: true })
-      for (const [one, other] of [
-        [near, far],
-        [far, near],
-      ]) {
-        this.#sockets.add(one)
-        one.on('error', () => {})
-        one.on('close', () => {
-          this.#sockets.delete(one)
-          other.destroy()
-        })
-      }
-      near.on('data', (asked) => far.write(asked))
-      far.on('data', (reply) => void this.#answer(near, far, reply))
-    })
-  }
+  #wire!: Wire
 
   static async to(port: number): Promise<FaultyWire> {
-    const wire = new FaultyWire(port)
-    wire.#listener.listen(0, '127.0.0.1')
-    await once(wire.#listener, 'listening')
-    return wire
+    const faulty = new FaultyWire()
+    faulty.#wire = await wireTo(port, (near, far) => {
+      endTogether(near, far)
+      near.on('data', (asked) => far.write(asked))
+      far.on('data', (reply) => void faulty.#answer(near, far, reply))
+    })
+    return faulty
   }
 
   get port(): number {
-    return (this.#listener.address() as AddressInfo).port
+    return this.#wire.port
   }
 
   /** The next reply ends in its middle, and both sides are reset. */
@@ -47,10 +30,8 @@ export class FaultyWire {
     this.#cutting = true
   }
 
-  async stop(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy()
-    this.#listener.close()
-    await once(this.#listener, 'close')
+  stop(): Promise<void> {
+    return this.#wire.stop()
   }
 
   async #answer(near: Socket, far: Socket, reply: Buffer): Promise<void> {

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { endTogether, type Wire, wireTo } from './wire.js'
 
 /** As much of a reply goes over the wire at once. */
 const PACKET = 1_460
@@ -9,48 +9,29 @@ export class SlowWire {
   /** How long a reply takes more. */
   latencyMs = 0
   bytesPerMs = Infinity
-  readonly #sockets = new Set<Socket>()
-  readonly #listener
-
-  private constructor(port: number) {
-    this.#listener = createServer({ noDelay: true }, (near) => {
-      const far = connect({ port, host: '127.0.0.1', noDelay: true })
-      for (const [one, other] of [
-        [near, far],
-        [far, near],
-      ]) {
-        this.#sockets.add(one)
-        one.on('error', () => {})
-        one.on('close', () => {
-          this.#sockets.delete(one)
-          other.destroy()
-        })
-      }
-      near.on('data', (asked) => far.write(asked))
-      this.#carry(far, near)
-    })
-  }
+  #wire!: Wire
 
   static async to(port: number): Promise<SlowWire> {
-    const wire = new SlowWire(port)
-    wire.#listener.listen(0, '127.0.0.1')
-    await once(wire.#listener, 'listening')
-    return wire
+    const slow = new SlowWire()
+    slow.#wire = await wireTo(port, (near, far) => {
+      endTogether(near, far)
+      near.on('data', (asked) => far.write(asked))
+      slow.#carry(far, near)
+    })
+    return slow
   }
 
   get port(): number {
-    return (this.#listener.address() as AddressInfo).port
+    return this.#wire.port
   }
 
   /** Resets all connections. What is on its way is lost. */
   cut(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy()
+    for (const socket of this.#wire.sockets) socket.resetAndDestroy()
   }
 
-  async stop(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy()
-    this.#listener.close()
-    await once(this.#listener, 'close')
+  stop(): Promise<void> {
+    return this.#wire.stop()
   }
 
   #carry(from: Socket, to: Socket): void {

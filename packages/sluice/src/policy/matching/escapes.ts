@@ -14,7 +14,7 @@ export function decodedSegment(segment: string): string {
 const NEED_NO_ESCAPE = /^[\w.~!$&'()*+,;=:@-]$/
 
 /**
- * The same, but an escape that nobody needed stays: `caf%C3%A9` is `café`, and `%61` stays `%61`. Routers that compare
+ * The same, but an escape that is not needed stays: `caf%C3%A9` is `café`, and `%61` stays `%61`. Routers that compare
  * the text of a request as it came tell `%61` from `a`.
  */
 export function undecodedSegment(segment: string): string {

@@ -73,7 +73,7 @@ function remembered(arithmetic: Arithmetic, words: Float64Array, at: number, now
 /**
  * Were units taken from the state that a key shares with others, if they were taken at all? A window, a log or a queue that
  * still counts them is a key's own until it does not. A token bucket's may be from a state of its own that was full again
- * and forgotten, and then they are in nobody's.
+ * and forgotten, and then no state holds them.
  */
 function isInShared({ algorithm }: Limit, taken: Taken | undefined): boolean {
   return taken !== undefined && algorithm !== 'token-bucket'

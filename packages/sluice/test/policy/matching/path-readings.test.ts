@@ -314,7 +314,7 @@ describe('a segment', () => {
     expect(decodedSegment(`a%25${kept.slice(1)}b`)).toBe(`a%25${kept.slice(1)}b`)
   })
 
-  it('that is not decoded keeps the escapes that nobody needed', () => {
+  it('that is not decoded keeps the escapes that are not needed', () => {
     expect(undecodedSegment('%61%2e%40%20%c3%a9%2f%25')).toBe('%61%2E%40 é%2F%25')
   })
 })
