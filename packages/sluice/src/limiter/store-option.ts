@@ -1,4 +1,4 @@
-import { invalidType } from '../errors.js'
+import { InvalidTypeError, invalidType } from '../errors.js'
 import {
   type AsyncStore,
   cannotFail,
@@ -22,9 +22,23 @@ export function storeOption(given: { readonly store?: unknown; readonly clock?: 
     throw invalidType('clock', 'given to the store that keeps time, as in memoryStore({ clock })', clock)
   }
   if (typeof given.store === 'object' && given.store !== null && typeof (given.store as Store).decide === 'function') {
-    return withFallback(given.store as SyncStore | AsyncStore)
+    return withFallback(checkMethods(given.store as SyncStore | AsyncStore))
   }
   throw invalidType('store', 'a store such as memoryStore() or redisStore(client)', given.store)
+}
+
+const METHODS = ['charge', 'giveBack', 'reset', 'block'] as const
+
+/** What a store lacks would otherwise look like an outage, or show only when it is needed. */
+function checkMethods(store: SyncStore | AsyncStore): SyncStore | AsyncStore {
+  const missing = METHODS.filter((name) => typeof store[name] !== 'function')
+  if (missing.length === 0) return store
+  throw new InvalidTypeError(
+    `store must have the methods decide, ${METHODS.join(', ')}; it lacks ${missing.join(', ')}`,
+    {
+      option: 'store',
+    },
+  )
 }
 
 /** Does the store answer at once? */

@@ -83,11 +83,12 @@ class FallbackStore implements Store {
   decideOne(name: string, limit: Limit, key: string, cost: number): Awaitable<Decision> {
     const demand = { name, limit, key, cost }
     const store = this.#store as SyncStore
-    return this.#ask(
-      () =>
-        store.decideOne === undefined ? store.decide([demand]).decisions[0] : store.decideOne(name, limit, key, cost),
-      checkDecision,
-      (error) => this.#instead([demand], error, () => this.#fallback.decide([demand]).decisions[0]),
+    const decideOne = () =>
+      store.decideOne === undefined
+        ? checkAnswer(checkAtOnce(store.decide([demand])), [demand]).decisions[0]
+        : store.decideOne(name, limit, key, cost)
+    return this.#ask(decideOne, checkDecision, (error) =>
+      this.#instead([demand], error, () => this.#fallback.decide([demand]).decisions[0]),
     )
   }
 

@@ -201,3 +201,16 @@ it('a synchronous store may leave decideOne out', () => {
     [false, undefined],
   ])
 })
+
+it('a synchronous store without decideOne that returns promises is told so, and its rejections end nothing', () => {
+  const refuse = () => Promise.reject(new Error('away'))
+  const methods = { decide: refuse, charge: refuse, giveBack: refuse, reset: refuse, block: refuse }
+  const store = { synchronous: true, ...methods } as unknown as SyncStore
+  const limiter = createLimiter({ name: 'a', limit, store })
+  expect(() => limiter.tryAcquire('key')).toThrow('because the store says that it is synchronous')
+})
+
+it('a store that lacks methods is a mistake that shows at once', () => {
+  const store = { decide: async () => ({}), reset: async () => {} } as never
+  expect(() => createLimiter({ name: 'a', limit, store })).toThrow('it lacks charge, giveBack, block')
+})
