@@ -248,7 +248,7 @@ describe('shapers on one store', () => {
     ['later'],
     ['later, or not at all', 'closed'],
     ['later, or not at all', 'local'],
-  ])('leave nobody waiting for ever, if the store answers %s (onFailure %s)', async (how, onFailure) => {
+  ])('let no caller wait for ever, if the store answers %s (onFailure %s)', async (how, onFailure) => {
     vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     onTestFinished(() => void vi.restoreAllMocks())
     await fc.assert(

@@ -30,7 +30,7 @@ export function plainPath(target: string): string | undefined {
 /**
  * A path as the routers of HTTP frameworks may read it. They disagree: Express compares the text as it came and ignores
  * capitals, Fastify decodes escapes first (and version 4 cuts at `;`), Hono and other users of `URL` resolve `..` and turn
- * `\\` into `/`. A level must not be walked around by a spelling that a router accepts, so a condition is tried on all
+ * `\` into `/`. A level must not be walked around by a spelling that a router accepts, so a condition is tried on all
  * readings of a path. `/graphql/%2E%2E` is `/graphql/..` for Fastify, and `/` for Hono.
  */
 export class PathReadings {
