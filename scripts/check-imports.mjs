@@ -8,7 +8,19 @@ import { maskSource } from './mask-source.mjs'
 import { fail } from './run-command.mjs'
 import { root } from './workspaces.mjs'
 
-const layers = ['limits', 'clock', 'waiting', 'addresses', 'stores', 'limiter', 'policy', 'shaper', 'http', 'testing']
+const layers = [
+  'checks',
+  'limits',
+  'clock',
+  'waiting',
+  'addresses',
+  'stores',
+  'limiter',
+  'policy',
+  'shaper',
+  'http',
+  'testing',
+]
 const importPattern = /(?<![\w$.])(?:from\s*|import\s*\(?\s*)(['"])( *)\1/g
 const impurePattern =
   /(?<![\w$])(?:Date|performance|setTimeout|setInterval|setImmediate|queueMicrotask|Promise|async|await|Math\s*\.\s*random|process|Buffer)(?![\w$])/g
@@ -23,7 +35,7 @@ export function findBrokenImports(files) {
   const broken = modules.flatMap((module) => [
     ...layerProblems(module),
     ...module.imports.flatMap((each) => importProblems(module, each)),
-    ...(module.layer === 'limits' ? impurities(module) : []),
+    ...(['checks', 'limits'].includes(module.layer) ? impurities(module) : []),
   ])
   return [...broken, ...cycles(modules)].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line))
 }

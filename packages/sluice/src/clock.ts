@@ -1,3 +1,5 @@
+import { invalidType } from './errors.js'
+
 /** Tells the time: epoch milliseconds, fractions welcome. */
 export interface Clock {
   now(): number
@@ -59,4 +61,14 @@ function alarmOf(clock: Clock, atMs: number, ring: () => void, awakeMs: number):
 /** Timers know whole milliseconds, and none is 1. */
 function timerMs(ms: number): number {
   return Math.min(LONGEST_MS, Math.max(1, Math.ceil(ms)))
+}
+
+/** Checks an option that may be a clock. */
+export function checkClock(value: unknown): Clock | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'object' || value === null || typeof (value as Clock).now !== 'function')
+    throw invalidType('clock', 'an object with a method now() that returns epoch milliseconds', value)
+  const { alarm } = value as Clock
+  if (alarm !== undefined && typeof alarm !== 'function') throw invalidType('clock.alarm', 'a function', alarm)
+  return value as Clock
 }

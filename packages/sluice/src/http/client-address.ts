@@ -7,8 +7,8 @@ import {
   parseAddress,
   parseBlock,
 } from '../addresses/index.js'
+import { checkOptions } from '../checks/check-options.js'
 import { invalidType, invalidValue } from '../errors.js'
-import { checkNames } from '../limits/options.js'
 
 /** Whom to believe about where a request comes from. */
 export interface ClientAddressOptions {
@@ -51,7 +51,7 @@ const DEFAULT_IPV6_PREFIX = 56
  * ```
  */
 export function clientAddress(options: ClientAddressOptions = {}): ClientAddress {
-  checkNames('clientAddress', options, ['trustedProxies', 'forwardedIn', 'ipv6Prefix'])
+  checkOptions('clientAddress', options, ['trustedProxies', 'forwardedIn', 'ipv6Prefix'])
   return clientKey(options)
 }
 

@@ -1,6 +1,7 @@
+import { checkOptions } from '../checks/check-options.js'
+import { checkCost } from '../checks/check-value.js'
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
-import { checkCost, type Limit } from '../limits/index.js'
-import { checkNames } from '../limits/options.js'
+import type { Limit } from '../limits/index.js'
 import type { AsyncPolicy, Policy } from '../policy/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
 import type { ClientAddressOptions } from './client-address.js'
@@ -88,7 +89,7 @@ const NAME = /^[\w.-]{1,64}$/
 /** Checks what can be checked before the first request. `more` are the names that an adapter adds. */
 export function checkGuardOptions<Options>(options: Options, more: readonly string[]): Options {
   checkIsOptions(options)
-  const given = checkNames('rateLimit', options, [...LIMIT, ...POLICY, ...CALLED, ...HANDLER, ...more])
+  const given = checkOptions('rateLimit', options, [...LIMIT, ...POLICY, ...CALLED, ...HANDLER, ...more])
   for (const name of FUNCTIONS) {
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw invalidType(name, 'a function', given[name])

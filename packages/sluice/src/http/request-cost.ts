@@ -1,4 +1,4 @@
-import { checkCost } from '../limits/index.js'
+import { checkCost } from '../checks/check-value.js'
 import { warn } from '../stores/warn.js'
 
 const costs = new WeakMap<object, number>()

@@ -1,5 +1,6 @@
+import { checkKey } from '../checks/check-value.js'
 import type { Decision, Limit } from '../limits/index.js'
-import { type Answer, type AsyncStore, checkKey, type Demand, type OnFailure } from '../stores/index.js'
+import type { Answer, AsyncStore, Demand, OnFailure } from '../stores/index.js'
 import { checkBlock, checkCall } from './call.js'
 import { type AsyncLease, StoreLease } from './lease.js'
 import type { AcquireOptions, AsyncLimiter, AsyncReservation, BlockOptions, CostOptions } from './limiter.js'
@@ -45,7 +46,7 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async refund(key: string, options?: CostOptions): Promise<Decision> {
-    const decision = await this.#store.giveBack(this.#demand(key, checkCall('refund', key, options)), undefined)
+    const decision = await this.#store.refund(this.#demand(key, checkCall('refund', key, options)), undefined)
     this.#waiters?.wake(key)
     return decision
   }

@@ -1,8 +1,9 @@
+import { checkOptions } from '../checks/check-options.js'
+import { checkKey } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
 import { invalidType } from '../errors.js'
 import { type Limit, parseLimit } from '../limits/index.js'
-import { checkNames } from '../limits/options.js'
-import { type AsyncStore, checkKey, type OnFailure, type Store, type SyncStore } from '../stores/index.js'
+import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
 import { StoreLimiter } from './async-limiter.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
 import { isSynchronous, onFailureOption, storeOption } from './store-option.js'
@@ -55,7 +56,7 @@ export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Stor
   if (options !== null && typeof options === 'object' && Object.hasOwn(options, 'algorithm')) {
     throw invalidType('the argument of createLimiter', 'an object with the limit in it: { limit }', options)
   }
-  const given = checkNames('createLimiter', options, ['limit', 'name', 'store', 'clock', 'onFailure'])
+  const given = checkOptions('createLimiter', options, ['limit', 'name', 'store', 'clock', 'onFailure'])
   const limit = parseLimit(given.limit)
   const store = storeOption(given)
   const name = given.store === undefined && given.name === undefined ? 'default' : given.name

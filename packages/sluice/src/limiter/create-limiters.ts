@@ -1,7 +1,7 @@
+import { checkOptions } from '../checks/check-options.js'
 import type { Clock } from '../clock.js'
 import { invalidType, naming } from '../errors.js'
 import { type Limit, parseLimit } from '../limits/index.js'
-import { checkNames } from '../limits/options.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
 import { createLimiter } from './create-limiter.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
@@ -48,7 +48,7 @@ export function createLimiters(
 ): Readonly<Record<string, Limiter | AsyncLimiter>> {
   if (typeof (options as { decide?: unknown } | null)?.decide === 'function')
     throw invalidType('the second argument of createLimiters', 'an object with the store in it: { store }', options)
-  const given = checkNames('createLimiters', options, ['store', 'clock', 'onFailure'])
+  const given = checkOptions('createLimiters', options, ['store', 'clock', 'onFailure'])
   const store = storeOption(given) as AsyncStore
   const onFailure = onFailureOption(given.onFailure, store)
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits))

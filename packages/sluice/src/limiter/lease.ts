@@ -76,16 +76,16 @@ export class SyncLease implements Lease {
 
   release(): void {
     if (this.#place === undefined) return
-    this.#giveBack()
+    this.#refund()
     this.#freed()
   }
 
   extend(): boolean {
     const before = this.#place
     if (before === undefined) return false
-    this.#giveBack()
+    this.#refund()
     this.#place = placeOf(this.#demand, this.#store.decide([this.#demand]))
-    if (this.#place?.isAfter(before)) this.#giveBack()
+    if (this.#place?.isAfter(before)) this.#refund()
     if (this.#place === undefined) this.#freed()
     return this.#place !== undefined
   }
@@ -94,10 +94,10 @@ export class SyncLease implements Lease {
     this.release()
   }
 
-  #giveBack(): void {
+  #refund(): void {
     const place = this.#place
     this.#place = undefined
-    if (place !== undefined) this.#store.giveBack(this.#demand, place.taken)
+    if (place !== undefined) this.#store.refund(this.#demand, place.taken)
   }
 }
 
@@ -130,7 +130,7 @@ export class StoreLease implements AsyncLease {
   release(): Promise<void> {
     return this.#next(async () => {
       if (this.#place === undefined) return
-      await this.#giveBack()
+      await this.#refund()
       this.#freed()
     })
   }
@@ -139,14 +139,14 @@ export class StoreLease implements AsyncLease {
     return this.#next(async () => {
       const before = this.#place
       if (before === undefined) return false
-      const [given, answered] = await Promise.allSettled([this.#giveBack(), this.#store.decide([this.#demand])])
+      const [given, answered] = await Promise.allSettled([this.#refund(), this.#store.decide([this.#demand])])
       if (answered.status === 'rejected') {
         if (given.status === 'rejected') this.#place = before
         else this.#freed()
         throw answered.reason
       }
       this.#place = placeOf(this.#demand, answered.value)
-      if (this.#place?.isAfter(before)) await this.#giveBack()
+      if (this.#place?.isAfter(before)) await this.#refund()
       if (this.#place === undefined) this.#freed()
       return this.#place !== undefined
     })
@@ -156,10 +156,10 @@ export class StoreLease implements AsyncLease {
     return this.release()
   }
 
-  async #giveBack(): Promise<void> {
+  async #refund(): Promise<void> {
     const place = this.#place
     this.#place = undefined
-    if (place !== undefined) await this.#store.giveBack(this.#demand, place.taken)
+    if (place !== undefined) await this.#store.refund(this.#demand, place.taken)
   }
 
   #next<T>(run: () => Promise<T>): Promise<T> {

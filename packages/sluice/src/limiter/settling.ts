@@ -1,4 +1,5 @@
-import { checkCost, type Decision } from '../limits/index.js'
+import { checkCost } from '../checks/check-value.js'
+import type { Decision } from '../limits/index.js'
 import type { Answer, Awaitable, Demand, Store } from '../stores/index.js'
 
 /**
@@ -18,7 +19,7 @@ export function settling(
     checkCost(actual, 'actual')
     if (!open) return undefined
     open = false
-    if (actual < cost) return store.giveBack({ ...demand, cost: cost - actual }, { atUs, cost, delayMs, degraded })
+    if (actual < cost) return store.refund({ ...demand, cost: cost - actual }, { atUs, cost, delayMs, degraded })
     return actual > cost ? store.charge({ ...demand, cost: actual - cost }) : undefined
   }
 }

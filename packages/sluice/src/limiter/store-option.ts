@@ -1,8 +1,8 @@
+import { checkClock } from '../clock.js'
 import { InvalidTypeError, invalidType } from '../errors.js'
 import {
   type AsyncStore,
   cannotFail,
-  checkClock,
   checkOnFailure,
   memoryStore,
   type OnFailure,
@@ -27,7 +27,7 @@ export function storeOption(given: { readonly store?: unknown; readonly clock?: 
   throw invalidType('store', 'a store such as memoryStore() or redisStore(client)', given.store)
 }
 
-const METHODS = ['charge', 'giveBack', 'reset', 'block'] as const
+const METHODS = ['charge', 'refund', 'reset', 'block'] as const
 
 /** What a store lacks would otherwise look like an outage, or show only when it is needed. */
 function checkMethods(store: SyncStore | AsyncStore): SyncStore | AsyncStore {

@@ -1,5 +1,6 @@
+import { checkKey } from '../checks/check-value.js'
 import type { Decision, Limit } from '../limits/index.js'
-import { type Answer, checkKey, type Demand, type OnFailure, type SyncStore } from '../stores/index.js'
+import type { Answer, Demand, OnFailure, SyncStore } from '../stores/index.js'
 import { checkBlock, checkCall } from './call.js'
 import { type Lease, SyncLease } from './lease.js'
 import type { AcquireOptions, BlockOptions, CostOptions, Limiter, Reservation } from './limiter.js'
@@ -42,7 +43,7 @@ export class SyncLimiter implements Limiter {
   }
 
   refund(key: string, options?: CostOptions): Decision {
-    const decision = this.#store.giveBack(this.#demand(key, checkCall('refund', key, options)), undefined)
+    const decision = this.#store.refund(this.#demand(key, checkCall('refund', key, options)), undefined)
     this.#waiters?.wake(key)
     return decision
   }

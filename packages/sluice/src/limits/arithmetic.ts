@@ -58,7 +58,7 @@ export interface Arithmetic {
   /** When units that are taken now count as taken: later than now, if the state has seen a later time. */
   takenUs(words: Words, at: number, nowUs: number): number
   /** Gives units back, never beyond the whole quota: those of `taken`, if it is said, else the newest. */
-  giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void
+  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void
   /** Is the state now the same as no state? Then a store may forget it without loss. */
   isWhole(words: Words, at: number, nowUs: number): boolean
   /** Writes what the state of another limit of the same algorithm means under this one. */

@@ -92,7 +92,7 @@ export abstract class Bucket implements Arithmetic {
     return nowUs
   }
 
-  giveBack(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): void {
+  refund(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): void {
     // As much as fits or more was left by a larger capacity: there is nothing to add here, and it is not to be cut down.
     if (this.stored(words, at) >= this.full) return
     if (this.isBeyondCount(words, at)) {

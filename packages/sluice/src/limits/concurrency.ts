@@ -1,7 +1,8 @@
+import { checkOptions } from '../checks/check-options.js'
+import { checkUnits } from '../checks/check-value.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { Concurrency } from './limit.js'
 import { LARGEST_LOG, LogArithmetic } from './log.js'
-import { checkNames, checkUnits } from './options.js'
 import { remember } from './remembered.js'
 
 /** The numbers of a concurrency limit. */
@@ -39,7 +40,7 @@ export function concurrency(options: ConcurrencyOptions): Concurrency {
 }
 
 export function concurrencyArithmetic(options: ConcurrencyOptions): LogArithmetic {
-  const given = checkNames('concurrency', options, ['max', 'ttl'])
+  const given = checkOptions('concurrency', options, ['max', 'ttl'])
   const max = checkUnits('max', given.max, LARGEST_LOG)
   const ttlUs = durationUs('ttl', given.ttl === undefined ? '1m' : given.ttl)
   const limit = Object.freeze({ algorithm: 'concurrency', max, ttl: durationText(ttlUs) })

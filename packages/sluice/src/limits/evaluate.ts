@@ -1,5 +1,5 @@
+import { checkCost } from '../checks/check-value.js'
 import { arithmeticOf } from './arithmetic-of.js'
-import { checkCost } from './cost.js'
 import type { Decision } from './decision.js'
 import type { Limit } from './limit.js'
 import { microseconds } from './microseconds.js'

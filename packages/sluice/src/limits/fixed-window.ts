@@ -1,8 +1,9 @@
+import { checkOptions } from '../checks/check-options.js'
+import { checkUnits, checkValue } from '../checks/check-value.js'
 import { type Arithmetic, LARGEST_DEBT, type Taken, type Twin, type Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { Alignment, FixedWindow } from './limit.js'
-import { checkAlign, checkNames, checkUnits } from './options.js'
 import { remember } from './remembered.js'
 import { WordsTwin } from './words-twin.js'
 
@@ -54,10 +55,10 @@ export class FixedWindowArithmetic implements Arithmetic {
   private readonly first: boolean
 
   constructor(options: FixedWindowOptions) {
-    const given = checkNames('fixedWindow', options, ['quota', 'window', 'align'])
+    const given = checkOptions('fixedWindow', options, ['quota', 'window', 'align'])
     this.quota = checkUnits('quota', given.quota)
     this.windowUs = durationUs('window', given.window)
-    this.first = checkAlign('align', given.align) === 'first'
+    this.first = checkValue('align', given.align === undefined ? 'epoch' : given.align, ['epoch', 'first']) === 'first'
     this.limit = Object.freeze({
       algorithm: 'fixed-window',
       quota: this.quota,
@@ -109,7 +110,7 @@ export class FixedWindowArithmetic implements Arithmetic {
     return this.laterUs(words, at, nowUs)
   }
 
-  giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
     if (taken !== undefined && taken.atUs < this.startUs(words, at, nowUs)) return
     words[at + COUNT] = Math.max(0, this.used(words, at, nowUs) - units)
   }

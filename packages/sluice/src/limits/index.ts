@@ -5,7 +5,6 @@
 export type { Arithmetic, Report, Taken, Twin, Words } from './arithmetic.js'
 export { ALGORITHMS, arithmeticOf, parseLimit, withQuota } from './arithmetic-of.js'
 export { type ConcurrencyOptions, concurrency, isConcurrency } from './concurrency.js'
-export { checkCost } from './cost.js'
 export { blockedDecision, type Decision } from './decision.js'
 export { type Duration, durationText, durationUs } from './duration.js'
 export { evaluate, type LimitState } from './evaluate.js'

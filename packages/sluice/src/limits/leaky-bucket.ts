@@ -1,7 +1,8 @@
+import { checkOptions } from '../checks/check-options.js'
+import { checkUnits } from '../checks/check-value.js'
 import { LARGEST_DEBT, type Taken, type Words } from './arithmetic.js'
 import { Bucket, LEVEL, SINCE } from './bucket.js'
 import type { LeakyBucket } from './limit.js'
-import { checkNames, checkUnits } from './options.js'
 import { parseRate } from './rate.js'
 import { remember } from './remembered.js'
 import { leftAfterUs, type Users } from './users.js'
@@ -52,7 +53,7 @@ export class LeakyBucketArithmetic extends Bucket {
   readonly words = 5
 
   constructor(options: LeakyBucketOptions) {
-    const given = checkNames('leakyBucket', options, ['capacity', 'drain'], DRAIN_HABITS)
+    const given = checkOptions('leakyBucket', options, ['capacity', 'drain'], DRAIN_HABITS)
     const capacity = checkUnits('capacity', given.capacity)
     const drain = parseRate('drain', given.drain)
     super('leaky-bucket', capacity, 'drain', drain)
@@ -78,14 +79,14 @@ export class LeakyBucketArithmetic extends Bucket {
    * Only the last slot can be taken back, and only before it departs: whoever queued behind another has been told when
    * to go. A slot is the last when the queue ends where the slot ends.
    */
-  override giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+  override refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
     const queue = this.full - this.level(words, at, nowUs)
     const lastCost = taken === undefined ? words[at + LAST_COST] : taken.cost
     const slot = lastCost * this.partsPerUnit
     if (queue <= slot || (taken !== undefined && !this.endsAt(words, at, nowUs, queue, slot, taken))) return
     const given = Math.min(units, lastCost)
     const excess = this.excess(words, at, nowUs)
-    super.giveBack(words, at, nowUs, given, taken)
+    super.refund(words, at, nowUs, given, taken)
     words[at + EXCESS] = excess
     words[at + LAST_COST] = lastCost - given
   }

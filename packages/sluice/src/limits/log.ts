@@ -92,7 +92,7 @@ export class LogArithmetic implements Arithmetic {
   }
 
   /** Gives up the newest; of what was `taken`, the newest that are no newer, so that others' units keep their times. */
-  giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
     const laterUs = this.takenUs(words, at, nowUs)
     const expired = this.expired(words, at, laterUs)
     const count = words[at + COUNT]

@@ -67,9 +67,9 @@ class MixedBucket implements Arithmetic {
     return this.#bucket.takenUs(words, at, nowUs)
   }
 
-  giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
     this.#open(words, at, nowUs)
-    this.#bucket.giveBack(words, at, nowUs, units, taken)
+    this.#bucket.refund(words, at, nowUs, units, taken)
     if (this.#isOwn(words, at) && this.#bucket.isWhole(words, at, nowUs)) this.start(words, at, nowUs)
   }
 

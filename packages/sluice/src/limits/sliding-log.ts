@@ -1,7 +1,8 @@
+import { checkOptions } from '../checks/check-options.js'
+import { checkUnits } from '../checks/check-value.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { SlidingLog } from './limit.js'
 import { LARGEST_LOG, LogArithmetic } from './log.js'
-import { checkNames, checkUnits } from './options.js'
 import { remember } from './remembered.js'
 
 /** The numbers of a sliding log. */
@@ -28,7 +29,7 @@ export function slidingLog(options: SlidingLogOptions): SlidingLog {
 }
 
 export function slidingLogArithmetic(options: SlidingLogOptions): LogArithmetic {
-  const given = checkNames('slidingLog', options, ['quota', 'window'])
+  const given = checkOptions('slidingLog', options, ['quota', 'window'])
   const quota = checkUnits('quota', given.quota, LARGEST_LOG)
   const windowUs = durationUs('window', given.window)
   const limit = Object.freeze({ algorithm: 'sliding-log', quota, window: durationText(windowUs) })

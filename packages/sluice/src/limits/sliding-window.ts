@@ -1,9 +1,10 @@
+import { checkOptions } from '../checks/check-options.js'
+import { checkUnits, checkValue } from '../checks/check-value.js'
 import { invalidValue } from '../errors.js'
 import { type Arithmetic, LARGEST_DEBT, type Taken, type Twin, type Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { Alignment, SlidingWindow } from './limit.js'
-import { checkAlign, checkNames, checkUnits } from './options.js'
 import { remember } from './remembered.js'
 import { SliceGrid } from './slice-grid.js'
 import { WordsTwin } from './words-twin.js'
@@ -58,7 +59,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
   private readonly first: boolean
 
   constructor(options: SlidingWindowOptions) {
-    const given = checkNames('slidingWindow', options, ['quota', 'window', 'slices', 'align'])
+    const given = checkOptions('slidingWindow', options, ['quota', 'window', 'slices', 'align'])
     this.quota = checkUnits('quota', given.quota)
     const windowUs = durationUs('window', given.window)
     this.slices = given.slices === undefined ? 1 : checkUnits('slices', given.slices, MOST_SLICES)
@@ -69,7 +70,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
         this.slices,
       )
     }
-    this.first = checkAlign('align', given.align) === 'first'
+    this.first = checkValue('align', given.align === undefined ? 'epoch' : given.align, ['epoch', 'first']) === 'first'
     this.grid = new SliceGrid(windowUs, this.slices)
     this.words = COUNTS + this.slices + 1
     this.limit = Object.freeze({
@@ -132,7 +133,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
     }
   }
 
-  giveBack(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
     const newest = taken === undefined ? this.newest(words, at) : this.sliceAt(words, at, taken.atUs)
     const oldestInside = this.sliceAt(words, at, this.takenUs(words, at, nowUs)) - this.slices
     const oldest = taken === undefined ? oldestInside : Math.max(oldestInside, newest)

@@ -1,8 +1,9 @@
+import { checkOptions } from '../checks/check-options.js'
+import { checkUnits } from '../checks/check-value.js'
 import { LARGEST_DEBT, type Words } from './arithmetic.js'
 import { Bucket, LARGEST_LEVEL, LEVEL, SINCE } from './bucket.js'
 import type { Decision } from './decision.js'
 import type { TokenBucket } from './limit.js'
-import { checkNames, checkUnits } from './options.js'
 import { parseRate } from './rate.js'
 import { remember } from './remembered.js'
 import { filledAfterUs, type Users } from './users.js'
@@ -35,7 +36,7 @@ export class TokenBucketArithmetic extends Bucket {
   readonly words = 2
 
   constructor(options: TokenBucketOptions) {
-    const given = checkNames('tokenBucket', options, ['capacity', 'refill'])
+    const given = checkOptions('tokenBucket', options, ['capacity', 'refill'])
     const capacity = checkUnits('capacity', given.capacity)
     const refill = parseRate('refill', given.refill)
     super('token-bucket', capacity, 'refill', refill)

@@ -69,7 +69,7 @@ export class StorePolicy implements AsyncPolicy {
   }
 
   async refund(request: object, options?: CostOptions): Promise<Verdict> {
-    return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.giveBack(demand, undefined))
+    return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.refund(demand, undefined))
   }
 
   async reserve(request: object, options?: CostOptions): Promise<AsyncPolicyReservation> {

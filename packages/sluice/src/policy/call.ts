@@ -1,7 +1,7 @@
 /** The arguments of a policy's methods, checked before anything happens. */
+import { checkOptions } from '../checks/check-options.js'
 import { InvalidPolicyError, invalidType, invalidValue } from '../errors.js'
 import type { Limit } from '../limits/index.js'
-import { checkNames } from '../limits/options.js'
 import type { Overrides, Store } from '../stores/index.js'
 import type { LevelState, Matcher } from './matcher.js'
 import type { OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
@@ -25,7 +25,7 @@ export function checkOverride(
 ): OverrideCall {
   const level = matcher.level(name)
   const text = matcher.keyFrom(level, key)
-  const untilMs = checkUntil(checkNames('override', options ?? {}, ['until']).until)
+  const untilMs = checkUntil(checkOptions('override', options ?? {}, ['until']).until)
   const problems = new Problems()
   const limits = readLimits(problems, ['limit'], limit)
   if (limits === undefined) throw new InvalidPolicyError(problems.all)
@@ -45,7 +45,7 @@ export function checkReset(
   overrides: Overrides | undefined,
   options: ResetOptions<string> | undefined,
 ): readonly LevelState[] {
-  const { levels } = checkNames('reset', options ?? {}, ['levels'])
+  const { levels } = checkOptions('reset', options ?? {}, ['levels'])
   const states = matcher.statesOf(request, overrides)
   if (levels === undefined) return states
   if (!Array.isArray(levels)) throw invalidType('levels', 'a list of names', levels)

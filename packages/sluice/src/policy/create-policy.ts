@@ -1,7 +1,7 @@
+import { checkOptions } from '../checks/check-options.js'
 import type { Clock } from '../clock.js'
 import { InvalidPolicyError, invalidType, type PolicyProblem, pathText } from '../errors.js'
 import { isSynchronous, storeOption } from '../limiter/store-option.js'
-import { checkNames } from '../limits/options.js'
 import type { AsyncStore, Store, SyncStore } from '../stores/index.js'
 import { warn } from '../stores/warn.js'
 import { StorePolicy } from './async-policy.js'
@@ -60,7 +60,7 @@ export function createPolicy(options: PolicyData & { store?: unknown; clock?: un
     store: _,
     clock: __,
     ...data
-  } = checkNames('createPolicy', options, ['version', 'name', 'ipv6Prefix', 'levels', 'store', 'clock'])
+  } = checkOptions('createPolicy', options, ['version', 'name', 'ipv6Prefix', 'levels', 'store', 'clock'])
   const read = readPolicy(data)
   if (read.problems.length > 0) throw new InvalidPolicyError(read.problems)
   const store = storeOption(options)

@@ -1,6 +1,6 @@
+import { nearest } from '../checks/nearest.js'
 import { InvalidValueError, invalidType, shown } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
-import { nearest } from '../limits/options.js'
 import type { Overrides } from '../stores/index.js'
 import { CompiledLevel, type Prepare } from './compiled-level.js'
 import type { Explanation } from './explain.js'

@@ -1,5 +1,6 @@
+import { checkCost } from '../checks/check-value.js'
 import { invalidType } from '../errors.js'
-import { checkCost, isConcurrency } from '../limits/index.js'
+import { isConcurrency } from '../limits/index.js'
 import type { Answer, Awaitable, Store } from '../stores/index.js'
 import type { LevelDemand } from './verdict.js'
 
@@ -58,7 +59,7 @@ export class TakenDemands {
       // A shadow that denied has taken nothing.
       if (isConcurrency(demand.limit) !== isInFlight || !allowed || actual === cost) return []
       if (actual > cost) return [this.#store.charge({ ...demand, cost: actual - cost })]
-      return [this.#store.giveBack({ ...demand, cost: cost - actual }, { atUs: takenUs[i], cost, delayMs, degraded })]
+      return [this.#store.refund({ ...demand, cost: cost - actual }, { atUs: takenUs[i], cost, delayMs, degraded })]
     })
   }
 }

@@ -53,7 +53,7 @@ export class SyncPolicy implements Policy {
   }
 
   refund(request: object, options?: CostOptions): Verdict {
-    return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.giveBack(demand, undefined))
+    return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.refund(demand, undefined))
   }
 
   reserve(request: object, options?: CostOptions): PolicyReservation {

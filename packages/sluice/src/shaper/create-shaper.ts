@@ -1,10 +1,11 @@
-import { type Clock, systemClock } from '../clock.js'
+import { checkOptions } from '../checks/check-options.js'
+import { checkKey } from '../checks/check-value.js'
+import { type Clock, checkClock, systemClock } from '../clock.js'
 import { invalidType } from '../errors.js'
 import { onFailureOption, storeOption } from '../limiter/store-option.js'
 import { leakyBucket } from '../limits/index.js'
 import { DRAIN_HABITS } from '../limits/leaky-bucket.js'
-import { checkNames } from '../limits/options.js'
-import { type AsyncStore, checkClock, checkKey, type OnFailure, type Store, type SyncStore } from '../stores/index.js'
+import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
 import { OwnShaper } from './own-shaper.js'
 import { ReservedShaper } from './reserved-shaper.js'
 import type { Shaper } from './shaper.js'
@@ -58,7 +59,7 @@ export function createShaper(options: SharedShaperOptions<SyncStore>): Shaper
 export function createShaper(options: SharedShaperOptions<AsyncStore>): Shaper
 export function createShaper(options: SharedShaperOptions<SyncStore | AsyncStore>): Shaper
 export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Store>): Shaper {
-  const given = checkNames(
+  const given = checkOptions(
     'createShaper',
     options,
     ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'],

@@ -1,9 +1,9 @@
+import { checkOptions } from '../checks/check-options.js'
+import { checkKey } from '../checks/check-value.js'
 import { type Clock, setExactAlarm } from '../clock.js'
 import { ClosedError, type InvalidTypeError, invalidType, invalidValue } from '../errors.js'
 import { type LeakyBucket, parseRate } from '../limits/index.js'
-import { checkNames } from '../limits/options.js'
 import { isPromiseLike } from '../stores/awaitable.js'
-import { checkKey } from '../stores/index.js'
 import { Agenda } from '../waiting/agenda.js'
 import { Signals } from '../waiting/signals.js'
 import type { Due, Line, Waiter } from './line.js'
@@ -83,7 +83,7 @@ export abstract class QueueShaper implements Shaper {
     if (typeof durationMs !== 'number') throw invalidType('durationMs', 'a number of milliseconds', durationMs)
     if (!(durationMs >= 0 && durationMs < Infinity))
       throw invalidValue('durationMs', 'a number of milliseconds from 0', durationMs)
-    const { key = NO_KEY } = options === undefined ? {} : checkNames('options', options, ['key'])
+    const { key = NO_KEY } = options === undefined ? {} : checkOptions('options', options, ['key'])
     checkKey(key)
     const nowMs = this.clock.now()
     this.pauses.add(key, nowMs + durationMs, nowMs)
@@ -96,7 +96,7 @@ export abstract class QueueShaper implements Shaper {
   }
 
   async close(options: CloseOptions = {}): Promise<void> {
-    const { waiting = 'leave' } = checkNames('options', options, ['waiting'])
+    const { waiting = 'leave' } = checkOptions('options', options, ['waiting'])
     if (waiting !== 'leave' && waiting !== 'reject') throw invalidValue('waiting', "'leave' or 'reject'", waiting)
     this.#isClosed = true
     if (waiting === 'reject') {

@@ -65,7 +65,7 @@ export class ReservedShaper extends QueueShaper {
   }
 
   protected givenUp(line: Line): void {
-    this.#giveBackSpare(line as ReservedLine)
+    this.#refundSpare(line as ReservedLine)
   }
 
   protected longestWaitMs({ line }: Waiter): number {
@@ -178,7 +178,7 @@ export class ReservedShaper extends QueueShaper {
     if (!allowed) {
       // Whoever it was asked for was in the queue already, and has lost its slot: it stays there.
       if (isOfRound) line.of.fullUntilMs = nowMs + retryAfterMs
-      this.#giveBackSpare(line)
+      this.#refundSpare(line)
       return
     }
     const taken: Taken = { atUs: takenUs[0], cost, delayMs, degraded }
@@ -190,7 +190,7 @@ export class ReservedShaper extends QueueShaper {
     line.slots.add(degraded === 'open' ? slot : line.of.placed(slot, line))
     const waitMs = waiter === undefined || delayMs <= maxWaitMs ? 0 : this.#waitMs(line, waiter, nowMs)
     if (waiter !== undefined && waitMs > maxWaitMs) this.refuse(waiter, tooLong(maxWaitMs, waitMs))
-    else this.#giveBackSpare(line)
+    else this.#refundSpare(line)
   }
 
   #failed(line: ReservedLine, question: Question, error: unknown): void {
@@ -213,7 +213,7 @@ export class ReservedShaper extends QueueShaper {
   #refuseOne(line: ReservedLine, { waiter, isOfRound }: Question, error: unknown): void {
     const refused = isOfRound ? line.last : waiter
     if (line.lacking > 0 && refused !== undefined && refused.place >= 0) this.refuse(refused, error)
-    else this.#giveBackSpare(line)
+    else this.#refundSpare(line)
   }
 
   #due(line: ReservedLine, nowMs: number): void {
@@ -264,11 +264,11 @@ export class ReservedShaper extends QueueShaper {
     return Math.min(slotMs, Math.max(this.clock.now(), this.pauses.untilMs(demand.key), of.fullUntilMs))
   }
 
-  #giveBackSpare(line: ReservedLine): void {
+  #refundSpare(line: ReservedLine): void {
     // Those that are being asked for are behind these: not before they are known can any be given back.
     while (line.asked === 0 && line.slots.length > line.size) {
       const { taken } = line.slots.removeLast()
-      ignoreFailure(() => this.#store.giveBack(line.demand, taken))
+      ignoreFailure(() => this.#store.refund(line.demand, taken))
     }
     this.#dropIfEmpty(line)
   }

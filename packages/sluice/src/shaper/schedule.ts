@@ -43,8 +43,8 @@ export class Schedule {
 
   takeBack(key: string, atMs: number, cost: number, delayMs: number): void {
     const taken = { atUs: microseconds(atMs), cost, delayMs }
-    if (key === NO_KEY) this.#bucket.giveBack(this.#words, 0, taken.atUs, cost, taken)
-    else this.#store.giveBack({ name: this.#name, limit: this.#bucket.limit, key, cost }, taken)
+    if (key === NO_KEY) this.#bucket.refund(this.#words, 0, taken.atUs, cost, taken)
+    else this.#store.refund({ name: this.#name, limit: this.#bucket.limit, key, cost }, taken)
   }
 
   forget(key: string): void {

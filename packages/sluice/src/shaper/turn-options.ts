@@ -1,8 +1,6 @@
+import { checkOptions } from '../checks/check-options.js'
+import { checkCost, checkKey, checkMaxWaitMs, checkSignal } from '../checks/check-value.js'
 import { invalidType, invalidValue } from '../errors.js'
-import { checkCost } from '../limits/index.js'
-import { checkNames } from '../limits/options.js'
-import { checkKey } from '../stores/index.js'
-import { checkMaxWaitMs, checkSignal } from '../waiting/patience.js'
 import type { TurnOptions } from './shaper.js'
 
 /** Whoever names no key waits in a queue that no key leads to by accident. */
@@ -25,7 +23,7 @@ const RUN: Call = { ...WAIT, runs: true }
 
 export function checkTurnOptions(options: TurnOptions | undefined, runs: boolean): Call {
   if (options === undefined) return runs ? RUN : WAIT
-  checkNames('options', options, ['key', 'cost', 'signal', 'priority', 'maxWaitMs'])
+  checkOptions('options', options, ['key', 'cost', 'signal', 'priority', 'maxWaitMs'])
   const { key = NO_KEY, cost = 1, signal, priority = 0, maxWaitMs = Infinity } = options
   checkKey(key)
   checkCost(cost)

@@ -87,9 +87,9 @@ export class Fallback {
   }
 
   /** Gives back what was taken locally; what was taken elsewhere stays taken. */
-  giveBack(demand: Demand, taken: Taken | undefined): Decision {
+  refund(demand: Demand, taken: Taken | undefined): Decision {
     if (taken?.degraded !== 'local') return this.peek(demand)
-    return this.#change({ ...demand, onFailure: 'local' }, (share) => this.#local.giveBack(share, taken))
+    return this.#change({ ...demand, onFailure: 'local' }, (share) => this.#local.refund(share, taken))
   }
 
   peek(demand: Demand): Decision {

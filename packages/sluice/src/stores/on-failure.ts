@@ -1,5 +1,4 @@
-import { invalidValue } from '../errors.js'
-import { checkUnits } from '../limits/options.js'
+import { checkUnits, checkValue } from '../checks/check-value.js'
 
 /**
  * What a request is told when its store does not answer: `'open'` lets it go, `'closed'` denies it, `'local'` limits it
@@ -8,8 +7,7 @@ import { checkUnits } from '../limits/options.js'
 export type OnFailure = 'open' | 'closed' | 'local'
 
 export function checkOnFailure(value: unknown): OnFailure {
-  if (value === 'open' || value === 'closed' || value === 'local') return value
-  throw invalidValue('onFailure', "'open', 'closed' or 'local'", value)
+  return checkValue('onFailure', value, ['open', 'closed', 'local'])
 }
 
 /** What a store says of `'local'` limits, checked, with the defaults of what it leaves out. */

@@ -66,7 +66,7 @@ export interface Store {
   /** Takes the cost whether it is there or not. The decision is that of a request of cost 0 afterwards. */
   charge(demand: Demand): Awaitable<Decision>
   /** Gives `cost` units back: those that were `taken`, if that is known, else the newest. */
-  giveBack(demand: Demand, taken: Taken | undefined): Awaitable<Decision>
+  refund(demand: Demand, taken: Taken | undefined): Awaitable<Decision>
   /** Forgets all about a key: its whole quota is there, and it is not blocked. */
   reset(name: string, key: string): Awaitable<void>
   /** Denies everything to a key for so long, whatever its limit says. A later block replaces an earlier one. */
@@ -88,7 +88,7 @@ export interface SyncStore extends Store {
   /** `decide` for one demand: the same answer, with nothing else allocated. */
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision
   charge(demand: Demand): Decision
-  giveBack(demand: Demand, taken: Taken | undefined): Decision
+  refund(demand: Demand, taken: Taken | undefined): Decision
   reset(name: string, key: string): void
   block(name: string, key: string, durationUs: number): void
   overrides?(policy: string): SyncOverrides
@@ -99,7 +99,7 @@ export interface AsyncStore extends Store {
   readonly synchronous?: false
   decide(demands: readonly Demand[]): Promise<Answer>
   charge(demand: Demand): Promise<Decision>
-  giveBack(demand: Demand, taken: Taken | undefined): Promise<Decision>
+  refund(demand: Demand, taken: Taken | undefined): Promise<Decision>
   reset(name: string, key: string): Promise<void>
   block(name: string, key: string, durationUs: number): Promise<void>
 }

@@ -101,17 +101,16 @@ class FallbackStore implements Store {
   }
 
   /** What was not taken from the store is not given back to it. */
-  giveBack(demand: Demand, taken: Taken | undefined): Awaitable<Decision> {
+  refund(demand: Demand, taken: Taken | undefined): Awaitable<Decision> {
     const isDegraded = taken?.degraded !== undefined && this.#hasAnswered
     if (isDegraded && taken.degraded === 'local') {
-      const decision = this.#fallback.giveBack(demand, taken)
+      const decision = this.#fallback.refund(demand, taken)
       return this.synchronous ? decision : Promise.resolve(decision)
     }
     return this.#ask(
-      () =>
-        isDegraded ? this.#store.giveBack({ ...demand, cost: 0 }, undefined) : this.#store.giveBack(demand, taken),
+      () => (isDegraded ? this.#store.refund({ ...demand, cost: 0 }, undefined) : this.#store.refund(demand, taken)),
       checkDecision,
-      (error) => this.#instead([demand], error, () => this.#fallback.giveBack(demand, taken)),
+      (error) => this.#instead([demand], error, () => this.#fallback.refund(demand, taken)),
     )
   }
 

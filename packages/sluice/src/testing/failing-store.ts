@@ -25,7 +25,7 @@ export class FailingStore {
       decide: pass('decide'),
       decideOne: pass('decideOne'),
       charge: pass('charge'),
-      giveBack: pass('giveBack'),
+      refund: pass('refund'),
       reset: pass('reset'),
       block: pass('block'),
     } as SyncStore | AsyncStore

@@ -14,7 +14,7 @@ export interface TraceStep {
   /** May be negative: clocks step back. */
   readonly advanceMs: number
   /** `change`: a limit gets other numbers, and every key is charged one unit under them. */
-  readonly call: 'decide' | 'charge' | 'giveBack' | 'giveBackTaken' | 'reset' | 'block' | 'change'
+  readonly call: 'decide' | 'charge' | 'refund' | 'refundTaken' | 'reset' | 'block' | 'change'
   readonly demands: readonly {
     readonly name: string
     readonly limit: Limit
@@ -71,8 +71,8 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
     return {
       advanceMs: pick(0, 0, 0, 0.001, 0.25, 1, 7, whole(50), whole(900), whole(70_000), -whole(40), -whole(90_000)),
       call: pick(
-        ...(['decide', 'decide', 'decide', 'decide', 'decide', 'decide', 'charge', 'giveBack'] as const),
-        ...(['giveBackTaken', 'reset', 'block', 'decide', 'decide', 'decide', 'decide', 'decide'] as const),
+        ...(['decide', 'decide', 'decide', 'decide', 'decide', 'decide', 'charge', 'refund'] as const),
+        ...(['refundTaken', 'reset', 'block', 'decide', 'decide', 'decide', 'decide', 'decide'] as const),
       ),
       demands: demandsOf(pick(1, 1, 1, 2, 3), random() < 0.2),
       durationUs: pick(1_000, 250_000, 60_000_000),

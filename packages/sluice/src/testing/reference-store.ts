@@ -68,13 +68,13 @@ export class ReferenceStore implements SyncStore {
     return this.#describe(demand, nowUs, 0, this.#fits(demand, nowUs, 0))
   }
 
-  giveBack(demand: Demand, taken: Taken | undefined): Decision {
+  refund(demand: Demand, taken: Taken | undefined): Decision {
     const nowUs = microseconds(this.clock.now())
     this.#look(demand, nowUs)
     for (const [shape, entry] of [...this.#viewsOf(demand)]) {
       const isOwn = entry.arithmetic.portable || shape === arithmeticOf(demand.limit).shape
       const { arithmetic, words } = isOwn ? this.#entry(demand, nowUs) : entry
-      arithmetic.giveBack(words, 0, nowUs, demand.cost, taken)
+      arithmetic.refund(words, 0, nowUs, demand.cost, taken)
       if (isOwn) this.#keep(demand, { arithmetic, words })
     }
     return this.#describe(demand, nowUs, 0, this.#fits(demand, nowUs, 0))

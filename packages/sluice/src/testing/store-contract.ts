@@ -145,10 +145,10 @@ async function call(
       for (const demand of demands) answers.push(await store.charge(demand))
       return answers
     }
-    case 'giveBack':
-      return store.giveBack(first, undefined)
-    case 'giveBackTaken':
-      return store.giveBack(first, taken.get(first.limit))
+    case 'refund':
+      return store.refund(first, undefined)
+    case 'refundTaken':
+      return store.refund(first, taken.get(first.limit))
     case 'reset':
       return store.reset(first.name, first.key)
     case 'block':

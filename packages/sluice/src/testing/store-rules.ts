@@ -109,9 +109,9 @@ export const STORE_RULES: Readonly<Record<string, (store: Store, clock: ManualCl
   'giving back never makes more than the whole quota': async (store) => {
     for (const limit of ONE_OF_EACH) {
       await store.decide([demand(limit, 'k', 2, nameOf(limit))])
-      const decision = await store.giveBack(demand(limit, 'k', 1_000, nameOf(limit)), undefined)
+      const decision = await store.refund(demand(limit, 'k', 1_000, nameOf(limit)), undefined)
       assert.ok(decision.remaining <= 5)
-      assert.equal((await store.giveBack(demand(limit, 'new', 3, nameOf(limit)), undefined)).remaining, 5)
+      assert.equal((await store.refund(demand(limit, 'new', 3, nameOf(limit)), undefined)).remaining, 5)
     }
   },
   'what was taken in an earlier window is not given to the next': async (store, clock) => {
@@ -120,7 +120,7 @@ export const STORE_RULES: Readonly<Record<string, (store: Store, clock: ManualCl
     } = await store.decide([demand(minute, 'k', 3)])
     clock.advance(60_000)
     await store.decide([demand(minute, 'k', 2)])
-    assert.equal((await store.giveBack(demand(minute, 'k', 3), { atUs, cost: 3, delayMs: 0 })).remaining, 3)
+    assert.equal((await store.refund(demand(minute, 'k', 3), { atUs, cost: 3, delayMs: 0 })).remaining, 3)
   },
   'who asks a bucket for nothing is told what time it is, whatever is left': async (store, clock) => {
     const queue = leakyBucket({ capacity: 2, drain: '1/m' })
@@ -213,18 +213,18 @@ export const STORE_RULES: Readonly<Record<string, (store: Store, clock: ManualCl
       assert.equal(decisions[0].allowed, true)
       return { atUs: takenUs[0], cost: 1, delayMs: 0 }
     }
-    const giveBack = async (taken: Taken) => (await store.giveBack(demand(limit), taken)).remaining
+    const refund = async (taken: Taken) => (await store.refund(demand(limit), taken)).remaining
     const [first, second] = [await take(), await take()]
-    assert.equal(await giveBack(first), 2)
-    assert.equal(await giveBack(second), 3)
+    assert.equal(await refund(first), 2)
+    assert.equal(await refund(second), 3)
     const dead = await take()
     clock.advance(59_999)
     const other = await take()
     assert.equal((await store.decide([demand(limit, 'key', 0)])).decisions[0].remaining, 1)
     clock.advance(1)
     assert.equal((await store.decide([demand(limit, 'key', 0)])).decisions[0].remaining, 2)
-    assert.equal(await giveBack(dead), 2)
-    assert.equal(await giveBack(other), 3)
+    assert.equal(await refund(dead), 2)
+    assert.equal(await refund(other), 3)
   },
   'windows longer than a 32-bit timer work': async (store, clock) => {
     const long = fixedWindow({ quota: 1, window: '1000d', align: 'first' })

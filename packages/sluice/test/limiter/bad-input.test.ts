@@ -254,7 +254,7 @@ describe('an asynchronous limiter', () => {
   const unasked: AsyncStore = {
     decide: () => Promise.reject(new Error('asked')),
     charge: () => Promise.reject(new Error('asked')),
-    giveBack: () => Promise.reject(new Error('asked')),
+    refund: () => Promise.reject(new Error('asked')),
     reset: () => Promise.reject(new Error('asked')),
     block: () => Promise.reject(new Error('asked')),
   }

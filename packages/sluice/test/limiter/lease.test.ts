@@ -239,7 +239,7 @@ it('whoever has waited in vain for a place is told when one is free at the lates
 
 describe('a lease on a store that fails while it is extended', () => {
   const clock = new ManualClock(START_MS)
-  const fails = { decide: false, giveBack: false }
+  const fails = { decide: false, refund: false }
 
   function failingStore(): AsyncStore {
     const memory = memoryStore({ clock })
@@ -248,7 +248,7 @@ describe('a lease on a store that fails while it is extended', () => {
     return {
       clock,
       decide: (demands) => later('decide', () => memory.decide(demands)),
-      giveBack: (demand, taken) => later('giveBack', () => memory.giveBack(demand, taken)),
+      refund: (demand, taken) => later('refund', () => memory.refund(demand, taken)),
       charge: async (demand) => memory.charge(demand),
       reset: async (name, key) => memory.reset(name, key),
       block: async (name, key, durationUs) => memory.block(name, key, durationUs),
@@ -256,9 +256,9 @@ describe('a lease on a store that fails while it is extended', () => {
   }
 
   it.each([
-    ['gives nothing back', { giveBack: true, decide: false }, 1],
-    ['gives nothing anew', { giveBack: false, decide: true }, 2],
-    ['does neither', { giveBack: true, decide: true }, 2],
+    ['gives nothing back', { refund: true, decide: false }, 1],
+    ['gives nothing anew', { refund: false, decide: true }, 2],
+    ['does neither', { refund: true, decide: true }, 2],
   ])('holds what there is to hold, and frees it: one that %s', async (_what, failing, left) => {
     const store = failingStore()
     const limiter = createLimiter({ name: 'a', limit: concurrency({ max: 2, ttl: '30s' }), store })
@@ -267,7 +267,7 @@ describe('a lease on a store that fails while it is extended', () => {
     const extended = lease.extend()
     if (failing.decide) await expect(extended).rejects.toThrow('decide failed')
     else expect(await extended).toBe(true)
-    Object.assign(fails, { giveBack: false, decide: false })
+    Object.assign(fails, { refund: false, decide: false })
     await lease.release()
     expect((await limiter.peek('k')).remaining).toBe(left)
   })

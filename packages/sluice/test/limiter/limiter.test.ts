@@ -22,7 +22,7 @@ function laterStore(clock: ManualClock): AsyncStore {
   return {
     decide: async (demands) => store.decide(demands),
     charge: async (demand) => store.charge(demand),
-    giveBack: async (demand, taken) => store.giveBack(demand, taken),
+    refund: async (demand, taken) => store.refund(demand, taken),
     reset: async (name, key) => store.reset(name, key),
     block: async (name, key, durationUs) => store.block(name, key, durationUs),
   }

@@ -15,7 +15,7 @@ afterAll(() => redis.stop())
 describe('until the last microsecond of 2255, with the longest windows and the largest quotas', () => {
   for (const [name, limits] of Object.entries(FAR_LIMITS)) {
     it(`the Lua of a ${name} decides, gives back and blocks as the memory store does`, async () => {
-      const deeds = fc.array(fc.constantFrom('decide', 'decide', 'charge', 'giveBack'), { minLength: 8 })
+      const deeds = fc.array(fc.constantFrom('decide', 'decide', 'charge', 'refund'), { minLength: 8 })
       const blocksUs = fc.integer({ min: 1_000, max: 36_500 * 86_400_000_000 })
       await fc.assert(
         fc.asyncProperty(
@@ -31,8 +31,8 @@ describe('until the last microsecond of 2255, with the longest windows and the l
               nowMs = ask.nowMs
               const demand = { name: 'far', limit, key: 'key', cost: ask.cost }
               if (deeds[i] === 'charge') expect(await store.charge(demand)).toEqual(memory.charge(demand))
-              else if (deeds[i] === 'giveBack')
-                expect(await store.giveBack(demand, undefined)).toEqual(memory.giveBack(demand, undefined))
+              else if (deeds[i] === 'refund')
+                expect(await store.refund(demand, undefined)).toEqual(memory.refund(demand, undefined))
               else expect(await store.decide([demand])).toEqual(memory.decide([demand]))
             }
             memory.block('far', 'key', blockUs)

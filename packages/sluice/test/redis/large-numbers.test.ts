@@ -33,7 +33,7 @@ async function compare(...limits: readonly Limit[]) {
         const demand = { name: 'large', limit, key: 'key', cost }
         const where = `${JSON.stringify(limit)} ${cost} ${advanceMs}`
         expect(await store.decide([demand]), where).toEqual(reference.decide([demand]))
-        expect(await store.giveBack(demand, undefined), where).toEqual(reference.giveBack(demand, undefined))
+        expect(await store.refund(demand, undefined), where).toEqual(reference.refund(demand, undefined))
         expect(await store.charge(demand), where).toEqual(reference.charge(demand))
         expect(await store.decide([demand, demand]), where).toEqual(reference.decide([demand, demand]))
       }

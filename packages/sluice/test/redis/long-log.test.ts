@@ -23,7 +23,7 @@ const step = fc.record({
   ),
   call: fc.oneof(
     { weight: 20, arbitrary: fc.constant('decide' as const) },
-    { weight: 1, arbitrary: fc.constantFrom('charge', 'giveBack', 'giveBackTaken', 'block') },
+    { weight: 1, arbitrary: fc.constantFrom('charge', 'refund', 'refundTaken', 'block') },
   ),
   cost: fc.oneof({ weight: 8, arbitrary: fc.constant(1) }, fc.constantFrom(0, 2, 30)),
   isRemembered: fc.boolean(),
@@ -56,8 +56,8 @@ test('a long log is the log that the reference keeps, to the last digit', async 
         } else if (call === 'block') {
           expect(await store.block('long', 'key', 2_000)).toEqual(reference.block('long', 'key', 2_000))
         } else {
-          const which = call === 'giveBack' ? undefined : taken
-          expect(await store.giveBack(demand, which)).toEqual(reference.giveBack(demand, which))
+          const which = call === 'refund' ? undefined : taken
+          expect(await store.refund(demand, which)).toEqual(reference.refund(demand, which))
         }
       }
     }),

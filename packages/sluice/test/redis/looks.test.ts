@@ -145,9 +145,9 @@ describe.each(CASES)('$algorithm', ({ own, others }) => {
             await limiter.peek(key),
             await limiter.tryAcquire(key, { cost: 0 }),
             await of.charge(demand),
-            await of.giveBack(demand, undefined),
-            await of.giveBack(demand, taken),
-            await of.giveBack({ ...demand, cost: 1 }, { ...taken, degraded: 'open' }),
+            await of.refund(demand, undefined),
+            await of.refund(demand, taken),
+            await of.refund({ ...demand, cost: 1 }, { ...taken, degraded: 'open' }),
           ]
           // The one that may not write was answered by Redis all the same.
           expect(looks.map(({ degraded }) => degraded)).toEqual(looks.map(() => undefined))

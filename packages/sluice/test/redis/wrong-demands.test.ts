@@ -20,7 +20,7 @@ test.each([
   const demand = { ...right, ...wrong } as unknown as Demand
   await expect(store.decide([right, demand])).rejects.toThrow(message)
   await expect(store.charge(demand)).rejects.toThrow(message)
-  await expect(store.giveBack(demand, undefined)).rejects.toThrow(message)
+  await expect(store.refund(demand, undefined)).rejects.toThrow(message)
   expect(store.stats()).toMatchObject({ calls: 0, pending: 0, breaker: 'closed' })
 })
 

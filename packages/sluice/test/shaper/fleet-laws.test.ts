@@ -77,7 +77,7 @@ describe('processes that share a schedule', () => {
         new Promise((resolve, reject) => {
           answer = () => (isAway ? reject(new Error('away')) : resolve(memory.decide(demands)))
         }),
-      giveBack: async (demand, taken) => memory.giveBack(demand, taken),
+      refund: async (demand, taken) => memory.refund(demand, taken),
       charge: async (demand) => memory.charge(demand),
       reset: async (name, key) => memory.reset(name, key),
       block: async (name, key, durationUs) => memory.block(name, key, durationUs),
@@ -123,7 +123,7 @@ describe('processes that share a schedule', () => {
           new Promise((resolve, reject) => {
             answers.push(() => (isAway ? reject(new Error('away')) : resolve(memory.decide(demands))))
           }),
-        giveBack: async (demand, taken) => memory.giveBack(demand, taken),
+        refund: async (demand, taken) => memory.refund(demand, taken),
         charge: async (demand) => memory.charge(demand),
         reset: async (name, key) => memory.reset(name, key),
         block: async (name, key, durationUs) => memory.block(name, key, durationUs),

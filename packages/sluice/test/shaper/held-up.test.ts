@@ -22,7 +22,7 @@ function laterStore(clock: Clock): { store: AsyncStore; read: () => Promise<void
     clock,
     decide: (demands) => later(memory.decide(demands)),
     charge: (demand) => later(memory.charge(demand)),
-    giveBack: async (demand, taken) => memory.giveBack(demand, taken),
+    refund: async (demand, taken) => memory.refund(demand, taken),
     reset: async (name, key) => memory.reset(name, key),
     block: async (name, key, durationUs) => memory.block(name, key, durationUs),
   }

@@ -19,7 +19,7 @@ export function lateStore(store: MemoryStore, fails: () => boolean) {
     clock: store.clock,
     decide: (demands: readonly Demand[]): Promise<Answer> => later(() => store.decide(demands)),
     charge: (demand) => later(() => store.charge(demand)),
-    giveBack: (demand, taken) => later(() => store.giveBack(demand, taken)),
+    refund: (demand, taken) => later(() => store.refund(demand, taken)),
     reset: (name, key) => later(() => store.reset(name, key)),
     block: (name, key, durationUs) => later(() => store.block(name, key, durationUs)),
   }

@@ -27,7 +27,7 @@ class ShaperProcess {
         return later(memory.decide(demands))
       },
       charge: (demand) => later(memory.charge(demand)),
-      giveBack: async (demand, taken) => memory.giveBack(demand, taken),
+      refund: async (demand, taken) => memory.refund(demand, taken),
       reset: async (name, key) => memory.reset(name, key),
       block: async (name, key, durationUs) => memory.block(name, key, durationUs),
     }

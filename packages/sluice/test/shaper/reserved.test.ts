@@ -344,7 +344,7 @@ function asStore(store: ReturnType<typeof memoryStore>) {
     decide: store.decide.bind(store),
     decideOne: store.decideOne.bind(store),
     charge: store.charge.bind(store),
-    giveBack: store.giveBack.bind(store),
+    refund: store.refund.bind(store),
     reset: store.reset.bind(store),
     block: store.block.bind(store),
   }

@@ -12,13 +12,13 @@ const away = () => {
 
 /** The same store, answering later. */
 function later(store: SyncStore): AsyncStore {
-  const promised = (name: 'decide' | 'charge' | 'giveBack' | 'reset' | 'block') =>
+  const promised = (name: 'decide' | 'charge' | 'refund' | 'reset' | 'block') =>
     (async (...given: never[]) => Reflect.apply(store[name], store, given)) as never
   return {
     clock: store.clock,
     decide: promised('decide'),
     charge: promised('charge'),
-    giveBack: promised('giveBack'),
+    refund: promised('refund'),
     reset: promised('reset'),
     block: promised('block'),
   }
@@ -144,9 +144,9 @@ it('a degraded answer that the store made itself is settled with the store', asy
       const answer = memory.decide(demands)
       return { ...answer, decisions: answer.decisions.map((each) => ({ ...each, degraded: 'local' as const })) }
     },
-    giveBack: async (demand: never, taken: never) => {
+    refund: async (demand: never, taken: never) => {
       given.push(taken)
-      return memory.giveBack(demand, taken)
+      return memory.refund(demand, taken)
     },
   }
   const limiter = createLimiter({ name: 'a', limit, store: store as AsyncStore, onFailure: 'local' })
@@ -189,10 +189,10 @@ it('an answer whose numbers are none, or that contradicts itself, is a failure',
 })
 
 it('a synchronous store may leave decideOne out', () => {
-  const { clock: time, decide, charge, giveBack, reset, block } = memoryStore({ clock: clock() })
+  const { clock: time, decide, charge, refund, reset, block } = memoryStore({ clock: clock() })
   const memory = memoryStore({ clock: time as ManualClock })
   const bound = (run: object) => (run as (...given: unknown[]) => unknown).bind(memory)
-  const methods = { decide: bound(decide), charge: bound(charge), giveBack: bound(giveBack) }
+  const methods = { decide: bound(decide), charge: bound(charge), refund: bound(refund) }
   const store = { synchronous: true, ...methods, reset: bound(reset), block: bound(block) } as unknown as SyncStore
   const limiter = createLimiter({ name: 'a', limit, store, onFailure: 'open' })
   const answers = Array.from({ length: 5 }, () => limiter.tryAcquire('key'))
@@ -204,7 +204,7 @@ it('a synchronous store may leave decideOne out', () => {
 
 it('a synchronous store without decideOne that returns promises is told so, and its rejections end nothing', () => {
   const refuse = () => Promise.reject(new Error('away'))
-  const methods = { decide: refuse, charge: refuse, giveBack: refuse, reset: refuse, block: refuse }
+  const methods = { decide: refuse, charge: refuse, refund: refuse, reset: refuse, block: refuse }
   const store = { synchronous: true, ...methods } as unknown as SyncStore
   const limiter = createLimiter({ name: 'a', limit, store })
   expect(() => limiter.tryAcquire('key')).toThrow('because the store says that it is synchronous')
@@ -212,5 +212,5 @@ it('a synchronous store without decideOne that returns promises is told so, and 
 
 it('a store that lacks methods is a mistake that shows at once', () => {
   const store = { decide: async () => ({}), reset: async () => {} } as never
-  expect(() => createLimiter({ name: 'a', limit, store })).toThrow('it lacks charge, giveBack, block')
+  expect(() => createLimiter({ name: 'a', limit, store })).toThrow('it lacks charge, refund, block')
 })

@@ -34,7 +34,7 @@ const limits: fc.Arbitrary<Limit> = fc.oneof(
   { weight: 1, arbitrary: quota.map((capacity) => leakyBucket({ capacity, drain: '1/s' })) },
 )
 
-const DEEDS = ['decide', 'decide', 'decide', 'decide', 'decideOne', 'giveBack', 'charge', 'peek', 'reset'] as const
+const DEEDS = ['decide', 'decide', 'decide', 'decide', 'decideOne', 'refund', 'charge', 'peek', 'reset'] as const
 
 const SEED = [1, 2] as const
 
@@ -156,7 +156,7 @@ describe('keys that share a state', () => {
     clock.advance(1_000)
     store.decideOne('filler', FILLER, 'filler', 1)
     expect(store.decideOne('api', limit, SECOND, 1).allowed).toBe(true)
-    store.giveBack({ name: 'api', limit, key: FIRST, cost: 1 }, { atUs: takenUs[0], cost: 1, delayMs: 0 })
+    store.refund({ name: 'api', limit, key: FIRST, cost: 1 }, { atUs: takenUs[0], cost: 1, delayMs: 0 })
     expect(store.decideOne('api', limit, SECOND, 1).allowed).toBe(false)
   })
 
@@ -200,7 +200,7 @@ class Play {
       this.#see([first], { allowed: decision.allowed, decisions: [decision], takenUs: [this.#nowUs] })
     } else if (deed === 'charge') this.store.charge(first)
     else if (deed === 'peek') this.store.decide(demands.map((demand) => ({ ...demand, cost: 0 })))
-    else if (deed === 'giveBack') this.#giveBack()
+    else if (deed === 'refund') this.#refund()
     else this.#reset(first)
   }
 
@@ -223,12 +223,12 @@ class Play {
   }
 
   /** The oldest that is held. */
-  #giveBack(): void {
+  #refund(): void {
     const taken = this.#held.shift()
     if (taken === undefined) return
     const { demand, admission, atUs, delayMs } = taken
-    this.store.giveBack(demand, { cost: demand.cost, delayMs, atUs })
-    this.#of(demand).giveBack(this.#nowUs, admission, demand.cost)
+    this.store.refund(demand, { cost: demand.cost, delayMs, atUs })
+    this.#of(demand).refund(this.#nowUs, admission, demand.cost)
   }
 
   #reset({ name, key }: Demand): void {

@@ -47,7 +47,7 @@ export class UnitsInForce {
     return admission
   }
 
-  giveBack(nowUs: number, admission: Admission, units: number): void {
+  refund(nowUs: number, admission: Admission, units: number): void {
     admission.units -= units
     this.#usedMillionths = Math.max(0, this.#usedAt(nowUs) - units * 1e6)
     this.#usedAtUs = nowUs

@@ -1,4 +1,4 @@
-import { checkSignal } from '../../waiting/patience.js'
+import { checkSignal } from '../../checks/check-value.js'
 import { copyOf } from './copy-of-body.js'
 
 /** What the global `fetch` is called with. */

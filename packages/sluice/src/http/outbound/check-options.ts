@@ -1,8 +1,7 @@
-import { systemClock } from '../../clock.js'
+import { checkOptions } from '../../checks/check-options.js'
+import { checkClock, systemClock } from '../../clock.js'
 import { invalidType, invalidValue } from '../../errors.js'
 import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
-import { checkNames } from '../../limits/options.js'
-import { checkClock } from '../../stores/index.js'
 import { hostOf } from './host-of.js'
 import { jitterOf } from './jitter-of.js'
 import type { BudgetOptions } from './retry-budget.js'
@@ -20,7 +19,7 @@ const FUNCTIONS = ['keyOf', 'fetch', 'random']
 
 /** Checks all options, and makes the shapers. */
 export function checkShapedFetchOptions(options: unknown): CheckedOptions {
-  const given = checkNames('shapedFetch', options, [...SHAPER_OPTIONS, 'shaper', ...CALL], HABITS)
+  const given = checkOptions('shapedFetch', options, [...SHAPER_OPTIONS, 'shaper', ...CALL], HABITS)
   for (const name of FUNCTIONS) {
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw invalidType(name, 'a function', given[name])
@@ -56,7 +55,7 @@ function checkRetries(value: unknown): number {
 }
 
 function checkBudget(value: unknown): Required<BudgetOptions> {
-  const given = value === undefined ? {} : checkNames('budget', value, ['ratio', 'least'])
+  const given = value === undefined ? {} : checkOptions('budget', value, ['ratio', 'least'])
   return { ratio: checkShare('budget.ratio', given.ratio, 0.1), least: checkShare('budget.least', given.least, 10) }
 }
 

@@ -1,7 +1,7 @@
+import { checkOptions } from '../../checks/check-options.js'
+import { checkKey } from '../../checks/check-value.js'
 import { ClosedError, invalidValue } from '../../errors.js'
-import { checkNames } from '../../limits/options.js'
 import type { CloseOptions, Shaper } from '../../shaper/index.js'
-import { checkKey } from '../../stores/index.js'
 import { atOnce } from '../guard-options.js'
 import { askedWaitMs } from './asked-wait.js'
 import { type Call, type FetchArguments, readCall } from './call.js'
@@ -71,7 +71,7 @@ export class Outbound {
   }
 
   async close(options: CloseOptions = {}): Promise<void> {
-    const { waiting = 'leave' } = checkNames('close', options, ['waiting'])
+    const { waiting = 'leave' } = checkOptions('close', options, ['waiting'])
     if (waiting !== 'leave' && waiting !== 'reject') throw invalidValue('waiting', "'leave' or 'reject'", waiting)
     this.#isClosed = true
     if (waiting === 'reject')

@@ -1,8 +1,9 @@
+import { checkOptions } from '../../checks/check-options.js'
+import { checkKey } from '../../checks/check-value.js'
 import { invalidType, invalidValue, naming, shown } from '../../errors.js'
 import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
-import { checkNames } from '../../limits/options.js'
 import { createShaper, type Shaper, type SharedShaperOptions } from '../../shaper/index.js'
-import { type AsyncStore, checkKey } from '../../stores/index.js'
+import type { AsyncStore } from '../../stores/index.js'
 import { withoutLastDot } from './host-of.js'
 import type { FetchHostOptions, FetchRateOptions } from './shaped-fetch-options.js'
 
@@ -45,7 +46,7 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
     if (byHost.has(host))
       throw invalidValue('hosts', 'of hosts that are there once, with or without a last dot', written)
     naming(`hosts[${shown(written)}]`, () => {
-      const own = checkNames('it', numbers, ['drain', 'capacity'], DRAIN_HABITS) as FetchHostOptions
+      const own = checkOptions('it', numbers, ['drain', 'capacity'], DRAIN_HABITS) as FetchHostOptions
       const shaper = make(`${name}/${host}`, { drain: own.drain ?? drain, capacity: own.capacity ?? capacity })
       byHost.set(host, shaper)
     })

@@ -1,8 +1,6 @@
+import { checkOptions } from '../../checks/check-options.js'
+import { checkCost, checkKey, checkMaxWaitMs, checkSignal, isSignal } from '../../checks/check-value.js'
 import { invalidType } from '../../errors.js'
-import { checkCost } from '../../limits/index.js'
-import { checkNames } from '../../limits/options.js'
-import { checkKey } from '../../stores/index.js'
-import { checkMaxWaitMs, checkSignal, isSignal } from '../../waiting/patience.js'
 import type { AcquireOptions } from '../limiter.js'
 import type { Patience } from './line.js'
 
@@ -15,7 +13,7 @@ export function checkAcquire(key: string, options: AcquireOptions | undefined): 
   // The usual mistakes are acquire(key, 3) and acquire(key, signal).
   if (typeof options !== 'object' || options === null || Array.isArray(options) || isSignal(options))
     throw invalidType('options', 'an object such as { cost: 3, signal }', options)
-  checkNames('acquire', options, NAMES)
+  checkOptions('acquire', options, NAMES)
   const { cost = 1, signal, maxWaitMs = Infinity } = options
   checkCost(cost)
   checkSignal(signal)

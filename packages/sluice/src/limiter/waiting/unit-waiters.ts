@@ -15,7 +15,7 @@ export function unitWaiters(
     clock: store.clock ?? systemClock,
     isShared: store.synchronous !== true,
     take: (key, cost) => store.decide([demand(key, cost)]),
-    giveBack: (key, cost, answer) => settling(store, demand(key, cost), answer)(0),
+    refund: (key, cost, answer) => settling(store, demand(key, cost), answer)(0),
   })
 }
 

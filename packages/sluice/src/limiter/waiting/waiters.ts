@@ -16,7 +16,7 @@ export interface Source<A extends Answer> {
   readonly isShared: boolean
   take(key: string, cost: number): Awaitable<A>
   /** Gives all back that an answer took. */
-  giveBack(key: string, cost: number, answer: A): Awaitable<unknown>
+  refund(key: string, cost: number, answer: A): Awaitable<unknown>
 }
 
 /** The most that a source is asked for at a time for one key: what mostly leaves in one call of Redis. */
@@ -162,7 +162,7 @@ export class Waiters<A extends Answer> {
     this.#agenda.catchUp()
     const { first } = line
     if (first?.cost !== line.askedCost) {
-      this.#giveBack(line.key, line.askedCost, answer)
+      this.#refund(line.key, line.askedCost, answer)
     } else if (delayMs <= 0) {
       this.#leave(first)
       first.resolve(answer)
@@ -175,7 +175,7 @@ export class Waiters<A extends Answer> {
     const atMs = this.#clock.now() + delayMs
     if (atMs > waiter.deadlineMs) {
       this.#fail(waiter, tooLongError(waiter, delayMs))
-      this.#giveBack(waiter.line.key, waiter.cost, answer)
+      this.#refund(waiter.line.key, waiter.cost, answer)
       return
     }
     waiter.line.remove(waiter)
@@ -242,7 +242,7 @@ export class Waiters<A extends Answer> {
     const { line, slot } = waiter
     const wasFirst = line.first === waiter
     this.#fail(waiter, reason)
-    if (slot !== undefined) this.#giveBack(line.key, waiter.cost, slot)
+    if (slot !== undefined) this.#refund(line.key, waiter.cost, slot)
     else if (wasFirst && line.underway === 0) this.#firstHasLeft(line)
   }
 
@@ -270,10 +270,10 @@ export class Waiters<A extends Answer> {
     if (waiter.signal !== undefined) this.#signals.unwatch(waiter.signal, waiter)
   }
 
-  #giveBack(key: string, cost: number, answer: A): void {
+  #refund(key: string, cost: number, answer: A): void {
     // Who waited has been told already, so nobody is left to be told that it failed: the units stay taken.
     try {
-      const given = this.#source.giveBack(key, cost, answer)
+      const given = this.#source.refund(key, cost, answer)
       if (isPromiseLike(given))
         given.then(
           () => this.wake(key),

@@ -1,5 +1,5 @@
+import { nearest } from '../../checks/nearest.js'
 import { InvalidTypeError, InvalidValueError, type PolicyProblem, shown } from '../../errors.js'
-import { nearest } from '../../limits/options.js'
 
 export type Path = PolicyProblem['path']
 

@@ -1,6 +1,6 @@
 import { type Block, parseBlock } from '../../addresses/index.js'
+import { nearest } from '../../checks/nearest.js'
 import { shown } from '../../errors.js'
-import { nearest } from '../../limits/options.js'
 import { kindOf } from '../matching/facts.js'
 import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js'
 import { PathTest } from '../matching/path-test.js'

@@ -1,6 +1,6 @@
+import { nearest } from '../../checks/nearest.js'
 import { InvalidTypeError, InvalidValueError, shown } from '../../errors.js'
 import { ALGORITHMS, type Limit, parseLimit } from '../../limits/index.js'
-import { nearest } from '../../limits/options.js'
 import type { Path, Problems } from './problems.js'
 
 const MOST_LIMITS = 8

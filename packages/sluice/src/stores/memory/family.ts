@@ -96,7 +96,7 @@ export class Family {
     for (const peer of this.#peersOf(space)) if (peer !== space) peer.takeToo(high, low, nowUs, cost, quota)
   }
 
-  giveBackElsewhere(
+  refundElsewhere(
     space: Space,
     high: number,
     low: number,
@@ -104,7 +104,7 @@ export class Family {
     units: number,
     taken: Taken | undefined,
   ): void {
-    for (const peer of this.#peersOf(space)) if (peer !== space) peer.giveBackToo(high, low, nowUs, units, taken)
+    for (const peer of this.#peersOf(space)) if (peer !== space) peer.refundToo(high, low, nowUs, units, taken)
   }
 
   /** How many words more the other views of a key need to hold `cost` more, taken by a limit of such a quota. */

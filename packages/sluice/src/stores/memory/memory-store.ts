@@ -307,7 +307,7 @@ export class MemoryStore implements SyncStore {
     return this.#describe(place, high, low, nowUs, 0, this.#allows(place, high, low, nowUs, 0))
   }
 
-  giveBack({ name, limit, key, cost }: Demand, taken: Taken | undefined): Decision {
+  refund({ name, limit, key, cost }: Demand, taken: Taken | undefined): Decision {
     const nowUs = this.#begin()
     this.#resolve(name, limit)
     const high = this.#hash.of(key)
@@ -315,8 +315,8 @@ export class MemoryStore implements SyncStore {
     const place = this.#openOne(high, low, nowUs)
     const { words, at } = this.#space
     if (place === OWN || (place === SHARED && isInShared(limit, taken)))
-      this.#arithmetic.giveBack(words, at, nowUs, cost, taken)
-    if (this.#family.hasViews) this.#family.giveBackElsewhere(this.#ownSpace, high, low, nowUs, cost, taken)
+      this.#arithmetic.refund(words, at, nowUs, cost, taken)
+    if (this.#family.hasViews) this.#family.refundElsewhere(this.#ownSpace, high, low, nowUs, cost, taken)
     return this.#describe(place, high, low, nowUs, 0, this.#allows(place, high, low, nowUs, 0))
   }
 

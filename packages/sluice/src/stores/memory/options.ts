@@ -1,6 +1,7 @@
-import type { Clock } from '../../clock.js'
-import { invalidType, invalidValue } from '../../errors.js'
-import { checkNames, checkUnits } from '../../limits/options.js'
+import { checkOptions } from '../../checks/check-options.js'
+import { checkUnits, checkValue } from '../../checks/check-value.js'
+import { type Clock, checkClock } from '../../clock.js'
+import { invalidType } from '../../errors.js'
 
 /** Options of a memory store. */
 export interface MemoryStoreOptions {
@@ -26,10 +27,10 @@ const MOST_KEYS = 2 ** 30
 
 /** The options, each checked, with what they are when absent. */
 export function checkMemoryStoreOptions(options: MemoryStoreOptions) {
-  const given = checkNames('memoryStore', options, ['maxKeys', 'onFull', 'clock', 'maxLogTimestamps', 'seed'])
+  const given = checkOptions('memoryStore', options, ['maxKeys', 'onFull', 'clock', 'maxLogTimestamps', 'seed'])
   return {
     maxKeys: given.maxKeys === undefined ? 2 ** 24 : checkUnits('maxKeys', given.maxKeys, MOST_KEYS),
-    onFull: checkOnFull(given.onFull),
+    onFull: checkValue('onFull', given.onFull === undefined ? 'share' : given.onFull, ['share', 'deny']),
     clock: checkClock(given.clock),
     maxLogTimestamps:
       given.maxLogTimestamps === undefined
@@ -37,22 +38,6 @@ export function checkMemoryStoreOptions(options: MemoryStoreOptions) {
         : checkUnits('maxLogTimestamps', given.maxLogTimestamps, MOST_KEYS),
     seed: checkSeed(given.seed),
   }
-}
-
-/** A clock, or nothing. */
-export function checkClock(value: unknown): Clock | undefined {
-  if (value === undefined) return undefined
-  if (typeof value !== 'object' || value === null || typeof (value as Clock).now !== 'function')
-    throw invalidType('clock', 'an object with a method now() that returns epoch milliseconds', value)
-  const { alarm } = value as Clock
-  if (alarm !== undefined && typeof alarm !== 'function') throw invalidType('clock.alarm', 'a function', alarm)
-  return value as Clock
-}
-
-function checkOnFull(value: unknown): 'share' | 'deny' {
-  if (value === undefined) return 'share'
-  if (value === 'share' || value === 'deny') return value
-  throw invalidValue('onFull', "'share' or 'deny'", value)
 }
 
 function checkSeed(value: unknown): readonly [number, number] {

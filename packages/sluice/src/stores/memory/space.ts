@@ -150,8 +150,8 @@ export class Space implements TableOwner {
     if (quota > this.#widest.quota) this.#widest = withQuota(this.#widest, quota)
   }
 
-  giveBackToo(high: number, low: number, nowUs: number, units: number, taken: Taken | undefined): void {
-    if (this.find(high, low)) this.#widest.giveBack(this.words, this.at, nowUs, units, taken)
+  refundToo(high: number, low: number, nowUs: number, units: number, taken: Taken | undefined): void {
+    if (this.find(high, low)) this.#widest.refund(this.words, this.at, nowUs, units, taken)
   }
 
   /** How many words more than it has the opened state needs to hold `cost` more. */

@@ -15,7 +15,7 @@ export interface Part {
 export async function decideAcrossSlots(
   parts: readonly Part[],
   decide: (demands: readonly Demand[]) => Promise<Answer>,
-  giveBack: (demands: readonly Demand[], answer: Answer) => Promise<Answer>,
+  refund: (demands: readonly Demand[], answer: Answer) => Promise<Answer>,
   deadlineMs: number,
 ): Promise<Answer> {
   const endsMs = performance.now() + deadlineMs
@@ -26,7 +26,7 @@ export async function decideAcrossSlots(
     : await Promise.all(
         answers.map((answer, i) =>
           answer.allowed
-            ? before(endsMs, giveBack(parts[i].demands, answer), () => undone(parts[i].demands, answer))
+            ? before(endsMs, refund(parts[i].demands, answer), () => undone(parts[i].demands, answer))
             : answer,
         ),
       )

@@ -52,7 +52,7 @@ export class Batch {
     this.#step(`3,${this.#placeOf(limit)},${cost}`)
   }
 
-  giveBack(
+  refund(
     key: string,
     limit: Limit,
     units: number,

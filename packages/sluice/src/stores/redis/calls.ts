@@ -141,7 +141,7 @@ export class Charge extends Change {
   }
 }
 
-export class GiveBack extends Change {
+export class Refund extends Change {
   override readonly isUrgent = true
   readonly #taken: Taken | undefined
   readonly #isUndo: boolean
@@ -162,11 +162,11 @@ export class GiveBack extends Change {
   }
 
   addTo(batch: Batch): void {
-    batch.giveBack(this.key, this.demand.limit, this.demand.cost, this.#taken, this.#isUndo)
+    batch.refund(this.key, this.demand.limit, this.demand.cost, this.#taken, this.#isUndo)
   }
 
   fail(reason: FailureReason, error: unknown): void {
-    this.resolve(this.failures.giveBack(this.demand, this.#taken, reason, error))
+    this.resolve(this.failures.refund(this.demand, this.#taken, reason, error))
   }
 }
 

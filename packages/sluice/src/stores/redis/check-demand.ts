@@ -1,5 +1,5 @@
-import { arithmeticOf, checkCost } from '../../limits/index.js'
-import { checkKey } from '../key.js'
+import { checkCost, checkKey } from '../../checks/check-value.js'
+import { arithmeticOf } from '../../limits/index.js'
 import { checkOnFailure } from '../on-failure.js'
 import type { Demand } from '../store.js'
 

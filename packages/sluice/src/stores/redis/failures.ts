@@ -25,9 +25,9 @@ export class Failures {
     return this.#fallback.charge(demand)
   }
 
-  giveBack(demand: Demand, taken: Taken | undefined, reason: FailureReason, error: unknown): Decision {
+  refund(demand: Demand, taken: Taken | undefined, reason: FailureReason, error: unknown): Decision {
     this.#count(reason, error)
-    return this.#fallback.giveBack(demand, taken)
+    return this.#fallback.refund(demand, taken)
   }
 
   /** For what nobody else can do: the error to reject with. */

@@ -1,5 +1,6 @@
+import { checkOptions } from '../../checks/check-options.js'
+import { checkUnits } from '../../checks/check-value.js'
 import { invalidType, invalidValue } from '../../errors.js'
-import { checkNames, checkUnits } from '../../limits/options.js'
 import { checkLocalOptions, checkOnFailure, type OnFailure } from '../on-failure.js'
 
 /** Options of a Redis store. */
@@ -27,7 +28,7 @@ export interface RedisStoreOptions {
 
 /** The options, each checked, with what they are when absent. */
 export function checkRedisStoreOptions(options: RedisStoreOptions): Required<RedisStoreOptions> {
-  const given = checkNames('redisStore', options, [
+  const given = checkOptions('redisStore', options, [
     'prefix',
     'deadlineMs',
     'onFailure',

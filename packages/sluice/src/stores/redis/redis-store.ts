@@ -1,13 +1,12 @@
+import { checkKey, checkUnits } from '../../checks/check-value.js'
 import type { Clock } from '../../clock.js'
 import { LONGEST_DURATION_US } from '../../limits/duration.js'
 import type { Decision, Taken } from '../../limits/index.js'
-import { checkUnits } from '../../limits/options.js'
 import { Fallback } from '../fallback.js'
-import { checkKey } from '../key.js'
 import type { OnFailure } from '../on-failure.js'
 import type { Answer, AsyncStore, Demand, NamedLimit } from '../store.js'
 import { decideAcrossSlots, type Part } from './across-slots.js'
-import { Charge, DecideGroup, DecideOne, GiveBack, ResetOrBlock } from './calls.js'
+import { Charge, DecideGroup, DecideOne, Refund, ResetOrBlock } from './calls.js'
 import { checkDemand } from './check-demand.js'
 import type { ScriptRunner } from './clients/runner.js'
 import { type RedisClient, runnerOf } from './clients/runner-of.js'
@@ -131,11 +130,11 @@ export class RedisStore implements AsyncStore {
     })
   }
 
-  async giveBack(demand: Demand, taken: Taken | undefined): Promise<Decision> {
+  async refund(demand: Demand, taken: Taken | undefined): Promise<Decision> {
     checkDemand(demand)
     // What was not taken from Redis, or perhaps not, is not given back to it.
-    if (taken?.degraded === 'local') return this.#fallback.giveBack(demand, taken)
-    return this.#giveBack(taken?.degraded === undefined ? demand : { ...demand, cost: 0 }, taken, false)
+    if (taken?.degraded === 'local') return this.#fallback.refund(demand, taken)
+    return this.#refund(taken?.degraded === undefined ? demand : { ...demand, cost: 0 }, taken, false)
   }
 
   /** Rejects with a `StoreUnavailableError` if Redis does not answer. */
@@ -188,11 +187,11 @@ export class RedisStore implements AsyncStore {
     })
   }
 
-  #giveBack(demand: Demand, taken: Taken | undefined, isUndo: boolean): Promise<Decision> {
+  #refund(demand: Demand, taken: Taken | undefined, isUndo: boolean): Promise<Decision> {
     this.#calls++
     const slot = this.#slotOf(demand.key)
     return new Promise((resolve) => {
-      this.#link.ask(new GiveBack(slot, this.#keyOf(demand), demand, taken, isUndo, resolve, this.#failures))
+      this.#link.ask(new Refund(slot, this.#keyOf(demand), demand, taken, isUndo, resolve, this.#failures))
     })
   }
 
@@ -211,7 +210,7 @@ export class RedisStore implements AsyncStore {
       const { delayMs, degraded } = answer.decisions[i]
       const taken = { atUs: answer.takenUs[i], cost, delayMs, degraded }
       const all = { ...demand, cost }
-      given.set(keys[i], degraded === undefined ? this.#giveBack(all, taken, true) : this.giveBack(all, taken))
+      given.set(keys[i], degraded === undefined ? this.#refund(all, taken, true) : this.refund(all, taken))
     }
     const decisions = await Promise.all(keys.map((key) => given.get(key) as Decision | Promise<Decision>))
     return { ...answer, decisions }

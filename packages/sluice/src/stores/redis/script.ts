@@ -202,7 +202,7 @@ if state.isBeyondCount then return addToDebt(state, limit, cost) end
 if now > state.sinceUs or (state.level == limit[4] * limit[2] and state.excess == 0) then state.sinceUs = now end
 state.level = max(state.level - cost * limit[2], -LARGEST_LEVEL)
 end
-local function giveBack(state, limit, units)
+local function refund(state, limit, units)
 if state.isAbove then return false end
 if state.isBeyondCount then
 addToDebt(state, limit, -units)
@@ -231,7 +231,7 @@ local function block(key, untilUs)
 return writeBlock(key, untilUs, length)
 end
 return {
-open = open, fits = fits, take = take, giveBack = giveBack, save = save,
+open = open, fits = fits, take = take, refund = refund, save = save,
 aheadUs = aheadUs, report = report, block = block,
 }
 end
@@ -287,16 +287,16 @@ for _, view in ipairs(state.views) do
 window.takeFrom(view, cost, view == state.own and limit[4] or NO_QUOTA)
 end
 end
-local function giveBack(state, _, units, atUs)
+local function refund(state, _, units, atUs)
 local given = false
-for _, view in ipairs(state.views) do given = window.giveBackTo(view, units, atUs) or given end
+for _, view in ipairs(state.views) do given = window.refundTo(view, units, atUs) or given end
 return given
 end
 local function block(key, untilUs)
 return writeBlock(key, untilUs, window.length)
 end
 return {
-open = open, fits = window.fits, take = take, giveBack = giveBack, save = save, report = window.report, block = block,
+open = open, fits = window.fits, take = take, refund = refund, save = save, report = window.report, block = block,
 }
 end
 local log = function(...)
@@ -417,7 +417,7 @@ call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
 state.entries = last + #added / ENTRY
 state.bytes = HEADER + ENTRY * state.entries
 end
-local function giveBack(state, limit, units, atUs)
+local function refund(state, limit, units, atUs)
 local last = atUs and firstAfter(state, atUs) or state.entries
 local gone = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
 local endUnits = unitsBefore(state, last)
@@ -459,7 +459,7 @@ call('PEXPIRE', key, ttlMs(max(state.wholeUs, untilUs)))
 end
 return true
 end
-return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
+return { open = open, fits = fits, take = take, refund = refund, save = save, report = report, block = block }
 end
 local ALGORITHMS = {
 function()
@@ -501,19 +501,19 @@ kept = function(level, limit, full) return (full - level) / limit[2] end,
 debt = function(queue, units) return min(queue + units, 1e15) end,
 toGoUs = function(queue, _, unitUs, rounding) return ceil(queue * unitUs * (1 + rounding)) end,
 })
-local giveBackUnits = arithmetic.giveBack
+local refundUnits = arithmetic.refund
 local function endsAt(state, limit, queue, slot, atUs, delayMs)
 local baseUs = max(now, state.sinceUs)
 local slotEnd = (atUs - baseUs + delayMs * 1000) * limit[3] + slot
 return math.abs(slotEnd - queue) * 2 < limit[2]
 end
-function arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo)
+function arithmetic.refund(state, limit, units, atUs, cost, delayMs, isUndo)
 local queue = limit[4] * limit[2] - state.level
 local lastCost = atUs and cost or state.lastCost
 local slot = lastCost * limit[2]
 if (queue <= slot and not isUndo) or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
 local given = min(units, lastCost)
-giveBackUnits(state, limit, given)
+refundUnits(state, limit, given)
 state.lastCost = lastCost - given
 return true
 end
@@ -571,7 +571,7 @@ local taken = used(view)
 view.markUs = view.first == 1 and startUs(view) or laterUs(view)
 view.count = min(taken + cost, quota + LARGEST_DEBT)
 end
-local function giveBackTo(view, units, atUs)
+local function refundTo(view, units, atUs)
 if atUs and atUs < startUs(view) then return false end
 view.count = max(0, used(view) - units)
 return true
@@ -582,7 +582,7 @@ put(state.own.count)
 end
 return views({
 length = length, parse = parse, packed = packed, fresh = fresh, adopted = adopted, isWhole = isWhole,
-wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, giveBackTo = giveBackTo, report = report,
+wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, refundTo = refundTo, report = report,
 })
 end,function()
 local LARGEST_DEBT = 1e15
@@ -722,7 +722,7 @@ view.latestUs = us
 local at = place(view, slice)
 view.counts[at] = min(view.counts[at] + cost, quota + LARGEST_DEBT)
 end
-local function giveBackTo(view, units, atUs)
+local function refundTo(view, units, atUs)
 local newest = atUs and sliceAt(view, atUs) or newestSlice(view)
 local oldest = sliceAt(view, laterUs(view)) - view.slices
 if atUs then oldest = max(oldest, newest) end
@@ -746,7 +746,7 @@ for i = 1, view.slices + 1 do put(view.counts[i]) end
 end
 return views({
 length = length, parse = parse, packed = packed, fresh = fresh, adopted = adopted, isWhole = isWhole,
-wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, giveBackTo = giveBackTo, report = report,
+wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, refundTo = refundTo, report = report,
 })
 end,log,log
 }
@@ -840,11 +840,11 @@ arithmetic.save(key, state, limit)
 end
 describe(arithmetic, state, limit, 0)
 end
-local function giveBack(key, limit, units, atUs, cost, delayMs, isUndo)
+local function refund(key, limit, units, atUs, cost, delayMs, isUndo)
 local arithmetic = arithmeticOf(limit)
 local state = arithmetic.open(key, limit, units == 0)
 local isGiven = state and state.stored and units > 0
-if isGiven and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo) then
+if isGiven and arithmetic.refund(state, limit, units, atUs, cost, delayMs, isUndo) then
 arithmetic.save(key, state, limit)
 end
 describe(arithmetic, state, limit, 0)
@@ -925,7 +925,7 @@ put(version)
 end
 return { changes = changes, set = set }
 end
-return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
+return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
 end)()
 end
 if step == 1 then
@@ -944,10 +944,10 @@ general.charge(KEYS[keyAt + 1], limit, cost)
 keyAt, at = keyAt + 1, at + 3
 elseif step == 4 then
 if count > 0 then
-general.giveBack(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6], count == 2)
+general.refund(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6], count == 2)
 at = at + 7
 else
-general.giveBack(KEYS[keyAt + 1], limit, cost)
+general.refund(KEYS[keyAt + 1], limit, cost)
 at = at + 4
 end
 keyAt = keyAt + 1

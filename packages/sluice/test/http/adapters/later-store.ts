@@ -3,7 +3,7 @@ import { type AsyncStore, memoryStore } from 'sluice'
 /** A memory store that answers a turn of the event loop later. */
 export function laterStore(): AsyncStore {
   const store = memoryStore()
-  const later = (name: 'decide' | 'charge' | 'giveBack' | 'reset' | 'block') =>
+  const later = (name: 'decide' | 'charge' | 'refund' | 'reset' | 'block') =>
     (async (...given: never[]) => {
       await new Promise((resolve) => setImmediate(resolve))
       return Reflect.apply(store[name], store, given)
@@ -11,7 +11,7 @@ export function laterStore(): AsyncStore {
   return {
     decide: later('decide'),
     charge: later('charge'),
-    giveBack: later('giveBack'),
+    refund: later('refund'),
     reset: later('reset'),
     block: later('block'),
   }

@@ -84,7 +84,7 @@ export function waitingStore() {
     open = resolve
   })
   let asked = 0
-  const later = (name: 'decide' | 'charge' | 'giveBack' | 'reset' | 'block') =>
+  const later = (name: 'decide' | 'charge' | 'refund' | 'reset' | 'block') =>
     (async (...given: never[]) => {
       asked++
       await opened
@@ -93,7 +93,7 @@ export function waitingStore() {
   const waiting: AsyncStore = {
     decide: later('decide'),
     charge: later('charge'),
-    giveBack: later('giveBack'),
+    refund: later('refund'),
     reset: later('reset'),
     block: later('block'),
   }

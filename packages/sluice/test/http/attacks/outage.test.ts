@@ -88,7 +88,7 @@ describe.each(['closed', 'silent'] as const)('a Redis that is %s', (how) => {
 describe('a store of somebody else that fails', () => {
   const failing = (decide: () => Promise<never>, told: Partial<AsyncStore> = {}): AsyncStore => {
     const { store } = waitingStore()
-    return { ...store, decide, giveBack: decide, charge: decide, ...told }
+    return { ...store, decide, refund: decide, charge: decide, ...told }
   }
   const failures: [how: string, decide: () => Promise<never>][] = [
     ['rejects', () => Promise.reject(new Error('no store'))],

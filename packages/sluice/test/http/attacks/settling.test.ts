@@ -105,7 +105,7 @@ it('a store that fails when a request is settled is a warning', async () => {
   const [stray, warnings] = [strayErrors(), processWarnings()]
   const fail = () => Promise.reject(new Error('no store'))
   for (const cost of [0, 5]) {
-    const store = { ...laterStore(), charge: fail, giveBack: fail }
+    const store = { ...laterStore(), charge: fail, refund: fail }
     const app = await limitedServer({ limit, store, name: 'failing', cost: 1, settle: () => cost })
     expect(await statusOf(app)).toBe(200)
     await expect.poll(() => warnings).toHaveLength(1)

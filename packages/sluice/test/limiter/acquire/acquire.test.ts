@@ -99,19 +99,16 @@ describe('acquire', () => {
   it.each([
     ['refund', (limiter) => limiter.refund('user', { cost: 2 })],
     ['reset', (limiter) => limiter.reset('user')],
-  ] satisfies [string, (limiter: ReturnType<typeof createLimiter>) => void][])(
-    'is woken by %s',
-    async (_, giveBack) => {
-      const { clock, limiter, outcomes } = waitingRoom(bucket)
-      limiter.tryAcquire('user', { cost: 10 })
-      outcomes.watch('a', limiter.acquire('user'))
-      outcomes.watch('b', limiter.acquire('user'))
-      giveBack(limiter)
-      await settled()
-      expect(outcomes.admitted).toEqual(['a', 'b'])
-      expect(clock.nextAlarmMs).toBeUndefined()
-    },
-  )
+  ] satisfies [string, (limiter: ReturnType<typeof createLimiter>) => void][])('is woken by %s', async (_, refund) => {
+    const { clock, limiter, outcomes } = waitingRoom(bucket)
+    limiter.tryAcquire('user', { cost: 10 })
+    outcomes.watch('a', limiter.acquire('user'))
+    outcomes.watch('b', limiter.acquire('user'))
+    refund(limiter)
+    await settled()
+    expect(outcomes.admitted).toEqual(['a', 'b'])
+    expect(clock.nextAlarmMs).toBeUndefined()
+  })
 
   it('is woken by a reservation that settles or is cancelled', async () => {
     const { limiter, outcomes } = waitingRoom(bucket)

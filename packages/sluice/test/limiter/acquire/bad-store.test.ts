@@ -18,7 +18,7 @@ function brokenStore(clock: ManualClock, broken: Partial<AsyncStore>) {
   const store: AsyncStore = {
     clock,
     decide: pick('decide', async (demands) => memory.decide(demands)),
-    giveBack: pick('giveBack', async (demand, taken) => memory.giveBack(demand, taken)),
+    refund: pick('refund', async (demand, taken) => memory.refund(demand, taken)),
     charge: async (demand) => memory.charge(demand),
     reset: async (name, key) => memory.reset(name, key),
     block: async (name, key, durationUs) => memory.block(name, key, durationUs),
@@ -49,11 +49,11 @@ describe('acquire on a store that is broken for a moment', () => {
       const throwing = () => {
         throw new Error('not connected')
       }
-      const { store, state } = brokenStore(clock, { giveBack: throwing })
+      const { store, state } = brokenStore(clock, { refund: throwing })
       const memory = memoryStore({ clock })
-      const giveBack = memory.giveBack.bind(memory)
+      const refund = memory.refund.bind(memory)
       if (kind === 'a store that answers at once')
-        memory.giveBack = (...given) => (state.isBroken ? throwing() : giveBack(...given))
+        memory.refund = (...given) => (state.isBroken ? throwing() : refund(...given))
       const limit = leakyBucket({ capacity: 10, drain: '1/s' })
       const limiter = createLimiter({
         name: 'a',

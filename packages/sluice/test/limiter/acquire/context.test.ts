@@ -15,7 +15,7 @@ it('whoever waited goes on in its own context, and nobody else is given that of 
     },
     decideOne: (...given) => inner.decideOne(...given),
     charge: (demand) => inner.charge(demand),
-    giveBack: (demand, taken) => inner.giveBack(demand, taken),
+    refund: (demand, taken) => inner.refund(demand, taken),
     reset: (name, key) => inner.reset(name, key),
     block: (name, key, durationUs) => inner.block(name, key, durationUs),
   }

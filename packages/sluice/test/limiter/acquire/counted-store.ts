@@ -14,7 +14,7 @@ export function countedStore(clock: ManualClock): { readonly store: SyncStore; r
     },
     decideOne: (...asked) => inner.decideOne(...asked),
     charge: (demand) => inner.charge(demand),
-    giveBack: (demand, taken) => inner.giveBack(demand, taken),
+    refund: (demand, taken) => inner.refund(demand, taken),
     reset: (name, key) => inner.reset(name, key),
     block: (name, key, durationUs) => inner.block(name, key, durationUs),
   }
@@ -59,7 +59,7 @@ export class LateStore implements AsyncStore {
     })
   }
   charge: AsyncStore['charge'] = async (demand) => this.memory.charge(demand)
-  giveBack: AsyncStore['giveBack'] = async (demand, taken) => this.memory.giveBack(demand, taken)
+  refund: AsyncStore['refund'] = async (demand, taken) => this.memory.refund(demand, taken)
   reset: AsyncStore['reset'] = async (name, key) => this.memory.reset(name, key)
   block: AsyncStore['block'] = async (name, key, durationUs) => this.memory.block(name, key, durationUs)
 }

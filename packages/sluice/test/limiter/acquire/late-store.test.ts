@@ -126,9 +126,9 @@ describe('acquire on a store that answers later', () => {
     const arrived = new Promise<void>((resolve) => {
       arrive = resolve
     })
-    store.giveBack = async (demand, taken) => {
+    store.refund = async (demand, taken) => {
       await arrived
-      return store.memory.giveBack(demand, taken)
+      return store.memory.refund(demand, taken)
     }
     const controller = new AbortController()
     outcomes.watch('large', limiter.acquire('user', { cost: 8, signal: controller.signal }))

@@ -84,7 +84,7 @@ describe('what a request takes', () => {
 
   it.each(['check', 'charge', 'refund', 'reserve', 'explain'] as const)('is the only option of %s', async (method) => {
     const asked = () => Promise.reject(new Error('asked'))
-    const store: AsyncStore = { decide: asked, charge: asked, giveBack: asked, reset: asked, block: asked }
+    const store: AsyncStore = { decide: asked, charge: asked, refund: asked, reset: asked, block: asked }
     const apart = createPolicy({ name: 'apart', levels: [{ name: 'all', limit }], store })
     const wrong = { csot: 3 } as never
     expectRefusal(() => policy()[method]({ bytes: 1 }, wrong), `${method} has no option 'csot'; did you mean cost?`)

@@ -105,7 +105,7 @@ local function take(state, limit, cost)
   state.level = max(state.level - cost * limit[2], -LARGEST_LEVEL)
 end
 
-local function giveBack(state, limit, units)
+local function refund(state, limit, units)
   -- As much as fits or more was left by a larger capacity: there is nothing to add here, and it is not to be cut down.
   if state.isAbove then return false end
   if state.isBeyondCount then
@@ -141,6 +141,6 @@ local function block(key, untilUs)
 end
 
 return {
-  open = open, fits = fits, take = take, giveBack = giveBack, save = save,
+  open = open, fits = fits, take = take, refund = refund, save = save,
   aheadUs = aheadUs, report = report, block = block,
 }

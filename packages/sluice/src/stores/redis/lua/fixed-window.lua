@@ -70,7 +70,7 @@ local function takeFrom(view, cost, quota)
   view.count = min(taken + cost, quota + LARGEST_DEBT)
 end
 
-local function giveBackTo(view, units, atUs)
+local function refundTo(view, units, atUs)
   if atUs and atUs < startUs(view) then return false end
   view.count = max(0, used(view) - units)
   return true
@@ -83,5 +83,5 @@ end
 
 return views({
   length = length, parse = parse, packed = packed, fresh = fresh, adopted = adopted, isWhole = isWhole,
-  wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, giveBackTo = giveBackTo, report = report,
+  wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, refundTo = refundTo, report = report,
 })

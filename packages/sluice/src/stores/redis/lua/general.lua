@@ -5,7 +5,7 @@
 --                                        limit uses the state, but not for a look
 --   fits(state, limit, cost)             as in the arithmetic of the same name
 --   take(state, limit, cost)
---   giveBack(state, limit, units, atUs, cost, delayMs, isUndo)   says whether anything was given
+--   refund(state, limit, units, atUs, cost, delayMs, isUndo)   says whether anything was given
 --   save(key, state, limit)              writes a state that was changed, or deletes it if it is whole
 --   report(state, limit, cost, fits)     appends the numbers that the caller describes the state by
 --   block(key, untilUs)                  adds the end of a block to what the key holds; says whether that is ours
@@ -164,11 +164,11 @@ local function charge(key, limit, cost)
   describe(arithmetic, state, limit, 0)
 end
 
-local function giveBack(key, limit, units, atUs, cost, delayMs, isUndo)
+local function refund(key, limit, units, atUs, cost, delayMs, isUndo)
   local arithmetic = arithmeticOf(limit)
   local state = arithmetic.open(key, limit, units == 0)
   local isGiven = state and state.stored and units > 0
-  if isGiven and arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo) then
+  if isGiven and arithmetic.refund(state, limit, units, atUs, cost, delayMs, isUndo) then
     arithmetic.save(key, state, limit)
   end
   describe(arithmetic, state, limit, 0)
@@ -192,4 +192,4 @@ local overrides = function()
   -- OVERRIDES
 end
 
-return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, giveBack = giveBack, reset = reset, block = block }
+return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }

@@ -20,7 +20,7 @@ local arithmetic = bucket({
   debt = function(queue, units) return min(queue + units, 1e15) end,
   toGoUs = function(queue, _, unitUs, rounding) return ceil(queue * unitUs * (1 + rounding)) end,
 })
-local giveBackUnits = arithmetic.giveBack
+local refundUnits = arithmetic.refund
 
 -- Is the end of the queue the end of the slot that was taken, to within half a unit?
 local function endsAt(state, limit, queue, slot, atUs, delayMs)
@@ -30,13 +30,13 @@ local function endsAt(state, limit, queue, slot, atUs, delayMs)
 end
 
 -- Whoever was denied elsewhere never went, though their slot may have departed: that is undone.
-function arithmetic.giveBack(state, limit, units, atUs, cost, delayMs, isUndo)
+function arithmetic.refund(state, limit, units, atUs, cost, delayMs, isUndo)
   local queue = limit[4] * limit[2] - state.level
   local lastCost = atUs and cost or state.lastCost
   local slot = lastCost * limit[2]
   if (queue <= slot and not isUndo) or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
   local given = min(units, lastCost)
-  giveBackUnits(state, limit, given)
+  refundUnits(state, limit, given)
   state.lastCost = lastCost - given
   return true
 end

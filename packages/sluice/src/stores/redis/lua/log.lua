@@ -150,7 +150,7 @@ local function take(state, limit, cost)
 end
 
 -- Gives up the newest units; of those that were taken at a time, the newest that are no newer.
-local function giveBack(state, limit, units, atUs)
+local function refund(state, limit, units, atUs)
   local last = atUs and firstAfter(state, atUs) or state.entries
   local gone = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
   local endUnits = unitsBefore(state, last)
@@ -198,4 +198,4 @@ local function block(key, untilUs)
   return true
 end
 
-return { open = open, fits = fits, take = take, giveBack = giveBack, save = save, report = report, block = block }
+return { open = open, fits = fits, take = take, refund = refund, save = save, report = report, block = block }

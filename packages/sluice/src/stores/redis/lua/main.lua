@@ -151,10 +151,10 @@ while steps[at] do
   elseif step == 4 then
     -- Give back: `cost` units, and `count` says what is known of how they were taken.
     if count > 0 then
-      general.giveBack(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6], count == 2)
+      general.refund(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6], count == 2)
       at = at + 7
     else
-      general.giveBack(KEYS[keyAt + 1], limit, cost)
+      general.refund(KEYS[keyAt + 1], limit, cost)
       at = at + 4
     end
     keyAt = keyAt + 1

@@ -173,7 +173,7 @@ local function takeFrom(view, cost, quota)
   view.counts[at] = min(view.counts[at] + cost, quota + LARGEST_DEBT)
 end
 
-local function giveBackTo(view, units, atUs)
+local function refundTo(view, units, atUs)
   local newest = atUs and sliceAt(view, atUs) or newestSlice(view)
   local oldest = sliceAt(view, laterUs(view)) - view.slices
   if atUs then oldest = max(oldest, newest) end
@@ -199,5 +199,5 @@ end
 
 return views({
   length = length, parse = parse, packed = packed, fresh = fresh, adopted = adopted, isWhole = isWhole,
-  wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, giveBackTo = giveBackTo, report = report,
+  wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, refundTo = refundTo, report = report,
 })

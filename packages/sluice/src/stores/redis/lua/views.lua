@@ -10,7 +10,7 @@
 --   fresh(limit)                 the view of a key that has taken nothing
 --   adopted(view, limit)         what another view means under a limit
 --   isWhole(view), wholeUs(view)
---   fits(state, limit, cost), takeFrom(view, cost, quota), giveBackTo(view, units, atUs), report(state, limit)
+--   fits(state, limit, cost), takeFrom(view, cost, quota), refundTo(view, units, atUs), report(state, limit)
 
 local window = ...
 local MOST_VIEWS = 8
@@ -69,9 +69,9 @@ local function take(state, limit, cost)
   end
 end
 
-local function giveBack(state, _, units, atUs)
+local function refund(state, _, units, atUs)
   local given = false
-  for _, view in ipairs(state.views) do given = window.giveBackTo(view, units, atUs) or given end
+  for _, view in ipairs(state.views) do given = window.refundTo(view, units, atUs) or given end
   return given
 end
 
@@ -80,5 +80,5 @@ local function block(key, untilUs)
 end
 
 return {
-  open = open, fits = window.fits, take = take, giveBack = giveBack, save = save, report = window.report, block = block,
+  open = open, fits = window.fits, take = take, refund = refund, save = save, report = window.report, block = block,
 }

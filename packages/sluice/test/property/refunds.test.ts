@@ -125,7 +125,7 @@ describe('law 6: what a request of several demands took, when one of their state
     const demand = { name: 'other', limit, key: KEY, cost: 2 }
     store.decide([{ ...demand, cost: 1 }])
     const { takenUs, decisions } = store.decide([ahead, demand])
-    const { remaining } = store.giveBack(demand, { atUs: takenUs[1], cost: 2, delayMs: decisions[1].delayMs })
+    const { remaining } = store.refund(demand, { atUs: takenUs[1], cost: 2, delayMs: decisions[1].delayMs })
     expect(remaining).toBe(4)
   })
 
@@ -135,7 +135,7 @@ describe('law 6: what a request of several demands took, when one of their state
     const { takenUs } = store.decide([ahead, demand])
     clock.us += 1_000_000n
     store.decide([{ ...demand, cost: 4 }])
-    expect(store.giveBack(demand, { atUs: takenUs[1], cost: 3, delayMs: 0 }).remaining).toBe(1)
+    expect(store.refund(demand, { atUs: takenUs[1], cost: 3, delayMs: 0 }).remaining).toBe(1)
   })
 })
 

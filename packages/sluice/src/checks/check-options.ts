@@ -1,0 +1,30 @@
+import { InvalidTypeError, shown } from '../errors.js'
+import { nearest } from './nearest.js'
+
+const NO_HABITS: ReadonlyMap<string, string> = new Map()
+
+/**
+ * Checks that `value` is an object with known option names only, and returns it. A misspelt name is answered with the
+ * nearest known one. `habits` has advice for names that people know from other libraries.
+ */
+export function checkOptions(
+  what: string,
+  value: unknown,
+  known: readonly string[],
+  habits: ReadonlyMap<string, string> = NO_HABITS,
+): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidTypeError(`${what} takes an object with ${known.join(', ')}, got ${shown(value)}`)
+  }
+  for (const name of Object.keys(value)) {
+    if (known.includes(name)) continue
+    const advice = habits.get(name) ?? spellingAdvice(name, known)
+    throw new InvalidTypeError(`${what} has no option ${shown(name)}; ${advice}`, { option: name })
+  }
+  return value as Record<string, unknown>
+}
+
+function spellingAdvice(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known)
+  return meant === undefined ? `it takes ${known.join(', ')}` : `did you mean ${meant}?`
+}
