@@ -1,5 +1,5 @@
 import type { PolicyProblem } from '../errors.js'
-import { checkCostOptions } from '../limiter/call.js'
+import { checkCostOptions } from '../limiter/check-call.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { SyncOverrides, SyncStore } from '../stores/index.js'

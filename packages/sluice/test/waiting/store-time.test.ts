@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { StoreTime } from '../../src/shaper/store-time.js'
+import { StoreTime } from '../../src/waiting/store-time.js'
 
-/** The store's clock says 0 when ours says this. */
+/** Our clock is ahead of the store's by this much. */
 const DISTANCE_MS = 1_000_000
 
 /**
- * Asks at `askedMs` of the store's clock; the answer is made `thereMs` later and comes `backMs` after that. Gives by how much
- * later than it was it is taken to have been made.
+ * Asks at `askedMs` by the store's clock. The store makes the answer `thereMs` later, and it arrives `backMs` after that.
+ * Returns by how many milliseconds the time of the answer is overestimated; `undefined` if it is in doubt.
  */
 function ask(time: StoreTime, askedMs: number, thereMs: number, backMs: number, distanceMs = DISTANCE_MS) {
   const storeMs = askedMs + thereMs
-  const isInDoubt = time.isInDoubt(storeMs, askedMs + distanceMs, storeMs + backMs + distanceMs)
-  return isInDoubt ? undefined : time.latestMs(storeMs) - distanceMs - storeMs
+  const isKnown = time.learn(storeMs, askedMs + distanceMs, storeMs + backMs + distanceMs)
+  return isKnown ? time.mostGapMs - distanceMs : undefined
 }
 
 describe('the time of a store', () => {
