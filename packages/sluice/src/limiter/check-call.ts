@@ -3,7 +3,7 @@ import { checkOptions } from '../checks/check-options.js'
 import { checkCost, checkKey, checkMaxWaitMs, checkSignal, isSignal } from '../checks/check-value.js'
 import { invalidType } from '../errors.js'
 import { durationUs } from '../limits/index.js'
-import type { UnitPatience } from '../waiting/unit-waiters.js'
+import type { WaitRequest } from '../waiting/line.js'
 import type { AcquireOptions, BlockOptions, CostOptions } from './limiter.js'
 
 /** Returns the cost of a call of `method` for `key`. Default 1. */
@@ -25,9 +25,9 @@ export function checkCostOptions(method: string, options: CostOptions | undefine
 }
 
 /** Returns how a call of `acquire` for `key` waits. Default: for 1 unit, for as long as it takes. */
-export function checkAcquire(key: string, options: AcquireOptions | undefined): UnitPatience {
+export function checkAcquire(key: string, options: AcquireOptions | undefined): WaitRequest {
   checkKey(key)
-  if (options === undefined) return { cost: 1, signal: undefined, maxWaitMs: Infinity }
+  if (options === undefined) return { cost: 1, priority: 0, signal: undefined, maxWaitMs: Infinity }
   // The usual mistakes are acquire(key, 3) and acquire(key, signal).
   if (typeof options !== 'object' || options === null || Array.isArray(options) || isSignal(options))
     throw invalidType('options', 'an object such as { cost: 3, signal }', options)
@@ -36,7 +36,7 @@ export function checkAcquire(key: string, options: AcquireOptions | undefined): 
   checkCost(cost)
   checkSignal(signal)
   checkMaxWaitMs(maxWaitMs)
-  return { cost, signal, maxWaitMs }
+  return { cost, priority: 0, signal, maxWaitMs }
 }
 
 /** Returns how long a block of `key` lasts, in microseconds. */

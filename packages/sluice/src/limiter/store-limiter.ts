@@ -76,10 +76,10 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async acquireLease(key: string, options?: AcquireOptions): Promise<AsyncLease> {
-    const patience = checkAcquire(key, options)
-    const demand = this.#waiters.demand(key, patience.cost)
+    const request = checkAcquire(key, options)
+    const demand = this.#waiters.demand(key, request.cost)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#waiters.wait(key, patience))
+    return this.#lease(demand, await this.#waiters.wait(key, request))
   }
 
   #demand(method: string, key: string, options: CostOptions | undefined): Demand {

@@ -75,10 +75,10 @@ export class SyncLimiter implements Limiter {
   }
 
   async acquireLease(key: string, options?: AcquireOptions): Promise<Lease> {
-    const patience = checkAcquire(key, options)
-    const demand = this.#waiters.demand(key, patience.cost)
+    const request = checkAcquire(key, options)
+    const demand = this.#waiters.demand(key, request.cost)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#waiters.wait(key, patience))
+    return this.#lease(demand, await this.#waiters.wait(key, request))
   }
 
   #decide(key: string, cost: number): Decision {

@@ -2,7 +2,7 @@ import { CATCH_UP_MS, type Clock, setExactAlarm } from '../clock.js'
 import { type LeakyBucket, parseRate } from '../limits/index.js'
 import { Appointment } from '../waiting/agenda.js'
 import { Line, Waiter } from '../waiting/line.js'
-import { WaitingRoom } from '../waiting/waiting-room.js'
+import { type LineOwner, WaitingRoom } from '../waiting/waiting-room.js'
 import { queueFull, type TurnQueue, type TurnRequest, turnTooLate } from './queue-shaper.js'
 import { Schedule } from './schedule.js'
 import type { Turn } from './shaper.js'
@@ -41,10 +41,7 @@ export class LocalQueue implements TurnQueue {
     this.#msPerUnit = usPerUnit / 1000
     this.#slack = Math.ceil((2 * EARLY_US) / usPerUnit) + 1
     this.schedule = new Schedule(name, capacity + this.#slack, drain)
-    this.room = new WaitingRoom<LocalWaiter, Turn>(clock, setExactAlarm, {
-      aborted: (waiter, reason) => waiter.owner.reject(waiter, reason),
-      expired: (waiter, maxWaitMs) => waiter.owner.expire(waiter, maxWaitMs),
-    })
+    this.room = new WaitingRoom(clock, setExactAlarm)
   }
 
   get size(): number {
@@ -81,7 +78,7 @@ export class LocalQueue implements TurnQueue {
 
   rejectAll(error: () => Error): void {
     for (const key of [...this.#keys.values()])
-      for (let { first } = key.line; first !== undefined; { first } = key.line) key.reject(first, error())
+      for (let { first } = key.line; first !== undefined; { first } = key.line) key.giveUp(first, error())
   }
 
   /** How long it takes until so many units have left. */
@@ -114,7 +111,7 @@ export class LocalQueue implements TurnQueue {
 }
 
 /** The waiters of one key. Its appointment is when the first of them may leave. */
-class LocalKey extends Appointment {
+class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
   readonly key: string
   readonly line: Line<LocalWaiter>
   readonly #queue: LocalQueue
@@ -139,10 +136,10 @@ class LocalKey extends Appointment {
   join(request: TurnRequest, nowMs: number): Promise<Turn> {
     const { room } = this.#queue
     return new Promise((resolve, reject) => {
-      const waiter: LocalWaiter = new Waiter(this, request.cost, resolve, reject)
+      const waiter: LocalWaiter = new Waiter(this, request, resolve, reject)
       room.admit()
-      this.line.add(waiter, request.priority)
-      room.watch(waiter, request, nowMs)
+      this.line.add(waiter)
+      room.watch(waiter, nowMs)
     })
   }
 
@@ -167,19 +164,19 @@ class LocalKey extends Appointment {
     return true
   }
 
-  /** The waiter's deadline has come. If its turn has come too and the alarm is late, the waiter leaves. */
-  expire(waiter: LocalWaiter, maxWaitMs: number): void {
+  /** If the waiter's turn has come too and only the alarm is late, the waiter leaves. */
+  expire(waiter: LocalWaiter): void {
     const nowMs = this.#queue.room.clock.now()
     this.#catchUp(nowMs)
     if (!waiter.isInLine) return
-    const otherUnits = this.line.units - waiter.cost
-    this.reject(waiter, turnTooLate(maxWaitMs, Math.max(0, this.#freeMs - nowMs) + this.#queue.drainMs(otherUnits)))
+    const waitMs = Math.max(0, this.#freeMs - nowMs) + this.#queue.drainMs(this.line.units - waiter.cost)
+    this.giveUp(waiter, turnTooLate(waiter.request.maxWaitMs, waitMs))
   }
 
-  reject(waiter: LocalWaiter, error: unknown): void {
+  giveUp(waiter: LocalWaiter, reason: unknown): void {
     const { room } = this.#queue
     this.line.remove(waiter)
-    room.reject(waiter, error)
+    room.reject(waiter, reason)
     if (this.line.size > 0) return
     room.agenda.drop(this)
     this.#queue.forget(this)
@@ -194,7 +191,10 @@ class LocalKey extends Appointment {
       this.line.remove(first)
       room.release(first, { atMs })
     }
-    if (this.line.size === 0) return this.#queue.forget(this)
+    if (this.line.size === 0) {
+      this.#queue.forget(this)
+      return
+    }
     // No more waiters may leave together than leave now: slots that came meanwhile would make them more.
     if (wasHeldUp) this.#freeMs = Math.max(this.#freeMs, room.clock.now())
     room.agenda.set(this, this.#freeMs)

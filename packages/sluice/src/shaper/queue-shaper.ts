@@ -10,7 +10,7 @@ import {
   WaitTooLongError,
 } from '../errors.js'
 import { isPromiseLike } from '../stores/awaitable.js'
-import type { Patience } from '../waiting/waiting-room.js'
+import type { WaitRequest } from '../waiting/line.js'
 import type { CloseOptions, Shaper, Turn, TurnOptions } from './shaper.js'
 
 /** The key of callers that name none. Stores accept it, and no key of a user's is equal to it by accident. */
@@ -20,10 +20,8 @@ const HIGHEST_PRIORITY = 9
 const FEW_PAUSES = 64
 
 /** A caller's options, checked and with their defaults. */
-export interface TurnRequest extends Patience {
+export interface TurnRequest extends WaitRequest {
   readonly key: string
-  readonly cost: number
-  readonly priority: number
   /** True for `run`, which starts its work synchronously; false for `wait`, whose caller goes on only later. */
   readonly runs: boolean
 }
@@ -42,14 +40,7 @@ export interface TurnQueue {
   rejectAll(error: () => Error): void
 }
 
-const WAIT: TurnRequest = {
-  key: NO_KEY,
-  cost: 1,
-  priority: 0,
-  maxWaitMs: Infinity,
-  signal: undefined,
-  runs: false,
-}
+const WAIT: TurnRequest = { key: NO_KEY, cost: 1, priority: 0, maxWaitMs: Infinity, signal: undefined, runs: false }
 const RUN: TurnRequest = { ...WAIT, runs: true }
 
 /** The front of every shaper: checks arguments, runs work, and knows pauses and the end. Turns come from its queue. */

@@ -1,7 +1,18 @@
+/** How a caller waits. */
+export interface WaitRequest {
+  readonly cost: number
+  /** Waiters of a higher priority leave first. */
+  readonly priority: number
+  /** When it is aborted, the wait ends. */
+  readonly signal: AbortSignal | undefined
+  /** After so many milliseconds the wait ends. `Infinity`: never. */
+  readonly maxWaitMs: number
+}
+
 /** A caller that waits. `Owner` is the object in whose line it stands. */
 export class Waiter<Owner, Result> {
   readonly owner: Owner
-  readonly cost: number
+  readonly request: WaitRequest
   readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
 
@@ -11,11 +22,15 @@ export class Waiter<Owner, Result> {
   next: this | undefined = undefined
   previous: this | undefined = undefined
 
-  constructor(owner: Owner, cost: number, resolve: (result: Result) => void, reject: (error: unknown) => void) {
+  constructor(owner: Owner, request: WaitRequest, resolve: (result: Result) => void, reject: (error: unknown) => void) {
     this.owner = owner
-    this.cost = cost
+    this.request = request
     this.resolve = resolve
     this.reject = reject
+  }
+
+  get cost(): number {
+    return this.request.cost
   }
 
   get isInLine(): boolean {
@@ -86,8 +101,8 @@ export class Line<W extends Waiter<unknown, never>> {
     return units
   }
 
-  add(waiter: W, priority = 0): void {
-    const same = this.#samePriority(priority)
+  add(waiter: W): void {
+    const same = this.#samePriority(waiter.request.priority)
     waiter.arrival = this.#arrivals++
     waiter.samePriority = same
     waiter.previous = same.last

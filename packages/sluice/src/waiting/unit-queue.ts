@@ -4,36 +4,22 @@ import type { Decision, Limit } from '../limits/index.js'
 import { isPromiseLike } from '../stores/awaitable.js'
 import type { Answer, Demand } from '../stores/index.js'
 import { Appointment } from './agenda.js'
-import { Line, Waiter } from './line.js'
+import { Line, Waiter, type WaitRequest } from './line.js'
 import type { Slot } from './slots.js'
 import type { SlotAnswer, StoreSlots } from './store-slots.js'
 import { waitAfterDenial } from './wait-after-denial.js'
-import type { Patience, WaitingRoom } from './waiting-room.js'
+import type { LineOwner, WaitingRoom } from './waiting-room.js'
 
 /** The store is asked for at most so many waiters of a key at a time. As many usually fit in one call of Redis. */
 const MOST_UNDERWAY = 128
 
 /** A caller that waits for units: first in line, then perhaps for its slot. */
 export class UnitWaiter extends Waiter<UnitQueue, Answer> {
-  readonly patience: Patience
-  readonly deadlineMs: number
+  deadlineMs = Infinity
   /** The store is being asked for this waiter. */
   isAsked = false
-  /** The slot it has been given and waits for. It is in no line then. */
+  /** The slot that it has been given and waits for. It is in no line then. */
   heldSlot: HeldSlot | undefined = undefined
-
-  constructor(
-    owner: UnitQueue,
-    cost: number,
-    patience: Patience,
-    nowMs: number,
-    resolve: (answer: Answer) => void,
-    reject: (error: unknown) => void,
-  ) {
-    super(owner, cost, resolve, reject)
-    this.patience = patience
-    this.deadlineMs = nowMs + patience.maxWaitMs
-  }
 
   get isWaiting(): boolean {
     return this.isInLine || this.heldSlot !== undefined
@@ -64,7 +50,7 @@ export interface UnitSource {
  * After a denial the queue sleeps until the units are there. It wakes before that when units come back (`ask`), or when
  * the first waiter leaves and the next one wants less.
  */
-export class UnitQueue extends Appointment {
+export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
   readonly key: string
   readonly #source: UnitSource
   readonly #line = new Line<UnitWaiter>(1)
@@ -94,20 +80,22 @@ export class UnitQueue extends Appointment {
   }
 
   /** Adds a caller, or rejects it at once if the wait is known to be too long. */
-  join(cost: number, patience: Patience, resolve: (answer: Answer) => void, reject: (error: unknown) => void): void {
+  join(request: WaitRequest, resolve: (answer: Answer) => void, reject: (error: unknown) => void): void {
     const { room } = this.#source
     const nowMs = room.clock.now()
-    const waiter = new UnitWaiter(this, cost, patience, nowMs, resolve, reject)
+    const waiter = new UnitWaiter(this, request, resolve, reject)
+    waiter.deadlineMs = nowMs + request.maxWaitMs
     // A caller that wants less than was denied may be served as soon as those in front give up.
-    if (cost >= this.#askedCost && waiter.deadlineMs < this.#deniedUntilMs)
-      return reject(tooLongError(patience, this.#deniedUntilMs - nowMs))
+    if (waiter.cost >= this.#askedCost && waiter.deadlineMs < this.#deniedUntilMs) {
+      reject(tooLongError(waiter, this.#deniedUntilMs - nowMs))
+      return
+    }
     room.admit()
     this.#line.add(waiter)
     if (this.#line.size === 1 && this.#underway === 0) this.ask()
     // A caller that is served at once needs neither alarm nor listener.
-    if (!waiter.isWaiting) return
-    const maxWaitMs = waiter.heldSlot === undefined ? patience.maxWaitMs : Infinity
-    room.watch(waiter, { signal: patience.signal, maxWaitMs }, nowMs)
+    if (waiter.isWaiting) room.watch(waiter, nowMs)
+    if (waiter.heldSlot !== undefined) room.dropDeadline(waiter)
   }
 
   /** It is time to ask the store again. */
@@ -163,8 +151,8 @@ export class UnitQueue extends Appointment {
 
   /** Chooses the waiters to ask for, all of `#askedCost`, and returns how many they are. */
   #chooseAsked(): number {
-    for (let { first } = this.#line; first?.patience.signal?.aborted; { first } = this.#line)
-      this.#reject(first, first.patience.signal.reason)
+    for (let { first } = this.#line; first?.request.signal?.aborted; { first } = this.#line)
+      this.#reject(first, first.request.signal.reason)
     const { first } = this.#line
     if (first === undefined) return 0
     this.#askedCost = first.cost
@@ -214,17 +202,24 @@ export class UnitQueue extends Appointment {
     // Waiters whose slots have come leave before this one, even if the alarm is late.
     room.agenda.catchUp()
     const { first } = this.#line
-    if (first?.cost !== this.#askedCost) return this.#refund(slot)
+    if (first?.cost !== this.#askedCost) {
+      this.#refund(slot)
+      return
+    }
     const { delayMs } = slot.taken
     const nowMs = room.clock.now()
     // If the answer was read late, slots have passed. They are made up for by CATCH_UP_MS at most, so that no crowd leaves.
     const dueMs = Math.max(slot.dueMs, nowMs + delayMs - CATCH_UP_MS)
     if (delayMs > 0 && dueMs > first.deadlineMs) {
-      this.#reject(first, tooLongError(first.patience, dueMs - nowMs))
-      return this.#refund(slot)
+      this.#reject(first, tooLongError(first, dueMs - nowMs))
+      this.#refund(slot)
+      return
     }
     this.#line.remove(first)
-    if (delayMs <= 0) return room.release(first, answer)
+    if (delayMs <= 0) {
+      room.release(first, answer)
+      return
+    }
     room.dropDeadline(first)
     first.heldSlot = new HeldSlot(first, answer, slot, room)
     room.agenda.set(first.heldSlot, dueMs)
@@ -250,7 +245,7 @@ export class UnitQueue extends Appointment {
     for (let { first } = this.#line; first !== undefined; { first } = this.#line) {
       if (first.cost < this.#askedCost) return false
       if (atLeastMs === Infinity) this.#reject(first, neverError(first.cost))
-      else if (nowMs + atLeastMs > first.deadlineMs) this.#reject(first, tooLongError(first.patience, atLeastMs))
+      else if (nowMs + atLeastMs > first.deadlineMs) this.#reject(first, tooLongError(first, atLeastMs))
       else {
         this.#deniedUntilMs = nowMs + atLeastMs
         this.#readyMs = nowMs + denial.retryAfterMs
@@ -291,7 +286,7 @@ export class UnitQueue extends Appointment {
     slots.refund(demand(this.key, taken.cost), taken, () => wake(this.key))
   }
 
-  #expiredError({ patience: { maxWaitMs } }: UnitWaiter): WaitTooLongError {
+  #expiredError({ request: { maxWaitMs } }: UnitWaiter): WaitTooLongError {
     const retryAfterMs = wholeMs(this.#readyMs - this.#source.room.clock.now())
     return new WaitTooLongError(
       `no units came within ${maxWaitMs} ms (maxWaitMs); the first in line may have to wait for ${retryAfterMs} ms more`,
@@ -333,7 +328,7 @@ export function neverError(cost: number): WaitTooLongError {
   )
 }
 
-function tooLongError({ maxWaitMs }: Patience, leftMs: number): WaitTooLongError {
+function tooLongError({ request: { maxWaitMs } }: UnitWaiter, leftMs: number): WaitTooLongError {
   const retryAfterMs = wholeMs(leftMs)
   const message = `the units would come in ${retryAfterMs} ms at the earliest, and maxWaitMs is ${maxWaitMs}`
   return new WaitTooLongError(message, retryAfterMs)

@@ -1,14 +1,10 @@
 import { setAlarm, systemClock } from '../clock.js'
 import { arithmeticOf, type Decision, type Limit } from '../limits/index.js'
 import type { Answer, Demand, NamedLimit, Store } from '../stores/index.js'
+import type { WaitRequest } from './line.js'
 import { StoreSlots } from './store-slots.js'
 import { neverError, UnitQueue, type UnitSource, type UnitWaiter } from './unit-queue.js'
-import { type Patience, WaitingRoom } from './waiting-room.js'
-
-/** How a caller waits for units. */
-export interface UnitPatience extends Patience {
-  readonly cost: number
-}
+import { WaitingRoom } from './waiting-room.js'
 
 /**
  * The callers that wait for units of one limit in one store, with a queue for each key. A queue exists only while a caller
@@ -30,10 +26,7 @@ export class UnitWaiters implements UnitSource {
     this.slots = new StoreSlots(store, clock)
     this.demand = (key, cost) => ({ name, limit, key, cost, onFailure })
     this.#quota = arithmeticOf(limit).quota
-    this.room = new WaitingRoom<UnitWaiter, Answer>(clock, setAlarm, {
-      aborted: (waiter, reason) => waiter.owner.giveUp(waiter, reason),
-      expired: (waiter) => waiter.owner.expire(waiter),
-    })
+    this.room = new WaitingRoom(clock, setAlarm)
   }
 
   /** What is kept: queues, and signals with a listener. */
@@ -42,18 +35,17 @@ export class UnitWaiters implements UnitSource {
   }
 
   /** Resolves with the decision that took the units. The waiter's slot has come by then, so there is no delay left. */
-  async acquire(key: string, patience: UnitPatience): Promise<Decision> {
-    const [decision] = (await this.wait(key, patience)).decisions
+  async acquire(key: string, request: WaitRequest): Promise<Decision> {
+    const [decision] = (await this.wait(key, request)).decisions
     return decision.delayMs > 0 ? { ...decision, delayMs: 0 } : decision
   }
 
   /** Resolves with the answer that took the units. Rejects with a `WaitTooLongError` or the signal's reason. */
-  wait(key: string, { cost, ...patience }: UnitPatience): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      if (patience.signal?.aborted) return reject(patience.signal.reason)
-      if (cost > this.#quota) return reject(neverError(cost))
-      this.#queue(key).join(cost, patience, resolve, reject)
-    })
+  wait(key: string, request: WaitRequest): Promise<Answer> {
+    const { cost, signal } = request
+    if (signal?.aborted) return Promise.reject(signal.reason)
+    if (cost > this.#quota) return Promise.reject(neverError(cost))
+    return new Promise((resolve, reject) => this.#queue(key).join(request, resolve, reject))
   }
 
   /** Units of the key may have come back: asks for the first waiter at once. */

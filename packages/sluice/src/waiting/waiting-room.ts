@@ -2,18 +2,12 @@ import type { Clock, setAlarm } from '../clock.js'
 import { Agenda, Appointment } from './agenda.js'
 import type { Waiter } from './line.js'
 
-/** How long a caller is willing to wait. */
-export interface Patience {
-  /** When it is aborted, the wait ends. */
-  readonly signal: AbortSignal | undefined
-  /** After so many milliseconds the wait ends. `Infinity`: never. */
-  readonly maxWaitMs: number
-}
-
-/** Called when a waiter's patience is over. It decides whether the wait ends, and calls `reject` if so. */
-export interface ImpatienceHandler<W> {
-  aborted(waiter: W, reason: unknown): void
-  expired(waiter: W, maxWaitMs: number): void
+/** The owner of a line decides what becomes of its waiters. */
+export interface LineOwner<W> {
+  /** The waiter's signal is aborted: takes it out of the line and rejects it. */
+  giveUp(waiter: W, reason: unknown): void
+  /** The waiter's `maxWaitMs` is over: rejects it, unless its turn has come too. */
+  expire(waiter: W): void
 }
 
 /**
@@ -23,20 +17,18 @@ export interface ImpatienceHandler<W> {
  * A signal has one listener, however many waiters share it, as all waiters of a program may share the signal for its end:
  * a signal walks through all of its listeners whenever one more is added.
  */
-export class WaitingRoom<W extends Waiter<unknown, Result>, Result> {
+export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
   readonly clock: Clock
   readonly agenda: Agenda
-  readonly #handler: ImpatienceHandler<W>
-  /** Only of waiters that have a signal or a deadline. */
-  readonly #limits = new Map<W, WaitLimit<W>>()
+  /** Of waiters with a signal or a deadline. */
+  readonly #deadlines = new Map<W, Deadline<W>>()
   readonly #watches = new Map<AbortSignal, { readonly waiters: Set<W>; readonly listener: () => void }>()
   #size = 0
   #tickSinceMs: number | undefined
 
-  constructor(clock: Clock, set: typeof setAlarm, handler: ImpatienceHandler<W>) {
+  constructor(clock: Clock, set: typeof setAlarm) {
     this.clock = clock
     this.agenda = new Agenda(clock, set)
-    this.#handler = handler
   }
 
   /** How many wait. */
@@ -55,12 +47,12 @@ export class WaitingRoom<W extends Waiter<unknown, Result>, Result> {
   }
 
   /** From now on the waiter's signal, and its deadline counted from `sinceMs`, may end its wait. */
-  watch(waiter: W, patience: Patience, sinceMs: number): void {
-    const { signal, maxWaitMs } = patience
+  watch(waiter: W, sinceMs: number): void {
+    const { signal, maxWaitMs } = waiter.request
     if (signal === undefined && maxWaitMs === Infinity) return
-    const limit = new WaitLimit(waiter, patience, this.#handler)
-    this.#limits.set(waiter, limit)
-    if (maxWaitMs < Infinity) this.agenda.set(limit, sinceMs + maxWaitMs)
+    const deadline = new Deadline(waiter)
+    this.#deadlines.set(waiter, deadline)
+    if (maxWaitMs < Infinity) this.agenda.set(deadline, sinceMs + maxWaitMs)
     if (signal !== undefined) this.#listen(signal, waiter)
   }
 
@@ -77,8 +69,8 @@ export class WaitingRoom<W extends Waiter<unknown, Result>, Result> {
 
   /** The waiter's deadline does not matter any more; its signal still does. */
   dropDeadline(waiter: W): void {
-    const limit = this.#limits.get(waiter)
-    if (limit !== undefined) this.agenda.drop(limit)
+    const deadline = this.#deadlines.get(waiter)
+    if (deadline !== undefined) this.agenda.drop(deadline)
   }
 
   /**
@@ -97,11 +89,12 @@ export class WaitingRoom<W extends Waiter<unknown, Result>, Result> {
 
   #leave(waiter: W): void {
     this.#size--
-    const limit = this.#limits.size === 0 ? undefined : this.#limits.get(waiter)
-    if (limit === undefined) return
-    this.#limits.delete(waiter)
-    this.agenda.drop(limit)
-    if (limit.signal !== undefined) this.#unlisten(limit.signal, waiter)
+    const deadline = this.#deadlines.size === 0 ? undefined : this.#deadlines.get(waiter)
+    if (deadline === undefined) return
+    this.#deadlines.delete(waiter)
+    this.agenda.drop(deadline)
+    const { signal } = waiter.request
+    if (signal !== undefined) this.#unlisten(signal, waiter)
   }
 
   #listen(signal: AbortSignal, waiter: W): void {
@@ -126,26 +119,20 @@ export class WaitingRoom<W extends Waiter<unknown, Result>, Result> {
     this.#watches.delete(signal)
     // A waiter may leave because another one of this signal has left.
     for (const waiter of watch?.waiters ?? [])
-      if (this.#limits.has(waiter)) this.#handler.aborted(waiter, signal.reason)
+      if (this.#deadlines.has(waiter)) waiter.owner.giveUp(waiter, signal.reason)
   }
 }
 
-/** A waiter's signal and deadline. At equal times a deadline comes last: what comes just in time counts. */
-class WaitLimit<W> extends Appointment {
-  readonly signal: AbortSignal | undefined
+/** A waiter's deadline. At equal times it comes after everything else: what comes just in time counts. */
+class Deadline<W extends Waiter<LineOwner<W>, never>> extends Appointment {
   readonly #waiter: W
-  readonly #maxWaitMs: number
-  readonly #handler: ImpatienceHandler<W>
 
-  constructor(waiter: W, { signal, maxWaitMs }: Patience, handler: ImpatienceHandler<W>) {
+  constructor(waiter: W) {
     super(1)
     this.#waiter = waiter
-    this.signal = signal
-    this.#maxWaitMs = maxWaitMs
-    this.#handler = handler
   }
 
   due(): void {
-    this.#handler.expired(this.#waiter, this.#maxWaitMs)
+    this.#waiter.owner.expire(this.#waiter)
   }
 }

@@ -18,7 +18,7 @@ it('100,000 waiters of one key are served in order', async () => {
   const { clock, waiters } = waitingRoom()
   const served: number[] = []
   for (let i = 0; i < MANY; i++) {
-    waiters.wait('key', { cost: 1, signal: undefined, maxWaitMs: MANY }).then(() => served.push(i))
+    waiters.wait('key', { cost: 1, priority: 0, signal: undefined, maxWaitMs: MANY }).then(() => served.push(i))
   }
   clock.advance(MANY)
   await new Promise(setImmediate)
@@ -37,7 +37,7 @@ it.each([
   const controllers = Array.from({ length: MANY }, () => new AbortController())
   let left = 0
   for (const { signal } of controllers) {
-    waiters.wait('key', { cost: 1, signal, maxWaitMs: 1e9 }).catch(() => left++)
+    waiters.wait('key', { cost: 1, priority: 0, signal, maxWaitMs: 1e9 }).catch(() => left++)
   }
   expect(waiters.size).toEqual({ queues: 1, signals: MANY })
   for (let i = 0; i < MANY; i++) controllers[nth(i)].abort('gone')
@@ -58,7 +58,7 @@ it('100,000 waiters with one signal leave together', async () => {
   for (let i = 0; i < MANY; i++) {
     const key = `key ${i % 1_000}`
     if (i < 1_000) store.charge({ name: 'many', limit, key, cost: 1 })
-    waiters.wait(key, { cost: 1, signal, maxWaitMs: Infinity }).catch(() => left++)
+    waiters.wait(key, { cost: 1, priority: 0, signal, maxWaitMs: Infinity }).catch(() => left++)
   }
   expect(waiters.size).toEqual({ queues: 1_000, signals: 1 })
   controller.abort()
@@ -72,7 +72,7 @@ it('the listener of a signal is removed when its waiter is served', async () => 
   const { clock, store, waiters } = waitingRoom()
   store.charge({ name: 'many', limit, key: 'key', cost: 1 })
   const { signal } = new AbortController()
-  const wait = waiters.wait('key', { cost: 1, signal, maxWaitMs: Infinity })
+  const wait = waiters.wait('key', { cost: 1, priority: 0, signal, maxWaitMs: Infinity })
   expect(getEventListeners(signal, 'abort')).toHaveLength(1)
   clock.advance(1)
   await wait

@@ -10,7 +10,8 @@ const denial = (retryAfterMs: number) => ({ ...decision, allowed: false, retryAf
 const concurrency = { algorithm: 'concurrency', max: 1, ttl: '1m' } as unknown as Limit
 
 const askAgainMs = (...asked: Parameters<typeof waitAfterDenial>) => waitAfterDenial(...asked).askAgainMs
-const atLeastMs = (limit: Limit, retryAfterMs: number) => waitAfterDenial(limit, denial(retryAfterMs), 1, true).atLeastMs
+const atLeastMs = (limit: Limit, retryAfterMs: number) =>
+  waitAfterDenial(limit, denial(retryAfterMs), 1, true).atLeastMs
 
 describe('after a denial the store is asked again', () => {
   it('when the units are there', () => {
