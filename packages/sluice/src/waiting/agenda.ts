@@ -19,6 +19,16 @@ export abstract class Appointment {
   abstract due(nowMs: number): void
 }
 
+/** An appointment that calls a function. */
+export class Reminder extends Appointment {
+  readonly due: () => void
+
+  constructor(due: () => void, rank = 0) {
+    super(rank)
+    this.due = due
+  }
+}
+
 /**
  * Alarms are set in this scope. A timer keeps the async context in which it was set, and hands it on to the next timer:
  * set inside a request, it would keep that request's context alive for as long as any caller waits.

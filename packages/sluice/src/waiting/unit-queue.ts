@@ -3,7 +3,7 @@ import { WaitTooLongError } from '../errors.js'
 import type { Decision, Limit } from '../limits/index.js'
 import { isPromiseLike } from '../stores/awaitable.js'
 import type { Answer, Demand } from '../stores/index.js'
-import { Appointment } from './agenda.js'
+import { Appointment, Reminder } from './agenda.js'
 import { Line, Waiter, type WaitRequest } from './line.js'
 import type { Slot } from './slots.js'
 import type { SlotAnswer, StoreSlots } from './store-slots.js'
@@ -19,10 +19,12 @@ export class UnitWaiter extends Waiter<UnitQueue, Answer> {
   /** The store is being asked for this waiter. */
   isAsked = false
   /** The slot that it has been given and waits for. It is in no line then. */
-  heldSlot: HeldSlot | undefined = undefined
+  slot: Slot | undefined = undefined
+  /** Rings when the slot comes. */
+  slotReminder: Reminder | undefined = undefined
 
   get isWaiting(): boolean {
-    return this.isInLine || this.heldSlot !== undefined
+    return this.isInLine || this.slot !== undefined
   }
 }
 
@@ -95,7 +97,6 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     if (this.#line.size === 1 && this.#underway === 0) this.ask()
     // A caller that is served at once needs neither alarm nor listener.
     if (waiter.isWaiting) room.watch(waiter, nowMs)
-    if (waiter.heldSlot !== undefined) room.dropDeadline(waiter)
   }
 
   /** It is time to ask the store again. */
@@ -123,10 +124,10 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
 
   giveUp(waiter: UnitWaiter, reason: unknown): void {
     if (!waiter.isWaiting) return
-    const { heldSlot } = waiter
+    const { slot } = waiter
     const wasFirst = this.#line.first === waiter
     this.#reject(waiter, reason)
-    if (heldSlot !== undefined) this.#refund(heldSlot.slot)
+    if (slot !== undefined) this.#refund(slot)
     else if (wasFirst && this.#underway === 0) this.#firstHasLeft()
   }
 
@@ -202,27 +203,21 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     // Waiters whose slots have come leave before this one, even if the alarm is late.
     room.agenda.catchUp()
     const { first } = this.#line
-    if (first?.cost !== this.#askedCost) {
-      this.#refund(slot)
-      return
-    }
     const { delayMs } = slot.taken
     const nowMs = room.clock.now()
     // If the answer was read late, slots have passed. They are made up for by CATCH_UP_MS at most, so that no crowd leaves.
     const dueMs = Math.max(slot.dueMs, nowMs + delayMs - CATCH_UP_MS)
-    if (delayMs > 0 && dueMs > first.deadlineMs) {
+    if (first?.cost !== this.#askedCost) this.#refund(slot)
+    else if (delayMs <= 0) this.#release(first, answer)
+    else if (dueMs > first.deadlineMs) {
       this.#reject(first, tooLongError(first, dueMs - nowMs))
       this.#refund(slot)
-      return
+    } else {
+      this.#line.remove(first)
+      first.slot = slot
+      first.slotReminder = new Reminder(() => this.#release(first, answer))
+      room.agenda.set(first.slotReminder, dueMs)
     }
-    this.#line.remove(first)
-    if (delayMs <= 0) {
-      room.release(first, answer)
-      return
-    }
-    room.dropDeadline(first)
-    first.heldSlot = new HeldSlot(first, answer, slot, room)
-    room.agenda.set(first.heldSlot, dueMs)
   }
 
   /** All questions are answered. Returns whether to ask again at once; otherwise the queue sleeps or is forgotten. */
@@ -275,10 +270,20 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     } else if (first.cost < this.#askedCost) this.ask()
   }
 
+  #release(waiter: UnitWaiter, answer: Answer): void {
+    this.#leave(waiter)
+    this.#source.room.release(waiter, answer)
+  }
+
   #reject(waiter: UnitWaiter, error: unknown): void {
-    if (waiter.isInLine) this.#line.remove(waiter)
-    waiter.heldSlot?.drop()
+    this.#leave(waiter)
     this.#source.room.reject(waiter, error)
+  }
+
+  #leave(waiter: UnitWaiter): void {
+    if (waiter.isInLine) this.#line.remove(waiter)
+    if (waiter.slotReminder !== undefined) this.#source.room.agenda.drop(waiter.slotReminder)
+    waiter.slot = undefined
   }
 
   #refund({ taken }: Slot): void {
@@ -287,51 +292,21 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
   }
 
   #expiredError({ request: { maxWaitMs } }: UnitWaiter): WaitTooLongError {
-    const retryAfterMs = wholeMs(this.#readyMs - this.#source.room.clock.now())
-    return new WaitTooLongError(
-      `no units came within ${maxWaitMs} ms (maxWaitMs); the first in line may have to wait for ${retryAfterMs} ms more`,
-      retryAfterMs,
-    )
+    const ms = wholeMs(this.#readyMs - this.#source.room.clock.now())
+    const message = `no units came within ${maxWaitMs} ms (maxWaitMs); the first in line may have to wait for ${ms} ms more`
+    return new WaitTooLongError(message, ms)
   }
-}
-
-/** A slot that a waiter has been given, and waits for. */
-class HeldSlot extends Appointment {
-  readonly slot: Slot
-  readonly #waiter: UnitWaiter
-  readonly #answer: Answer
-  readonly #room: WaitingRoom<UnitWaiter, Answer>
-
-  constructor(waiter: UnitWaiter, answer: Answer, slot: Slot, room: WaitingRoom<UnitWaiter, Answer>) {
-    super()
-    this.slot = slot
-    this.#waiter = waiter
-    this.#answer = answer
-    this.#room = room
-  }
-
-  due(): void {
-    this.#waiter.heldSlot = undefined
-    this.#room.release(this.#waiter, this.#answer)
-  }
-
-  drop(): void {
-    this.#waiter.heldSlot = undefined
-    this.#room.agenda.drop(this)
-  }
-}
-
-export function neverError(cost: number): WaitTooLongError {
-  return new WaitTooLongError(
-    `a cost of ${cost} is more than the limit can ever give, so waiting does not help`,
-    Infinity,
-  )
 }
 
 function tooLongError({ request: { maxWaitMs } }: UnitWaiter, leftMs: number): WaitTooLongError {
-  const retryAfterMs = wholeMs(leftMs)
-  const message = `the units would come in ${retryAfterMs} ms at the earliest, and maxWaitMs is ${maxWaitMs}`
-  return new WaitTooLongError(message, retryAfterMs)
+  const ms = wholeMs(leftMs)
+  return new WaitTooLongError(`the units would come in ${ms} ms at the earliest, and maxWaitMs is ${maxWaitMs}`, ms)
+}
+
+/** The error for a cost above the quota. */
+export function neverError(cost: number): WaitTooLongError {
+  const message = `a cost of ${cost} is more than the limit can ever give, so waiting does not help`
+  return new WaitTooLongError(message, Infinity)
 }
 
 function wholeMs(ms: number): number {

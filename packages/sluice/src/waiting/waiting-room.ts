@@ -1,5 +1,5 @@
 import type { Clock, setAlarm } from '../clock.js'
-import { Agenda, Appointment } from './agenda.js'
+import { Agenda, Reminder } from './agenda.js'
 import type { Waiter } from './line.js'
 
 /** The owner of a line decides what becomes of its waiters. */
@@ -21,7 +21,7 @@ export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
   readonly clock: Clock
   readonly agenda: Agenda
   /** Of waiters with a signal or a deadline. */
-  readonly #deadlines = new Map<W, Deadline<W>>()
+  readonly #deadlines = new Map<W, Reminder>()
   readonly #watches = new Map<AbortSignal, { readonly waiters: Set<W>; readonly listener: () => void }>()
   #size = 0
   #tickSinceMs: number | undefined
@@ -50,7 +50,8 @@ export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
   watch(waiter: W, sinceMs: number): void {
     const { signal, maxWaitMs } = waiter.request
     if (signal === undefined && maxWaitMs === Infinity) return
-    const deadline = new Deadline(waiter)
+    // At equal times a deadline comes after everything else: what comes just in time counts.
+    const deadline = new Reminder(() => waiter.owner.expire(waiter), 1)
     this.#deadlines.set(waiter, deadline)
     if (maxWaitMs < Infinity) this.agenda.set(deadline, sinceMs + maxWaitMs)
     if (signal !== undefined) this.#listen(signal, waiter)
@@ -65,12 +66,6 @@ export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
   reject(waiter: W, error: unknown): void {
     this.#leave(waiter)
     waiter.reject(error)
-  }
-
-  /** The waiter's deadline does not matter any more; its signal still does. */
-  dropDeadline(waiter: W): void {
-    const deadline = this.#deadlines.get(waiter)
-    if (deadline !== undefined) this.agenda.drop(deadline)
   }
 
   /**
@@ -120,19 +115,5 @@ export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
     // A waiter may leave because another one of this signal has left.
     for (const waiter of watch?.waiters ?? [])
       if (this.#deadlines.has(waiter)) waiter.owner.giveUp(waiter, signal.reason)
-  }
-}
-
-/** A waiter's deadline. At equal times it comes after everything else: what comes just in time counts. */
-class Deadline<W extends Waiter<LineOwner<W>, never>> extends Appointment {
-  readonly #waiter: W
-
-  constructor(waiter: W) {
-    super(1)
-    this.#waiter = waiter
-  }
-
-  due(): void {
-    this.#waiter.owner.expire(this.#waiter)
   }
 }
