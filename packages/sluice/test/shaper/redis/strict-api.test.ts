@@ -17,7 +17,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-/** Requests that arrive while the API itself is held up look like a crowd to it. It is not held up for longer than this. */
+/** If the API itself is held up, requests look like a crowd to it. A run in which that took longer than this is repeated. */
 const MOST_HELD_UP_MS = 25
 const TRIES = 3
 
