@@ -33,7 +33,7 @@ export interface Arithmetic {
   readonly elastic: ElasticState | undefined
   /**
    * Limits of equal `stateId` share one state a name and key: `'token-bucket'`, `'fixed-window/1m'`. The algorithm and,
-   * for windows, the length, slices and alignment belong to it. Quotas, capacities and rates do not.
+   * for windows, the length, slices and alignment belong to it. Quotas, capacities, rates and a `ttl` do not.
    */
   readonly stateId: string
   /** For states that are counted elsewhere by the same arithmetic in another language. */

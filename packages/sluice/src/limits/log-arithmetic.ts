@@ -31,7 +31,7 @@ export class LogArithmetic implements Arithmetic, ElasticState {
     this.quota = quota
     this.windowUs = windowUs
     this.remote = new RemoteLog(this, windowUs)
-    this.stateId = `${limit.algorithm}/${limit.algorithm === 'concurrency' ? limit.ttl : limit.window}`
+    this.stateId = limit.algorithm === 'concurrency' ? 'concurrency' : `sliding-log/${limit.window}`
   }
 
   start(words: Words): void {

@@ -25,19 +25,9 @@ export class LogStorage {
     return Math.max(0, this.#most - this.#words - this.#reserved)
   }
 
-  /** Sets words aside for a demand that was found to fit, so that the other demands of its request cannot use them. */
+  /** Sets words aside for a demand that fits, so that others of its request cannot use them. Negative words end that. */
   reserve(words: number): void {
     this.#reserved += words
-  }
-
-  /** Ends a reservation, because its demand is about to take. */
-  release(words: number): void {
-    this.#reserved -= words
-  }
-
-  /** Ends all reservations, because their request was denied. */
-  releaseAll(): void {
-    this.#reserved = 0
   }
 
   get(id: number): Float64Array {

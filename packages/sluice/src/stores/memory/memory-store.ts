@@ -95,13 +95,11 @@ export class MemoryStore implements SyncStore {
       if (at >= 0) return state.arithmetic.tryTake(segment.words, at, nowUs, cost)
     }
     this.#openSingle(high, nowUs)
-    if (!state.isPlain) {
-      state.cost = cost
-      state.reserve(nowUs)
-      return state.takeReserved(nowUs)
-    }
-    const decision = state.tryTake(nowUs, cost)
-    if (decision.allowed && cost > 0) state.keep(nowUs)
+    state.cost = cost
+    if (!state.isPlain) state.reserve(nowUs)
+    const decision = state.isPlain ? state.tryTake(nowUs, cost) : state.takeReserved(nowUs)
+    if (state.isPlain && state.fits && cost > 0) state.sign()
+    if (state.isAddDue) state.add(nowUs)
     return decision
   }
 
@@ -125,17 +123,20 @@ export class MemoryStore implements SyncStore {
     for (let i = 0; i < count; i++) {
       const state = records[i]
       if (!state.isPlain) decisions[i] = state.takeReserved(nowUs)
-      else if (state.fits && state.cost > 0) state.keep(nowUs)
+      else if (state.fits && state.cost > 0) state.sign()
       takenUs[i] = state.takenUs(nowUs)
     }
+    for (let i = 0; i < count; i++) if (records[i].isAddDue) records[i].add(nowUs)
     return { allowed: true, decisions, takenUs }
   }
 
   /** Undoes what the demands before the `refused` one took, and describes every demand without taking. */
   #deny(count: number, refused: number, nowUs: number): Answer {
     const records = this.#records
-    this.#logs.releaseAll()
-    for (let i = 0; i < refused; i++) if (records[i].isPlain) records[i].restore()
+    for (let i = 0; i < refused; i++) {
+      if (records[i].isPlain) records[i].restore()
+      else records[i].release()
+    }
     const decisions = new Array<Decision>(count)
     const takenUs = new Array<number>(count)
     for (let i = 0; i < count; i++) {
@@ -153,7 +154,7 @@ export class MemoryStore implements SyncStore {
     const nowUs = this.#begin()
     const state = this.#use(this.#single, name, limit)
     this.#openSingle(this.#hash.of(key), nowUs)
-    if (cost > 0) state.take(nowUs, cost)
+    if (cost > 0 && state.take(nowUs, cost) && state.isNew) state.add(nowUs)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
   }
 
@@ -214,47 +215,56 @@ export class MemoryStore implements SyncStore {
   /** Opens the state of the key that was hashed last, for a call with one demand. */
   #openSingle(high: number, nowUs: number): void {
     const state = this.#single
-    if (state.open(high, this.#hash.low, nowUs)) return
-    state.begin(this.#makeRoom(1, nowUs), this.#canShare, nowUs)
+    state.open(high, this.#hash.low, nowUs)
+    if (!state.isFound) state.begin(this.#makeRoom(1, nowUs), this.#canShare, nowUs)
   }
 
   #openAll(demands: readonly Demand[], nowUs: number): readonly OpenState[] {
     while (this.#records.length < demands.length) this.#records.push(new OpenState(this.#shortage))
-    const newKeys = this.#open(demands, nowUs)
+    const isRepeated = haveRepeatedName(demands)
+    const newKeys = this.#open(demands, isRepeated, nowUs)
     if (!this.#hasRoom(newKeys)) {
       // Sweeping moves states, so all are opened again.
       this.#makeRoom(newKeys, nowUs)
-      this.#open(demands, nowUs)
+      this.#open(demands, isRepeated, nowUs)
     }
-    if (haveRepeatedName(demands)) this.#join(demands.length)
     return this.#records
   }
 
-  /** Opens every demand's state, and returns how many keys need a new one. */
-  #open(demands: readonly Demand[], nowUs: number): number {
-    let newKeys = 0
+  /** Opens every demand's state, and returns how many keys need a new one. Only a repeated name can repeat a state. */
+  #open(demands: readonly Demand[], isRepeated: boolean, nowUs: number): number {
+    const records = this.#records
     let high = 0
+    let areFound = true
     for (let i = 0; i < demands.length; i++) {
       const { name, limit, key, cost, shadow } = demands[i]
       if (i === 0 || key !== demands[i - 1].key) high = this.#hash.of(key)
-      const state = this.#use(this.#records[i], name, limit)
+      const state = this.#use(records[i], name, limit)
       state.first = state
       state.cost = cost
       state.isShadow = shadow === true
-      if (state.open(high, this.#hash.low, nowUs)) continue
-      state.begin(this.#hasRoom(newKeys + 1), this.#canShare, nowUs)
-      if (cost > 0) newKeys++
-    }
-    return newKeys
-  }
-
-  /** Adds up the demands for the same state. */
-  #join(count: number): void {
-    for (let i = 1; i < count; i++) {
-      for (let j = 0; j < i; j++) {
-        if (this.#records[j].first === this.#records[j] && this.#records[i].joinIfSame(this.#records[j])) break
+      state.open(high, this.#hash.low, nowUs)
+      if (!state.isFound) areFound = false
+      if (isRepeated) {
+        const same = records.findIndex((earlier, j) => j === i || state.isSame(earlier))
+        if (same < i) state.join(records[same].first)
       }
     }
+    return areFound ? 0 : this.#beginMissing(demands.length, isRepeated, nowUs)
+  }
+
+  #beginMissing(count: number, isRepeated: boolean, nowUs: number): number {
+    const records = this.#records
+    let newKeys = 0
+    for (let i = 0; i < count; i++) {
+      const state = records[i]
+      if (state.isFound) continue
+      const isFirst = state.first === state
+      state.begin(isFirst ? this.#hasRoom(newKeys + 1) : state.first.hasOwnRoom, this.#canShare, nowUs)
+      if (isFirst && state.cost > 0) newKeys++
+      if (isRepeated && records.some((earlier, j) => j < i && state.sharesWith(earlier))) state.loseRoom()
+    }
+    return newKeys
   }
 
   #hasRoom(newKeys: number): boolean {

@@ -40,13 +40,15 @@ export class OpenState {
   // The state: in the segment, in the log storage, or in `#fresh`.
   #words!: Float64Array
   #at = 0
+  /** Was the key's own state found? */
+  isFound = false
   /** The state is not in the table yet. */
   isNew = false
   #blockedUs = 0
   /** May `tryTake` decide it? Not if the key is blocked, has no room, or its state may grow or is shared. */
   isPlain = false
 
-  // The demand. Several demands for one state are added up in the first of them.
+  // The demand. Several demands for the same state are added up in the first of them.
   first: OpenState = this
   cost = 0
   isShadow = false
@@ -76,8 +78,8 @@ export class OpenState {
     this.#writer = writer
   }
 
-  /** Finds the key's own state, and returns whether it has one. */
-  open(high: number, low: number, nowUs: number): boolean {
+  /** Finds the key's own state. If the key has none, call `begin`. */
+  open(high: number, low: number, nowUs: number): void {
     const { states, names } = this
     this.#high = high
     this.#low = low
@@ -86,12 +88,12 @@ export class OpenState {
     this.isPlain = this.#blockedUs <= 0 && states.logs === undefined
     const segment = states.own.segment(high)
     const at = segment.find(high, low)
-    if (at < 0) return false
+    this.isFound = at >= 0
+    if (at < 0) return
     this.#point(segment, at)
     // A whole state equals no state. Only another limit's state needs the check: this limit reads its own as whole.
     if (states.isMixed && segment.writerOf(at) !== this.#writer && states.isWhole(segment, at, nowUs))
       this.#startFresh(nowUs)
-    return true
   }
 
   /**
@@ -109,28 +111,38 @@ export class OpenState {
     this.isPlain = false
     this.#table = canShare ? this.states.overflow : undefined
     if (this.#table === undefined) return
-    this.#low = this.states.overflowLow(this.#low)
-    this.#high = OVERFLOW_HIGH
     if (shared >= 0) this.#point(this.#table.segment(OVERFLOW_HIGH), shared)
     else this.#startFresh(nowUs)
   }
 
-  /** Adds this demand to an earlier one of the same request, if both are for the same state. */
-  joinIfSame(earlier: OpenState): boolean {
-    if (this.#table === undefined || this.#table !== earlier.#table || this.isNew !== earlier.isNew) return false
-    const isSame = this.isNew
-      ? this.#low === earlier.#low && this.#high === earlier.#high
-      : this.#entry === earlier.#entry && this.#segment === earlier.#segment
-    if (!isSame) return false
+  /** Is it for the same name, key and state id as the other record? */
+  isSame(other: OpenState): boolean {
+    return this.#low === other.#low && this.#high === other.#high && this.states === other.states
+  }
+
+  /** Adds this demand to an earlier one for the same state: the earlier one takes for both. */
+  join(earlier: OpenState): void {
     this.first = earlier
     earlier.cost += this.cost
     earlier.isShadow &&= this.isShadow
     this.isPlain = false
     earlier.isPlain = false
-    return true
   }
 
-  /** Takes `cost` from a plain state if it fits. `restore` undoes it; `keep` makes it last. */
+  get hasOwnRoom(): boolean {
+    return this.#table === this.states.own
+  }
+
+  /** Do both share overflow states of one name? A request may take from those for one key only. */
+  sharesWith(other: OpenState): boolean {
+    return this.#table !== undefined && !this.hasOwnRoom && this.#table === other.#table && this.first !== other.first
+  }
+
+  loseRoom(): void {
+    this.#table = undefined
+  }
+
+  /** Takes `cost` from a plain state if it fits. `restore` undoes it. */
   tryTake(nowUs: number, cost: number): Decision {
     for (let i = 0; i < this.#saved.length; i++) this.#saved[i] = this.#words[this.#at + i]
     const decision = this.arithmetic.tryTake(this.#words, this.#at, nowUs, cost)
@@ -143,33 +155,56 @@ export class OpenState {
     for (let i = 0; i < this.#saved.length; i++) this.#words[this.#at + i] = this.#saved[i]
   }
 
-  /** Records that this limit has written the state, and adds the state to its table if it is new. */
-  keep(nowUs: number): void {
-    if (this.isNew) this.#add(nowUs)
-    else if (this.states.isMixed) this.#segment.setWriter(this.#entry, this.#writer)
+  /** Records that this limit wrote the state last. Call it after units were taken and before any state is added. */
+  sign(): void {
+    if (!this.isNew && this.states.isMixed) this.#segment.setWriter(this.#entry, this.#writer)
+  }
+
+  /** Adds a new state to its table. This makes pointers of other records into the table stale. */
+  add(nowUs: number): void {
+    const { states } = this
+    const table = this.#table as Table
+    const [high, low] = table === states.own ? [this.#high, this.#low] : [OVERFLOW_HIGH, states.overflowLow(this.#low)]
+    this.#setReserved(0)
+    // A fresh state may replace one that is whole for the limit that wrote it.
+    const found = states.isMixed ? table.segment(high).find(high, low) : -1
+    const at = found >= 0 ? found : table.add(high, low, nowUs)
+    const segment = table.segment(high)
+    if (found >= 0) states.forget(segment, at)
+    if (states.logs !== undefined) segment.words[at] = states.logs.add(this.#words)
+    else for (let i = 0; i < this.arithmetic.words; i++) segment.words[at + i] = this.#words[i]
+    segment.setWriter(at, this.#writer)
+    this.#point(segment, at)
   }
 
   /** Finds out whether the demand fits, and sets aside the memory that it needs. */
   reserve(nowUs: number): boolean {
     this.fits = this.allows(nowUs, this.first.cost)
-    const { logs } = this.states
-    this.#reservedWords =
-      this.fits && this.first === this && logs !== undefined ? this.#extraWords(nowUs, this.cost) : 0
-    if (this.#reservedWords > 0) logs?.reserve(this.#reservedWords)
+    const takes = this.fits && this.first === this && this.cost > 0
+    this.#setReserved(takes ? this.#extraWords(nowUs, this.cost) : 0)
     return this.fits
   }
 
-  /** Takes what `reserve` found to fit, and describes the state after it. */
+  /** Undoes `reserve`. */
+  release(): void {
+    this.#setReserved(0)
+  }
+
+  /** Takes units that `reserve` found to fit, and describes the state after it. */
   takeReserved(nowUs: number): Decision {
     const { first } = this
     if (first === this) {
-      this.states.logs?.release(this.#reservedWords)
       if (this.fits && this.cost > 0) this.take(nowUs, this.cost)
     } else if (first.fits && first.cost > 0) {
       this.#words = first.#words
       this.#at = first.#at
     }
     return this.describe(nowUs, first.cost, this.fits)
+  }
+
+  /** Did the demand take units for a state that is in no table yet? Then `add` is due. */
+  get isAddDue(): boolean {
+    return this.isNew && this.fits && this.cost > 0 && this.first === this
   }
 
   /** Would `cost` be allowed now? */
@@ -180,14 +215,15 @@ export class OpenState {
     return logs === undefined || this.#extraWords(nowUs, cost) <= logs.room
   }
 
-  /** Takes `cost` whether it fits or not. A log takes as much as there is memory for. */
-  take(nowUs: number, cost: number): void {
-    if (this.#table === undefined) return
+  /** Takes `cost` whether it fits or not. A log takes as much as there is memory for. Returns whether it took any. */
+  take(nowUs: number, cost: number): boolean {
+    if (this.#table === undefined) return false
     const { logs } = this.states
     const units = logs === undefined ? cost : this.#grow(logs, nowUs, cost)
-    if (units === 0) return
+    if (units === 0) return false
     this.arithmetic.take(this.#words, this.#at, nowUs, units)
-    this.keep(nowUs)
+    this.sign()
+    return true
   }
 
   /** Gives units back to a state that a table has. */
@@ -198,20 +234,17 @@ export class OpenState {
     const isShared = this.#table !== this.states.own
     if (isShared && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
     this.arithmetic.refund(this.#words, this.#at, nowUs, units, taken)
-    this.keep(nowUs)
+    this.sign()
   }
 
   /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */
   describe(nowUs: number, cost: number, allowed: boolean): Decision {
     if (this.#table === undefined) return this.#refusal()
     if (this.#table !== this.states.own) this.#shortage.shared++
-    const fits = () => this.arithmetic.fits(this.#words, this.#at, nowUs, cost)
-    if (this.#blockedUs > 0) {
-      const decision = this.arithmetic.decision(this.#words, this.#at, nowUs, cost, fits())
-      return blockedDecision(decision, this.#blockedUs)
-    }
-    if (!allowed && fits()) return this.#refusal()
-    return this.arithmetic.decision(this.#words, this.#at, nowUs, cost, allowed)
+    const fits = allowed || this.arithmetic.fits(this.#words, this.#at, nowUs, cost)
+    if (fits && !allowed && this.#blockedUs <= 0) return this.#refusal()
+    const decision = this.arithmetic.decision(this.#words, this.#at, nowUs, cost, fits)
+    return this.#blockedUs > 0 ? blockedDecision(decision, this.#blockedUs) : decision
   }
 
   /** When units taken now count as taken, in epoch microseconds. */
@@ -246,17 +279,9 @@ export class OpenState {
     this.isNew = true
   }
 
-  #add(nowUs: number): void {
-    const { states, arithmetic } = this
-    const table = this.#table as Table
-    // A fresh state may replace one that is whole for the limit that wrote it.
-    const found = states.isMixed ? table.segment(this.#high).find(this.#high, this.#low) : -1
-    const at = found >= 0 ? found : table.add(this.#high, this.#low, nowUs)
-    const segment = table.segment(this.#high)
-    if (states.logs !== undefined) segment.words[at] = states.logs.add(this.#words)
-    else for (let i = 0; i < arithmetic.words; i++) segment.words[at + i] = this.#words[i]
-    segment.setWriter(at, this.#writer)
-    this.#point(segment, at)
+  #setReserved(words: number): void {
+    if (words !== this.#reservedWords) this.states.logs?.reserve(words - this.#reservedWords)
+    this.#reservedWords = words
   }
 
   /** How many more words the state needs to hold `cost` more units. */
@@ -272,17 +297,22 @@ export class OpenState {
   #grow(logs: LogStorage, nowUs: number, cost: number): number {
     const { elastic, quota, words: least } = this.arithmetic
     if (elastic === undefined) return cost
+    // Its own reservation is part of the room it has.
+    this.#setReserved(0)
     const length = this.isNew ? 0 : this.#words.length
     const most = length + logs.room
     const units = Math.min(cost, Math.max(0, most - elastic.wordsFor(this.#words, nowUs, 0)))
-    if (units < cost) this.#shortage.refused++
+    // If it takes none of a new state, its description is a refusal, which is counted there.
+    if (units < cost && !(this.isNew && units === 0)) this.#shortage.refused++
     const needed = elastic.wordsFor(this.#words, nowUs, units)
     if (needed > this.#words.length) {
-      const doubled = length <= logs.room / 8 ? Math.min(least + quota, 2 * length, most) : needed
+      const doubled = length <= logs.room / 8 ? Math.min(least + quota, 2 * this.#words.length, most) : needed
       const larger = elastic.resized(this.#words, Math.max(needed, doubled))
       if (!this.isNew) logs.replace(this.#segment.words[this.#entry], larger)
       this.#words = larger
     }
+    // The storage counts the array of a new state when `add` hands it over.
+    if (this.isNew && units > 0) this.#setReserved(this.#words.length)
     return units
   }
 
