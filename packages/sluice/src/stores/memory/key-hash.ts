@@ -9,7 +9,7 @@ const LONGEST_KNOWN = 64
  * A keyed 64-bit fingerprint of a string, after HalfSipHash-1-3. Without the seed, an attacker cannot make two keys
  * collide. Keys are compared as well-formed text, so a lone surrogate equals U+FFFD.
  *
- * The two halves are signed 32-bit integers, which need no boxing. `of` returns the first half, which is never 0, because 0
+ * The two halves are signed 32-bit integers, which need no boxing. `hash` returns the first half, which is never 0, because 0
  * marks a free entry. The second half is in `low` until the next call: read it before you hash another key.
  */
 export class KeyHash {
@@ -28,12 +28,12 @@ export class KeyHash {
   }
 
   /** The fingerprint of a key. */
-  of(key: string): number {
+  hash(key: string): number {
     if (key === this.knownKey) {
       this.low = this.knownLow
       return this.knownHigh
     }
-    const high = this.hash(key, PLAIN)
+    const high = this.digest(key, PLAIN)
     // Only every 64th key: remembering one costs more than hashing it.
     if (--this.callsUntilKnown === 0) this.know(key, high)
     return high
@@ -52,7 +52,7 @@ export class KeyHash {
    * above U+00FF is encoded and hashed again. The code is small on purpose: between requests most code falls out of the
    * processor's cache, and a short loop is back soonest.
    */
-  private hash(key: string, kind: number): number {
+  private digest(key: string, kind: number): number {
     const length = key.length
     const last = length >> 2
     let v0 = this.seed0
@@ -83,7 +83,7 @@ export class KeyHash {
       v0 ^= word
       if (round === last) v2 ^= kind
     }
-    if (seen > 0xff) return this.hash(encodeURIComponent(key.toWellFormed()), ENCODED)
+    if (seen > 0xff) return this.digest(encodeURIComponent(key.toWellFormed()), ENCODED)
     this.low = v0 ^ v2
     return v1 ^ v3 || 1
   }
