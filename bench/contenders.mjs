@@ -11,6 +11,10 @@ export const contenders = {
     title: 'reading the clock',
     load: async () => (await import('./contenders/clock.mjs')).clock,
   },
+  floor: {
+    title: 'floor',
+    load: async () => (await import('./contenders/floor.mjs')).floor,
+  },
   sluice: {
     title: 'sluice',
     load: async () => (await import('./contenders/sluice.mjs')).sluice,

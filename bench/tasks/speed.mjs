@@ -15,7 +15,7 @@ const MOST_PASSES = 100
  */
 export async function speed({ contender, case: name, limit, keys }) {
   const create = await contenders[contender].load()
-  const subject = create(limit)
+  const subject = create(limit, keys)
   await askAll(subject, everyId(keys))
   const ids = randomIds(keys, MOST_PASSES * CALLS_A_PASS)
   await askFor(WARM_UP_MS, subject, ids)
