@@ -3,6 +3,27 @@ import { InvalidTypeError, shown } from '../errors.js'
 import { type Decision, durationUs, microseconds, type Taken } from '../limits/index.js'
 import type { Answer, AsyncStore, Demand, SyncStore } from '../stores/index.js'
 
+/** A value, or the promise of one for a store that answers later. */
+export type Given<Later, Value> = Later extends true ? Promise<Value> : Value
+
+interface LeaseMethods<Later extends boolean> {
+  readonly decision: Decision
+  readonly allowed: boolean
+  /** When the lease ends by itself, in epoch milliseconds by the store's clock. `undefined` if no place is held. */
+  readonly endsAtMs: number | undefined
+  /** Gives the place back. The first call takes effect; later calls, and calls after the lease has ended, do nothing. */
+  release(): Given<Later, void>
+  /**
+   * Holds the place for another `ttl` from now. Returns false if the place is lost: the lease had ended or was released, or
+   * the key is blocked or in debt. Work that goes on then holds no place.
+   *
+   * A store that answers later gets two calls in the same turn of the event loop: one gives the place back, the other takes
+   * it again. On Redis these are nearly always one call of the script. If a process has thousands of calls under way they
+   * may be two, and then another client may take the place between them: the place is lost.
+   */
+  extend(): Given<Later, boolean>
+}
+
 /**
  * A place of a `concurrency` limit. It is held until `release`, or until `endsAtMs` if that comes first. A denial is a
  * value: `allowed` is false, and no place is held.
@@ -19,34 +40,13 @@ import type { Answer, AsyncStore, Demand, SyncStore } from '../stores/index.js'
  * }
  * ```
  */
-export interface Lease {
-  readonly decision: Decision
-  readonly allowed: boolean
-  /** When the lease ends by itself, in epoch milliseconds by the store's clock. `undefined` if no place is held. */
-  readonly endsAtMs: number | undefined
-  /** Gives the place back. The first call takes effect; later calls, and calls after the lease has ended, do nothing. */
-  release(): void
-  /**
-   * Holds the place for another `ttl` from now. Returns false if the place is lost: the lease had ended or was released, or
-   * the key is blocked or in debt. Work that goes on then holds no place.
-   */
-  extend(): boolean
+export interface Lease extends LeaseMethods<false> {
   /** `release`, at the end of a block that says `using`. */
   [Symbol.dispose](): void
 }
 
-/** See {@link Lease}. */
-export interface AsyncLease {
-  readonly decision: Decision
-  readonly allowed: boolean
-  readonly endsAtMs: number | undefined
-  release(): Promise<void>
-  /**
-   * See {@link Lease.extend}. It gives the place back and takes it again, by two calls of the store in the same turn of the
-   * event loop. On Redis these are nearly always one call of the script. If a process has thousands of calls under way they
-   * may be two, and then another client may take the place between them; `extend` returns false.
-   */
-  extend(): Promise<boolean>
+/** The same on a store that answers later. See {@link Lease}. */
+export interface AsyncLease extends LeaseMethods<true> {
   /** `release`, at the end of a block that says `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 }

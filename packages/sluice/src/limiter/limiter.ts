@@ -1,5 +1,5 @@
 import type { Decision, Duration, Limit } from '../limits/index.js'
-import type { AsyncLease, Lease } from './lease.js'
+import type { AsyncLease, Given, Lease } from './lease.js'
 
 /** The cost of a call. */
 export interface CostOptions {
@@ -20,9 +20,6 @@ export interface BlockOptions {
   /** How long: `'10m'`, or a number of milliseconds. */
   readonly duration: Duration
 }
-
-/** A value, or the promise of one for a store that answers later. */
-type Given<Later, Value> = Later extends true ? Promise<Value> : Value
 
 /** The methods of a limiter. `Later` is true for a store that answers later: then every method returns a promise. */
 interface LimiterMethods<Later extends boolean> {

@@ -1,7 +1,7 @@
 import { checkKey } from '../checks/check-value.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, AsyncStore, Demand, NamedLimit } from '../stores/index.js'
-import { UnitWaiters } from '../waiting/unit-waiters.js'
+import { UnitQueues } from '../waiting/unit-queues.js'
 import { checkAcquire, checkBlock, checkCall } from './check-call.js'
 import { type AsyncLease, checkHasPlaces, StoreLease } from './lease.js'
 import type { AcquireOptions, AsyncLimiter, AsyncReservation, BlockOptions, CostOptions } from './limiter.js'
@@ -15,13 +15,13 @@ export class StoreLimiter implements AsyncLimiter {
   readonly name: string
   readonly limit: Limit
   readonly #store: AsyncStore
-  readonly #waiters: UnitWaiters
+  readonly #queues: UnitQueues
 
   constructor(store: AsyncStore, named: NamedLimit) {
     this.name = named.name
     this.limit = named.limit
     this.#store = store
-    this.#waiters = new UnitWaiters(store, named)
+    this.#queues = new UnitQueues(store, named)
   }
 
   async tryAcquire(key: string, options?: CostOptions): Promise<Decision> {
@@ -29,12 +29,12 @@ export class StoreLimiter implements AsyncLimiter {
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
-    return this.#waiters.acquire(key, checkAcquire(key, options))
+    return this.#queues.acquire(key, checkAcquire(key, options))
   }
 
   async peek(key: string): Promise<Decision> {
     checkKey(key)
-    return (await this.#store.decide([this.#waiters.demand(key, 0)])).decisions[0]
+    return (await this.#store.decide([this.#queues.demand(key, 0)])).decisions[0]
   }
 
   async charge(key: string, options?: CostOptions): Promise<Decision> {
@@ -43,20 +43,20 @@ export class StoreLimiter implements AsyncLimiter {
 
   async refund(key: string, options?: CostOptions): Promise<Decision> {
     const decision = await this.#store.refund(this.#demand('refund', key, options), undefined)
-    this.#waiters.wake(key)
+    this.#queues.wake(key)
     return decision
   }
 
   async reset(key: string): Promise<void> {
     checkKey(key)
     await this.#store.reset(this.name, key)
-    this.#waiters.wake(key)
+    this.#queues.wake(key)
   }
 
   async block(key: string, options: BlockOptions): Promise<void> {
     await this.#store.block(this.name, key, checkBlock(key, options))
     // The new block may be shorter than the one that it replaces.
-    this.#waiters.wake(key)
+    this.#queues.wake(key)
   }
 
   async reserve(key: string, options?: CostOptions): Promise<AsyncReservation> {
@@ -64,7 +64,7 @@ export class StoreLimiter implements AsyncLimiter {
     const answer = await this.#store.decide([demand])
     const settleFirst = settleOnce(this.#store, demand, answer)
     const settle = async (actual: number) => {
-      if ((await settleFirst(actual)) !== undefined) this.#waiters.wake(key)
+      if ((await settleFirst(actual)) !== undefined) this.#queues.wake(key)
     }
     return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
   }
@@ -77,16 +77,16 @@ export class StoreLimiter implements AsyncLimiter {
 
   async acquireLease(key: string, options?: AcquireOptions): Promise<AsyncLease> {
     const request = checkAcquire(key, options)
-    const demand = this.#waiters.demand(key, request.cost)
+    const demand = this.#queues.demand(key, request.cost)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#waiters.wait(key, request))
+    return this.#lease(demand, await this.#queues.wait(key, request))
   }
 
   #demand(method: string, key: string, options: CostOptions | undefined): Demand {
-    return this.#waiters.demand(key, checkCall(method, key, options))
+    return this.#queues.demand(key, checkCall(method, key, options))
   }
 
   #lease(demand: Demand, answer: Answer): AsyncLease {
-    return new StoreLease(this.#store, demand, answer, () => this.#waiters.wake(demand.key))
+    return new StoreLease(this.#store, demand, answer, () => this.#queues.wake(demand.key))
   }
 }

@@ -1,7 +1,7 @@
 import { checkKey } from '../checks/check-value.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, Demand, NamedLimit, SyncStore } from '../stores/index.js'
-import { UnitWaiters } from '../waiting/unit-waiters.js'
+import { UnitQueues } from '../waiting/unit-queues.js'
 import { checkAcquire, checkBlock, checkCall } from './check-call.js'
 import { checkHasPlaces, type Lease, SyncLease } from './lease.js'
 import type { AcquireOptions, BlockOptions, CostOptions, Limiter, Reservation } from './limiter.js'
@@ -13,14 +13,14 @@ export class SyncLimiter implements Limiter {
   readonly limit: Limit
   readonly #store: SyncStore
   readonly #hasOwnRule: boolean
-  readonly #waiters: UnitWaiters
+  readonly #queues: UnitQueues
 
   constructor(store: SyncStore, named: NamedLimit) {
     this.name = named.name
     this.limit = named.limit
     this.#store = store
     this.#hasOwnRule = named.onFailure !== undefined
-    this.#waiters = new UnitWaiters(store, named)
+    this.#queues = new UnitQueues(store, named)
   }
 
   tryAcquire(key: string, options?: CostOptions): Decision {
@@ -28,7 +28,7 @@ export class SyncLimiter implements Limiter {
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
-    return this.#waiters.acquire(key, checkAcquire(key, options))
+    return this.#queues.acquire(key, checkAcquire(key, options))
   }
 
   peek(key: string): Decision {
@@ -42,20 +42,20 @@ export class SyncLimiter implements Limiter {
 
   refund(key: string, options?: CostOptions): Decision {
     const decision = this.#store.refund(this.#demand('refund', key, options), undefined)
-    this.#waiters.wake(key)
+    this.#queues.wake(key)
     return decision
   }
 
   reset(key: string): void {
     checkKey(key)
     this.#store.reset(this.name, key)
-    this.#waiters.wake(key)
+    this.#queues.wake(key)
   }
 
   block(key: string, options: BlockOptions): void {
     this.#store.block(this.name, key, checkBlock(key, options))
     // The new block may be shorter than the one that it replaces.
-    this.#waiters.wake(key)
+    this.#queues.wake(key)
   }
 
   reserve(key: string, options?: CostOptions): Reservation {
@@ -63,7 +63,7 @@ export class SyncLimiter implements Limiter {
     const answer = this.#store.decide([demand])
     const settleFirst = settleOnce(this.#store, demand, answer)
     const settle = (actual: number) => {
-      if (settleFirst(actual) !== undefined) this.#waiters.wake(key)
+      if (settleFirst(actual) !== undefined) this.#queues.wake(key)
     }
     return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
   }
@@ -76,22 +76,22 @@ export class SyncLimiter implements Limiter {
 
   async acquireLease(key: string, options?: AcquireOptions): Promise<Lease> {
     const request = checkAcquire(key, options)
-    const demand = this.#waiters.demand(key, request.cost)
+    const demand = this.#queues.demand(key, request.cost)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#waiters.wait(key, request))
+    return this.#lease(demand, await this.#queues.wait(key, request))
   }
 
   #decide(key: string, cost: number): Decision {
     // `decideOne` cannot carry an `onFailure` of this limiter's own.
-    if (this.#hasOwnRule) return this.#store.decide([this.#waiters.demand(key, cost)]).decisions[0]
+    if (this.#hasOwnRule) return this.#store.decide([this.#queues.demand(key, cost)]).decisions[0]
     return this.#store.decideOne(this.name, this.limit, key, cost)
   }
 
   #demand(method: string, key: string, options: CostOptions | undefined): Demand {
-    return this.#waiters.demand(key, checkCall(method, key, options))
+    return this.#queues.demand(key, checkCall(method, key, options))
   }
 
   #lease(demand: Demand, answer: Answer): Lease {
-    return new SyncLease(this.#store, demand, answer, () => this.#waiters.wake(demand.key))
+    return new SyncLease(this.#store, demand, answer, () => this.#queues.wake(demand.key))
   }
 }

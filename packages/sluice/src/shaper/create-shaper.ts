@@ -55,11 +55,7 @@ export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
  * const response = await bank.run(() => fetch('https://bank.example/transfers'))
  * ```
  */
-export function createShaper(options: OwnShaperOptions): Shaper
-export function createShaper(options: SharedShaperOptions<SyncStore>): Shaper
-export function createShaper(options: SharedShaperOptions<AsyncStore>): Shaper
-export function createShaper(options: SharedShaperOptions<SyncStore | AsyncStore>): Shaper
-export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Store>): Shaper {
+export function createShaper(options: OwnShaperOptions | SharedShaperOptions<SyncStore | AsyncStore>): Shaper {
   const given = checkOptions(
     'createShaper',
     options,

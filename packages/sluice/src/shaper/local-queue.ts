@@ -27,7 +27,7 @@ export class LocalQueue implements TurnQueue {
   readonly schedule: Schedule
   readonly capacity: number
   readonly #name: string
-  readonly #msPerUnit: number
+  readonly #usPerUnit: number
   /** Slots are taken early, so the schedule needs this much more capacity than the queue. */
   readonly #slack: number
   /** Only keys with waiters. */
@@ -35,11 +35,10 @@ export class LocalQueue implements TurnQueue {
 
   constructor(name: string, { capacity, drain }: LeakyBucket, clock: Clock) {
     const { units, perUs } = parseRate('drain', drain)
-    const usPerUnit = Number(perUs) / Number(units)
     this.#name = name
     this.capacity = capacity
-    this.#msPerUnit = usPerUnit / 1000
-    this.#slack = Math.ceil((2 * EARLY_US) / usPerUnit) + 1
+    this.#usPerUnit = Number(perUs) / Number(units)
+    this.#slack = Math.ceil((2 * EARLY_US) / this.#usPerUnit) + 1
     this.schedule = new Schedule(name, capacity + this.#slack, drain)
     this.room = new WaitingRoom(clock, setExactAlarm)
   }
@@ -53,10 +52,10 @@ export class LocalQueue implements TurnQueue {
     if (cost > this.capacity) throw queueFull(this.#name, this.capacity, cost, Infinity)
     const nowMs = this.room.clock.now()
     const waiting = this.#keys.size === 0 ? undefined : this.#keys.get(key)
-    // Work that `run` starts now has started; a caller of `wait` goes on only later, so those must not become a crowd.
     const mayLeave = waiting === undefined && pausedUntilMs <= nowMs
-    if (mayLeave && (runs || this.room.measureTick(nowMs) <= CATCH_UP_MS))
-      if (this.schedule.takeAtOnce(key, nowMs, cost)) return nowMs
+    // `run` starts its work now. A caller of `wait` goes on only after the code that runs now: no crowd may go on then.
+    const isNoCrowd = mayLeave && (runs || this.room.measureTick(nowMs) <= CATCH_UP_MS)
+    if (isNoCrowd && this.schedule.takeAtOnce(key, nowMs, cost)) return nowMs
     const { delayMs, remaining } = this.schedule.take(key, nowMs, 0)
     const freeMs = waiting?.freeMs ?? Math.max(nowMs + delayMs, pausedUntilMs)
     const units = waiting?.line.units ?? 0
@@ -83,7 +82,7 @@ export class LocalQueue implements TurnQueue {
 
   /** How long it takes until so many units have left. */
   drainMs(units: number): number {
-    return units * this.#msPerUnit
+    return (units * this.#usPerUnit) / 1000
   }
 
   forget({ key }: LocalKey): void {

@@ -1,8 +1,8 @@
 import { setExactAlarm, systemClock } from '../clock.js'
-import { type LeakyBucket, parseRate } from '../limits/index.js'
+import type { LeakyBucket } from '../limits/index.js'
 import type { NamedLimit, Store } from '../stores/index.js'
 import type { Slot, Slots } from '../waiting/slots.js'
-import { StoreSlots } from '../waiting/store-slots.js'
+import { StoreSlots, slotMs } from '../waiting/store-slots.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import { queueFull, type TurnQueue, type TurnRequest, turnTooLate } from './queue-shaper.js'
 import type { Turn } from './shaper.js'
@@ -30,12 +30,10 @@ export class StoreQueue implements TurnQueue {
   readonly #keys = new Map<string, StoreKey>()
 
   constructor(store: Store, named: NamedLimit & { readonly limit: LeakyBucket }) {
-    const { capacity, drain } = named.limit
-    const { units, perUs } = parseRate('drain', drain)
     const clock = store.clock ?? systemClock
     this.named = named
-    this.msPerUnit = Number(perUs) / Number(units) / 1000
-    this.#capacity = capacity
+    this.msPerUnit = slotMs(named.limit)
+    this.#capacity = named.limit.capacity
     this.room = new WaitingRoom(clock, setExactAlarm)
     this.storeSlots = new StoreSlots(store, clock, (mostGapMs) => {
       for (const key of this.#keys.values()) key.moveSlotsForward(mostGapMs)

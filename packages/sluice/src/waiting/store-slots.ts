@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import type { Taken } from '../limits/index.js'
+import { type LeakyBucket, parseRate, type Taken } from '../limits/index.js'
 import { isPromiseLike } from '../stores/awaitable.js'
 import type { Answer, Awaitable, Demand, Store } from '../stores/index.js'
 import type { Slot } from './slots.js'
@@ -93,6 +93,12 @@ export class StoreSlots {
     if (beforeMs < Infinity && beforeMs - mostGapMs > MUCH_SMALLER_MS) this.#gapShrank(mostGapMs)
     return isKnown
   }
+}
+
+/** The length of a slot of one unit, in milliseconds. */
+export function slotMs({ drain }: LeakyBucket): number {
+  const { units, perUs } = parseRate('drain', drain)
+  return Number(perUs) / Number(units) / 1000
 }
 
 /** `madeMs` is when the store made the answer, by the clock of this process, at the latest. */

@@ -1,38 +1,26 @@
 import { CATCH_UP_MS } from '../clock.js'
-import { WaitTooLongError } from '../errors.js'
+import type { WaitTooLongError } from '../errors.js'
 import type { Decision, Limit } from '../limits/index.js'
 import { isPromiseLike } from '../stores/awaitable.js'
 import type { Answer, Demand } from '../stores/index.js'
 import { Appointment, Reminder } from './agenda.js'
-import { Line, Waiter, type WaitRequest } from './line.js'
+import { Line, type WaitRequest } from './line.js'
 import type { Slot } from './slots.js'
 import type { SlotAnswer, StoreSlots } from './store-slots.js'
+import { neverError, UnitWaiter } from './unit-waiter.js'
 import { waitAfterDenial } from './wait-after-denial.js'
 import type { LineOwner, WaitingRoom } from './waiting-room.js'
 
 /** The store is asked for at most so many waiters of a key at a time. As many usually fit in one call of Redis. */
 const MOST_UNDERWAY = 128
 
-/** A caller that waits for units: first in line, then perhaps for its slot. */
-export class UnitWaiter extends Waiter<UnitQueue, Answer> {
-  deadlineMs = Infinity
-  /** The store is being asked for this waiter. */
-  isAsked = false
-  /** The slot that it has been given and waits for. It is in no line then. */
-  slot: Slot | undefined = undefined
-  /** Rings when the slot comes. */
-  slotReminder: Reminder | undefined = undefined
-
-  get isWaiting(): boolean {
-    return this.isInLine || this.slot !== undefined
-  }
-}
-
 /** What the queues of one limiter share. */
 export interface UnitSource {
   readonly limit: Limit
   readonly room: WaitingRoom<UnitWaiter, Answer>
   readonly slots: StoreSlots
+  /** The length of a slot of one unit; 0 for limits without slots. */
+  readonly msPerUnit: number
   /** Other processes take and give back too, and this process is not told. */
   readonly isShared: boolean
   demand(key: string, cost: number): Demand
@@ -72,6 +60,8 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
   #deniedUntilMs = 0
   /** By the last denial, the first waiter is served at the latest then, if no one else takes the units. */
   #readyMs = 0
+  /** When the last slot that was put off is over. */
+  #putOffUntilMs = -Infinity
   /** Waiters whose deadline came while the store was being asked: its answers still count for them. */
   #overdue: UnitWaiter[] = []
 
@@ -89,7 +79,7 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     waiter.deadlineMs = nowMs + request.maxWaitMs
     // A caller that wants less than was denied may be served as soon as those in front give up.
     if (waiter.cost >= this.#askedCost && waiter.deadlineMs < this.#deniedUntilMs) {
-      reject(tooLongError(waiter, this.#deniedUntilMs - nowMs))
+      reject(waiter.tooLateError(this.#deniedUntilMs - nowMs))
       return
     }
     room.admit()
@@ -99,7 +89,6 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     if (waiter.isWaiting) room.watch(waiter, nowMs)
   }
 
-  /** It is time to ask the store again. */
   due(): void {
     this.ask()
   }
@@ -203,14 +192,12 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     // Waiters whose slots have come leave before this one, even if the alarm is late.
     room.agenda.catchUp()
     const { first } = this.#line
-    const { delayMs } = slot.taken
     const nowMs = room.clock.now()
-    // If the answer was read late, slots have passed. They are made up for by CATCH_UP_MS at most, so that no crowd leaves.
-    const dueMs = Math.max(slot.dueMs, nowMs + delayMs - CATCH_UP_MS)
+    const dueMs = this.#putOff(slot, nowMs)
     if (first?.cost !== this.#askedCost) this.#refund(slot)
-    else if (delayMs <= 0) this.#release(first, answer)
+    else if (dueMs <= nowMs) this.#release(first, answer)
     else if (dueMs > first.deadlineMs) {
-      this.#reject(first, tooLongError(first, dueMs - nowMs))
+      this.#reject(first, first.tooLateError(dueMs - nowMs))
       this.#refund(slot)
     } else {
       this.#line.remove(first)
@@ -218,6 +205,17 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
       first.slotReminder = new Reminder(() => this.#release(first, answer))
       room.agenda.set(first.slotReminder, dueMs)
     }
+  }
+
+  /**
+   * Returns when a waiter may use the slot: when it comes. If the answer was read so late that the slot passed more than
+   * CATCH_UP_MS ago, it is put off to that time, and the slots after it as far as they would be too close: no crowd leaves.
+   */
+  #putOff(slot: Slot, nowMs: number): number {
+    const earliestMs = Math.max(nowMs - CATCH_UP_MS, this.#putOffUntilMs)
+    if (slot.dueMs >= earliestMs) return slot.dueMs
+    this.#putOffUntilMs = earliestMs + slot.taken.cost * this.#source.msPerUnit
+    return earliestMs
   }
 
   /** All questions are answered. Returns whether to ask again at once; otherwise the queue sleeps or is forgotten. */
@@ -240,7 +238,7 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     for (let { first } = this.#line; first !== undefined; { first } = this.#line) {
       if (first.cost < this.#askedCost) return false
       if (atLeastMs === Infinity) this.#reject(first, neverError(first.cost))
-      else if (nowMs + atLeastMs > first.deadlineMs) this.#reject(first, tooLongError(first, atLeastMs))
+      else if (nowMs + atLeastMs > first.deadlineMs) this.#reject(first, first.tooLateError(atLeastMs))
       else {
         this.#deniedUntilMs = nowMs + atLeastMs
         this.#readyMs = nowMs + denial.retryAfterMs
@@ -291,24 +289,7 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     slots.refund(demand(this.key, taken.cost), taken, () => wake(this.key))
   }
 
-  #expiredError({ request: { maxWaitMs } }: UnitWaiter): WaitTooLongError {
-    const ms = wholeMs(this.#readyMs - this.#source.room.clock.now())
-    const message = `no units came within ${maxWaitMs} ms (maxWaitMs); the first in line may have to wait for ${ms} ms more`
-    return new WaitTooLongError(message, ms)
+  #expiredError(waiter: UnitWaiter): WaitTooLongError {
+    return waiter.expiredError(this.#readyMs - this.#source.room.clock.now())
   }
-}
-
-function tooLongError({ request: { maxWaitMs } }: UnitWaiter, leftMs: number): WaitTooLongError {
-  const ms = wholeMs(leftMs)
-  return new WaitTooLongError(`the units would come in ${ms} ms at the earliest, and maxWaitMs is ${maxWaitMs}`, ms)
-}
-
-/** The error for a cost above the quota. */
-export function neverError(cost: number): WaitTooLongError {
-  const message = `a cost of ${cost} is more than the limit can ever give, so waiting does not help`
-  return new WaitTooLongError(message, Infinity)
-}
-
-function wholeMs(ms: number): number {
-  return Math.max(1, Math.ceil(ms))
 }

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { memoryStore, tokenBucket } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { expect, it } from 'vitest'
-import { UnitWaiters } from '../../src/waiting/unit-waiters.js'
+import { UnitQueues } from '../../src/waiting/unit-queues.js'
 
 const MANY = 100_000
 const limit = tokenBucket({ capacity: 1, refill: '1000/s' })
@@ -10,7 +10,7 @@ const limit = tokenBucket({ capacity: 1, refill: '1000/s' })
 function waitingRoom() {
   const clock = new ManualClock(1_745_000_000_000)
   const store = memoryStore({ clock })
-  const waiters = new UnitWaiters(store, { name: 'many', limit })
+  const waiters = new UnitQueues(store, { name: 'many', limit })
   return { clock, store, waiters }
 }
 

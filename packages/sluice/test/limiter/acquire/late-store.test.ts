@@ -2,7 +2,7 @@ import { createLimiter, type Limit, leakyBucket, tokenBucket } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { LateStore } from './counted-store.js'
-import { Outcomes, settled } from './outcomes.js'
+import { Outcomes, pass, settled } from './outcomes.js'
 
 const START = 1_745_000_000_000
 
@@ -197,5 +197,45 @@ describe('acquire on a store that answers later', () => {
     await settled()
     expect(outcomes.admitted).toEqual(['a', 'b'])
     expect(clock.nextAlarmMs).toBeUndefined()
+  })
+
+  it('waits for a slot by the clock of the store, even if the answer is slow', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom(leakyBucket({ capacity: 4, drain: '10/s' }))
+    store.decidesEarly = true
+    outcomes.watch('a', limiter.acquire('user'))
+    await answer()
+    outcomes.watch('b', limiter.acquire('user'))
+    clock.advance(80)
+    await answer()
+    await pass(clock, 1_000)
+    expect(outcomes.of('b')?.atMs).toBeCloseTo(START + 100, 0)
+  })
+
+  it('asks a store for its time if the first answer is slow, and then serves the waiter', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom(leakyBucket({ capacity: 4, drain: '10/s' }))
+    store.decidesEarly = true
+    store.memory.charge({ name: 'late', limit: limiter.limit, key: 'user', cost: 1 })
+    outcomes.watch('a', limiter.acquire('user'))
+    clock.advance(70)
+    await answer()
+    expect([outcomes.admitted, store.underway]).toEqual([[], 1])
+    await answer()
+    await pass(clock, 1_000)
+    expect(outcomes.of('a')?.atMs).toBeCloseTo(START + 100, 0)
+  })
+
+  it('lets no crowd leave if many answers of a leaky bucket are read late', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom(leakyBucket({ capacity: 30, drain: '10/s' }))
+    store.decidesEarly = true
+    const names = ['a', 'b', 'c', 'd', 'e', 'f']
+    for (const name of names) outcomes.watch(name, limiter.acquire('user'))
+    await answer()
+    expect(store.underway).toBe(5)
+    clock.advance(2_000)
+    await answer()
+    await pass(clock, 5_000)
+    const times = names.map((name) => (outcomes.of(name)?.atMs ?? 0) - START)
+    // The first slot that has passed counts as 20 ms old, and the others follow at the rate.
+    expect(times).toEqual([0, 2_000, 2_080, 2_180, 2_280, 2_380])
   })
 })

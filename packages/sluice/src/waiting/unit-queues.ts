@@ -2,18 +2,20 @@ import { setAlarm, systemClock } from '../clock.js'
 import { arithmeticOf, type Decision, type Limit } from '../limits/index.js'
 import type { Answer, Demand, NamedLimit, Store } from '../stores/index.js'
 import type { WaitRequest } from './line.js'
-import { StoreSlots } from './store-slots.js'
-import { neverError, UnitQueue, type UnitSource, type UnitWaiter } from './unit-queue.js'
+import { StoreSlots, slotMs } from './store-slots.js'
+import { UnitQueue, type UnitSource } from './unit-queue.js'
+import { neverError, type UnitWaiter } from './unit-waiter.js'
 import { WaitingRoom } from './waiting-room.js'
 
 /**
  * The callers that wait for units of one limit in one store, with a queue for each key. A queue exists only while a caller
  * waits in it: no queue, listener or alarm outlives the waiters.
  */
-export class UnitWaiters implements UnitSource {
+export class UnitQueues implements UnitSource {
   readonly limit: Limit
   readonly room: WaitingRoom<UnitWaiter, Answer>
   readonly slots: StoreSlots
+  readonly msPerUnit: number
   readonly isShared: boolean
   readonly demand: (key: string, cost: number) => Demand
   readonly #quota: number
@@ -25,6 +27,7 @@ export class UnitWaiters implements UnitSource {
     this.isShared = store.synchronous !== true
     this.slots = new StoreSlots(store, clock)
     this.demand = (key, cost) => ({ name, limit, key, cost, onFailure })
+    this.msPerUnit = limit.algorithm === 'leaky-bucket' ? slotMs(limit) : 0
     this.#quota = arithmeticOf(limit).quota
     this.room = new WaitingRoom(clock, setAlarm)
   }
