@@ -1,4 +1,11 @@
-import { type Arithmetic, blockedDecision, type Decision, type Limit, type Taken } from '../../limits/index.js'
+import {
+  type Arithmetic,
+  blockedDecision,
+  type Decision,
+  type Limit,
+  type Taken,
+  uncountedDenial,
+} from '../../limits/index.js'
 import type { LogStorage } from './log-storage.js'
 import { type NamedStates, OVERFLOW_HIGH, type StateTable } from './named-states.js'
 import type { Segment } from './segment.js'
@@ -290,43 +297,23 @@ export class OpenState {
     return Math.max(0, needed - (this.isNew ? 0 : this.#words.length))
   }
 
-  /**
-   * Makes room for `cost` more units, as far as there is memory, and returns how many units fit. The array doubles, so that
-   * growing costs little in the long run, but not beyond a whole quota, and not where memory is scarce.
-   */
+  /** Makes room for `cost` more units, as far as there is memory, and returns how many units fit. */
   #grow(logs: LogStorage, nowUs: number, cost: number): number {
-    const { elastic, quota, words: least } = this.arithmetic
-    if (elastic === undefined) return cost
     // Its own reservation is part of the room it has.
     this.#setReserved(0)
-    const length = this.isNew ? 0 : this.#words.length
-    const most = length + logs.room
-    const units = Math.min(cost, Math.max(0, most - elastic.wordsFor(this.#words, nowUs, 0)))
-    // If it takes none of a new state, its description is a refusal, which is counted there.
-    if (units < cost && !(this.isNew && units === 0)) this.#shortage.refused++
-    const needed = elastic.wordsFor(this.#words, nowUs, units)
-    if (needed > this.#words.length) {
-      const doubled = length <= logs.room / 8 ? Math.min(least + quota, 2 * this.#words.length, most) : needed
-      const larger = elastic.resized(this.#words, Math.max(needed, doubled))
-      if (!this.isNew) logs.replace(this.#segment.words[this.#entry], larger)
-      this.#words = larger
-    }
+    const held = this.isNew ? 0 : this.#words.length
+    const units = logs.unitsFor(this.arithmetic, this.#words, held, nowUs, cost)
+    if (units === 0 && this.isNew) return 0
+    if (units < cost) this.#shortage.refused++
+    this.#words = logs.grown(this.arithmetic, this.#words, held, nowUs, units)
     // The storage counts the array of a new state when `add` hands it over.
-    if (this.isNew && units > 0) this.#setReserved(this.#words.length)
+    if (this.isNew) this.#setReserved(this.#words.length)
+    else logs.replace(this.#segment.words[this.#entry], this.#words)
     return units
   }
 
-  /** Denied for lack of memory alone. */
   #refusal(): Decision {
     this.#shortage.refused++
-    return {
-      allowed: false,
-      quota: this.arithmetic.quota,
-      remaining: 0,
-      retryAfterMs: REFUSED_MS,
-      nextUnitAfterMs: REFUSED_MS,
-      resetAfterMs: REFUSED_MS,
-      delayMs: 0,
-    }
+    return uncountedDenial(this.arithmetic.quota, REFUSED_MS)
   }
 }
