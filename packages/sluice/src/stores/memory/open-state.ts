@@ -6,6 +6,7 @@ import {
   type Taken,
   uncountedDenial,
 } from '../../limits/index.js'
+import type { Fingerprint } from './key-hash.js'
 import type { LogStorage } from './log-storage.js'
 import { type NamedStates, OVERFLOW_HIGH, type StateTable } from './named-states.js'
 import type { Segment } from './segment.js'
@@ -29,7 +30,7 @@ const REFUSED_MS = 1000
  * points into a table, and adding to that table or sweeping it makes the pointer stale. So a request opens all of its
  * records first, and adds states only after every record has taken.
  */
-export class OpenState {
+export class OpenState implements Fingerprint {
   // What `use` found. Most requests ask for the same name and limit again.
   name: string | undefined
   limit: Limit | undefined
@@ -38,9 +39,10 @@ export class OpenState {
   arithmetic!: Arithmetic
   #writer = 0
 
-  // The key's fingerprint, and the table that has its state or will get it; `undefined` if there is no room for one.
-  #high = 0
-  #low = 0
+  /** The key's fingerprint: set it before `open`. */
+  high = 0
+  low = 0
+  // The table that has the state or will get it; `undefined` if there is no room for one.
   #table: Table | undefined
   #segment!: Segment
   #entry = 0
@@ -85,12 +87,15 @@ export class OpenState {
     this.#writer = writer
   }
 
+  copyFingerprint({ high, low }: Fingerprint): void {
+    this.high = high
+    this.low = low
+  }
+
   /** Finds the key's own state. If the key has none, call `begin`. */
-  open(high: number, low: number, nowUs: number): void {
-    const { states, names } = this
-    this.#high = high
-    this.#low = low
-    this.#blockedUs = names.hasBlocks ? names.blockedUs(high, low, nowUs) : 0
+  open(nowUs: number): void {
+    const { states, names, high, low } = this
+    this.#blockedUs = names.hasBlocks ? names.blockedUs(this, nowUs) : 0
     this.#table = states.own
     this.isPlain = this.#blockedUs <= 0 && states.logs === undefined
     const segment = states.own.segment(high)
@@ -108,7 +113,7 @@ export class OpenState {
    * with other keys or, unless `canShare`, gets no state and is denied.
    */
   begin(hasRoom: boolean, canShare: boolean, nowUs: number): void {
-    const shared = this.states.findOverflow(this.#low)
+    const shared = this.states.findOverflow(this.low)
     if (hasRoom) {
       // The key may have taken units while the store was full: continue from a copy of the state that it shared then.
       if (shared >= 0) this.#startFromCopy(shared, nowUs)
@@ -124,7 +129,7 @@ export class OpenState {
 
   /** Is it for the same name, key and state id as the other record? */
   isSame(other: OpenState): boolean {
-    return this.#low === other.#low && this.#high === other.#high && this.states === other.states
+    return this.low === other.low && this.high === other.high && this.states === other.states
   }
 
   /** Adds this demand to an earlier one for the same state: the earlier one takes for both. */
@@ -140,13 +145,10 @@ export class OpenState {
     return this.#table === this.states.own
   }
 
-  /** Do both share overflow states of one name? A request may take from those for one key only. */
-  sharesWith(other: OpenState): boolean {
-    return this.#table !== undefined && !this.hasOwnRoom && this.#table === other.#table && this.first !== other.first
-  }
-
-  loseRoom(): void {
-    this.#table = undefined
+  /** Loses its room if both share overflow states of one name: a request may take from those for one key only. */
+  giveWayTo(earlier: OpenState): void {
+    const isShared = this.#table !== undefined && !this.hasOwnRoom && this.#table === earlier.#table
+    if (isShared && this.first !== earlier.first) this.#table = undefined
   }
 
   /** Takes `cost` from a plain state if it fits. `restore` undoes it. */
@@ -171,7 +173,7 @@ export class OpenState {
   add(nowUs: number): void {
     const { states } = this
     const table = this.#table as Table
-    const [high, low] = table === states.own ? [this.#high, this.#low] : [OVERFLOW_HIGH, states.overflowLow(this.#low)]
+    const [high, low] = this.hasOwnRoom ? [this.high, this.low] : [OVERFLOW_HIGH, states.overflowLow(this.low)]
     this.#setReserved(0)
     // A fresh state may replace one that is whole for the limit that wrote it.
     const found = states.isMixed ? table.segment(high).find(high, low) : -1
@@ -238,8 +240,7 @@ export class OpenState {
     if (this.#table === undefined || this.isNew) return
     // Units of a key that shares a state may have been taken from a state of its own, since forgotten. A window, a log or
     // a queue is forgotten only when it holds no units, so for those `taken` proves that the shared state has the units.
-    const isShared = this.#table !== this.states.own
-    if (isShared && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
+    if (!this.hasOwnRoom && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
     this.arithmetic.refund(this.#words, this.#at, nowUs, units, taken)
     this.sign()
   }
@@ -247,7 +248,7 @@ export class OpenState {
   /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */
   describe(nowUs: number, cost: number, allowed: boolean): Decision {
     if (this.#table === undefined) return this.#refusal()
-    if (this.#table !== this.states.own) this.#shortage.shared++
+    if (!this.hasOwnRoom) this.#shortage.shared++
     const fits = allowed || this.arithmetic.fits(this.#words, this.#at, nowUs, cost)
     if (fits && !allowed && this.#blockedUs <= 0) return this.#refusal()
     const decision = this.arithmetic.decision(this.#words, this.#at, nowUs, cost, fits)
