@@ -55,7 +55,7 @@ export class StoreLimiter implements AsyncLimiter {
 
   async block(key: string, options: BlockOptions): Promise<void> {
     await this.#store.block(this.name, key, checkBlock(key, options))
-    // The new block may be shorter than the one that it replaces.
+    // The new block may end before the block that it replaces.
     this.#queues.wake(key)
   }
 

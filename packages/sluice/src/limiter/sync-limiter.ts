@@ -54,7 +54,7 @@ export class SyncLimiter implements Limiter {
 
   block(key: string, options: BlockOptions): void {
     this.#store.block(this.name, key, checkBlock(key, options))
-    // The new block may be shorter than the one that it replaces.
+    // The new block may end before the block that it replaces.
     this.#queues.wake(key)
   }
 

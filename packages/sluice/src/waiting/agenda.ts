@@ -4,7 +4,7 @@ import type { Clock, setAlarm } from '../clock.js'
 /** Something to do at a time. It is in one agenda at most, and only that agenda changes its fields. */
 export abstract class Appointment {
   atMs = 0
-  /** Among appointments of one time and rank, the one that was set first comes first. */
+  /** Among appointments of the same time and rank, the first to be set comes first. */
   order = 0
   /** Its index in the agenda's heap; -1 while it is in no agenda. */
   heapIndex = -1

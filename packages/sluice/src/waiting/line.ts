@@ -90,7 +90,7 @@ export class Line<W extends Waiter<unknown, never>> {
     return count
   }
 
-  /** The costs of those who leave before a waiter that comes now. */
+  /** The costs of all waiters that would leave before a caller that comes now. */
   unitsBefore(priority: number): number {
     const rank = this.#arrivals - priority * this.#step
     let units = 0

@@ -69,7 +69,7 @@ export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
   }
 
   /**
-   * The milliseconds since this was first called in the synchronous code that runs now. What a promise releases runs only
+   * The milliseconds since this was first called in the synchronous code that runs now. Code behind a promise runs only
    * when that code has ended: if it takes long and releases more and more, a crowd starts at its end.
    */
   measureTick(nowMs: number): number {
