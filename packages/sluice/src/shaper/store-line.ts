@@ -1,8 +1,7 @@
 import { CATCH_UP_MS } from '../clock.js'
 import { StoreUnavailableError } from '../errors.js'
 import type { Decision, LeakyBucket } from '../limits/index.js'
-import { isPromiseLike } from '../stores/awaitable.js'
-import type { Awaitable, Demand } from '../stores/index.js'
+import type { Demand } from '../stores/index.js'
 import { Appointment } from '../waiting/agenda.js'
 import { Line, Waiter } from '../waiting/line.js'
 import { type Slot, Slots } from '../waiting/slots.js'
@@ -86,26 +85,24 @@ export class StoreLine extends Appointment implements LineOwner<StoreWaiter> {
 
   ask(question: Question): void {
     this.#asked++
-    const askedMs = this.#room.clock.now()
-    let taken: Awaitable<SlotAnswer>
-    try {
-      taken = this.#key.storeSlots.take(this.demand)
-    } catch (error) {
-      this.#failed(question, error)
-      return
-    }
-    if (isPromiseLike(taken)) {
-      const answered = taken.then(
-        (given) => this.#answered(question, given),
-        (error) => this.#failed(question, error),
-      )
-      answered.then(() => this.due(this.#room.clock.now()))
-    } else {
-      this.#answered(question, taken)
-      // A caller that is released now starts only when the synchronous code that runs has ended: no crowd may start then.
-      if (this.line.size === 1 && this.#room.measureTick(askedMs) <= CATCH_UP_MS) this.#letGo(askedMs)
-      this.schedule()
-    }
+    const { clock } = this.#room
+    const askedMs = clock.now()
+    let isAtOnce = true
+    // Answers that arrive together are all told before the first of them has an effect.
+    const goOn = () => queueMicrotask(() => this.due(clock.now()))
+    this.#key.storeSlots.take(
+      this.demand,
+      (given) => {
+        this.#answered(question, given)
+        if (isAtOnce) this.#leaveAtOnce(askedMs)
+        else goOn()
+      },
+      (error) => {
+        this.#failed(question, error)
+        if (!isAtOnce) goOn()
+      },
+    )
+    isAtOnce = false
   }
 
   /** A slot has come, or the store may be asked for waiters without one. */
@@ -192,6 +189,12 @@ export class StoreLine extends Appointment implements LineOwner<StoreWaiter> {
     if (!waiter.isInLine) return 0
     const before = this.line.countBefore(waiter)
     return before < this.slots.length ? this.slots.at(before).dueMs - this.#room.clock.now() : 0
+  }
+
+  /** A caller that is released now starts only when the synchronous code that runs has ended: no crowd may start then. */
+  #leaveAtOnce(nowMs: number): void {
+    if (this.line.size === 1 && this.#room.measureTick(nowMs) <= CATCH_UP_MS) this.#letGo(nowMs)
+    this.schedule()
   }
 
   #letGo(nowMs: number): void {

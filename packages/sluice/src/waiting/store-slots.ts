@@ -28,7 +28,7 @@ export class StoreSlots {
   readonly #gapShrank: (mostGapMs: number) => void
   readonly #storeTime = new StoreTime()
   #questions = 0
-  /** Resolves the answers that are kept back. */
+  /** Tells the answers that are kept back. */
   #inDoubt: (() => void)[] = []
 
   /** `gapShrank` is told when slots that were given before turn out to come earlier. */
@@ -38,13 +38,23 @@ export class StoreSlots {
     this.#gapShrank = gapShrank
   }
 
-  /** Takes a slot, at once if the store answers at once. Throws or rejects as the store does. */
-  take(demand: Demand): Awaitable<SlotAnswer> {
+  /**
+   * Takes a slot, and calls `answered` or `failed` once: before `take` returns if the store answers at once. Answers that
+   * were kept back are told in the order of their questions, before any answer that arrives after them.
+   */
+  take(demand: Demand, answered: (given: SlotAnswer) => void, failed: (error: unknown) => void): void {
     const askedMs = this.#clock.now()
     const order = this.#questions++
-    const answer = this.#store.decide([demand])
-    if (!isPromiseLike(answer)) return slotAnswer(demand, answer, order, this.#clock.now(), askedMs)
-    return Promise.resolve(answer).then((given) => this.#read(demand, given, order, askedMs))
+    let answer: Awaitable<Answer>
+    try {
+      answer = this.#store.decide([demand])
+    } catch (error) {
+      failed(error)
+      return
+    }
+    if (isPromiseLike(answer))
+      Promise.resolve(answer).then((given) => this.#read(demand, given, order, askedMs, answered), failed)
+    else answered(slotAnswer(demand, answer, order, this.#clock.now(), askedMs))
   }
 
   /** Gives back what a demand took. If the store fails, the slot passes unused; otherwise calls `done`. */
@@ -57,17 +67,17 @@ export class StoreSlots {
     } catch {}
   }
 
-  #read(demand: Demand, answer: Answer, order: number, askedMs: number): Awaitable<SlotAnswer> {
+  #read(demand: Demand, answer: Answer, order: number, askedMs: number, answered: (given: SlotAnswer) => void): void {
     const nowMs = this.#clock.now()
     const tellsTime = answer.allowed && answer.decisions[0].degraded === undefined
-    if (demand.limit.algorithm !== 'leaky-bucket' || !tellsTime) return slotAnswer(demand, answer, order, nowMs, nowMs)
-    const storeMs = answer.takenUs[0] / 1000
-    const result = () => slotAnswer(demand, answer, order, nowMs, storeMs + this.#storeTime.mostGapMs)
-    if (this.#learn(answer, askedMs)) return result()
-    return new Promise((resolve) => {
-      this.#inDoubt.push(() => resolve(result()))
-      if (this.#inDoubt.length === 1) void this.#askTheTime(demand, answer.takenUs[0])
-    })
+    if (demand.limit.algorithm !== 'leaky-bucket' || !tellsTime) {
+      answered(slotAnswer(demand, answer, order, nowMs, nowMs))
+      return
+    }
+    const [takenUs] = answer.takenUs
+    const tell = () => answered(slotAnswer(demand, answer, order, nowMs, takenUs / 1000 + this.#storeTime.mostGapMs))
+    if (this.#learn(answer, askedMs)) tell()
+    else if (this.#inDoubt.push(tell) === 1) void this.#askTheTime(demand, takenUs)
   }
 
   /** Takes nothing: the answer tells the store's time, and then the answers that were kept back are given. */
@@ -83,7 +93,7 @@ export class StoreSlots {
     }
     const inDoubt = this.#inDoubt
     this.#inDoubt = []
-    for (const resolve of inDoubt) resolve()
+    for (const tell of inDoubt) tell()
   }
 
   #learn({ takenUs }: Answer, askedMs: number): boolean {

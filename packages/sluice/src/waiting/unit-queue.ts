@@ -1,7 +1,6 @@
 import { CATCH_UP_MS } from '../clock.js'
 import type { WaitTooLongError } from '../errors.js'
 import type { Decision, Limit } from '../limits/index.js'
-import { isPromiseLike } from '../stores/awaitable.js'
 import type { Answer, Demand } from '../stores/index.js'
 import { Appointment, Reminder } from './agenda.js'
 import { Line, type WaitRequest } from './line.js'
@@ -128,15 +127,24 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     // Counted before the first answer, so that no answer looks like the last one while more are to come.
     this.#underway = questions
     const { slots, demand } = this.#source
-    for (let i = 0; i < questions; i++) {
-      try {
-        const taken = slots.take(demand(this.key, this.#askedCost))
-        if (isPromiseLike(taken)) this.#answeredLater(taken)
-        else this.#answered(taken)
-      } catch (error) {
-        this.#failed(error)
-      }
+    let isAtOnce = true
+    const goOn = () => {
+      if (!isAtOnce) queueMicrotask(() => this.#goOn())
     }
+    for (let i = 0; i < questions; i++) {
+      slots.take(
+        demand(this.key, this.#askedCost),
+        (given) => {
+          this.#answered(given)
+          goOn()
+        },
+        (error) => {
+          this.#failed(error)
+          goOn()
+        },
+      )
+    }
+    isAtOnce = false
   }
 
   /** Chooses the waiters to ask for, all of `#askedCost`, and returns how many they are. */
@@ -156,19 +164,13 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     return count
   }
 
-  #answeredLater(taken: PromiseLike<SlotAnswer>): void {
-    const goOn = () => {
-      if (this.#underway > 0) return
-      if (this.#endRound()) this.ask()
-      this.#rejectOverdue()
-    }
-    Promise.resolve(taken)
-      .then((given) => this.#answered(given))
-      .catch((error) => this.#failed(error))
-      .then(goOn)
+  /** An answer came later. */
+  #goOn(): void {
+    if (this.#underway > 0) return
+    if (this.#endRound()) this.ask()
+    this.#rejectOverdue()
   }
 
-  /** Throws only if the answer is malformed. */
   #answered({ answer, slot }: SlotAnswer): void {
     const [decision] = answer.decisions
     if (slot === undefined) this.#denial = decision
