@@ -85,24 +85,16 @@ export class StoreLine extends Appointment implements LineOwner<StoreWaiter> {
 
   ask(question: Question): void {
     this.#asked++
-    const { clock } = this.#room
-    const askedMs = clock.now()
-    let isAtOnce = true
-    // Answers that arrive together are all told before the first of them has an effect.
-    const goOn = () => queueMicrotask(() => this.due(clock.now()))
-    this.#key.storeSlots.take(
-      this.demand,
-      (given) => {
-        this.#answered(question, given)
-        if (isAtOnce) this.#leaveAtOnce(askedMs)
-        else goOn()
-      },
-      (error) => {
-        this.#failed(question, error)
-        if (!isAtOnce) goOn()
-      },
-    )
-    isAtOnce = false
+    const askedMs = this.#room.clock.now()
+    const isAtOnce = this.#key.storeSlots.take(this.demand, {
+      answered: (given) => this.#answered(question, given),
+      failed: (error) => this.#failed(question, error),
+      settled: () => this.due(this.#room.clock.now()),
+    })
+    if (!isAtOnce) return
+    // A caller that is released now starts only when the synchronous code that runs has ended: no crowd may start then.
+    if (this.line.size === 1 && this.#room.measureTick(askedMs) <= CATCH_UP_MS) this.#letGo(askedMs)
+    this.schedule()
   }
 
   /** A slot has come, or the store may be asked for waiters without one. */
@@ -189,12 +181,6 @@ export class StoreLine extends Appointment implements LineOwner<StoreWaiter> {
     if (!waiter.isInLine) return 0
     const before = this.line.countBefore(waiter)
     return before < this.slots.length ? this.slots.at(before).dueMs - this.#room.clock.now() : 0
-  }
-
-  /** A caller that is released now starts only when the synchronous code that runs has ended: no crowd may start then. */
-  #leaveAtOnce(nowMs: number): void {
-    if (this.line.size === 1 && this.#room.measureTick(nowMs) <= CATCH_UP_MS) this.#letGo(nowMs)
-    this.schedule()
   }
 
   #letGo(nowMs: number): void {

@@ -14,6 +14,17 @@ export interface SlotAnswer {
   readonly slot: Slot | undefined
 }
 
+/** Receives the answer to one question. */
+export interface SlotHandler {
+  answered(given: SlotAnswer): void
+  failed(error: unknown): void
+  /**
+   * Called after an answer that came later, once the answers that arrived together with it have been told. Also called
+   * when the answer is kept back, because it may have told that other slots come earlier.
+   */
+  settled(): void
+}
+
 /**
  * Takes slots from a store and says when they come by the clock of this process. The slots are those of a leaky bucket;
  * units of any other limit have no delay, and come when they are given. `acquire` and the shaper both take their slots
@@ -28,8 +39,8 @@ export class StoreSlots {
   readonly #gapShrank: (mostGapMs: number) => void
   readonly #storeTime = new StoreTime()
   #questions = 0
-  /** Tells the answers that are kept back. */
-  #inDoubt: (() => void)[] = []
+  /** The answers that are kept back. */
+  #inDoubt: { readonly tell: () => void; readonly handler: SlotHandler }[] = []
 
   /** `gapShrank` is told when slots that were given before turn out to come earlier. */
   constructor(store: Store, clock: Clock, gapShrank: (mostGapMs: number) => void = () => {}) {
@@ -39,22 +50,29 @@ export class StoreSlots {
   }
 
   /**
-   * Takes a slot, and calls `answered` or `failed` once: before `take` returns if the store answers at once. Answers that
-   * were kept back are told in the order of their questions, before any answer that arrives after them.
+   * Takes a slot, and returns whether the store answered at once: then `answered` has been called. Otherwise one of
+   * `answered` and `failed` is called later. Answers that were kept back are told in the order of their questions.
    */
-  take(demand: Demand, answered: (given: SlotAnswer) => void, failed: (error: unknown) => void): void {
+  take(demand: Demand, handler: SlotHandler): boolean {
     const askedMs = this.#clock.now()
     const order = this.#questions++
     let answer: Awaitable<Answer>
     try {
       answer = this.#store.decide([demand])
     } catch (error) {
-      failed(error)
-      return
+      handler.failed(error)
+      return false
     }
-    if (isPromiseLike(answer))
-      Promise.resolve(answer).then((given) => this.#read(demand, given, order, askedMs, answered), failed)
-    else answered(slotAnswer(demand, answer, order, this.#clock.now(), askedMs))
+    if (!isPromiseLike(answer)) {
+      handler.answered(slotAnswer(demand, answer, order, this.#clock.now(), askedMs))
+      return true
+    }
+    const arrived = Promise.resolve(answer).then(
+      (given) => this.#read(demand, given, order, askedMs, handler),
+      (error) => handler.failed(error),
+    )
+    arrived.then(() => handler.settled())
+    return false
   }
 
   /** Gives back what a demand took. If the store fails, the slot passes unused; otherwise calls `done`. */
@@ -67,17 +85,20 @@ export class StoreSlots {
     } catch {}
   }
 
-  #read(demand: Demand, answer: Answer, order: number, askedMs: number, answered: (given: SlotAnswer) => void): void {
+  #read(demand: Demand, answer: Answer, order: number, askedMs: number, handler: SlotHandler): void {
     const nowMs = this.#clock.now()
     const tellsTime = answer.allowed && answer.decisions[0].degraded === undefined
     if (demand.limit.algorithm !== 'leaky-bucket' || !tellsTime) {
-      answered(slotAnswer(demand, answer, order, nowMs, nowMs))
+      handler.answered(slotAnswer(demand, answer, order, nowMs, nowMs))
       return
     }
     const [takenUs] = answer.takenUs
-    const tell = () => answered(slotAnswer(demand, answer, order, nowMs, takenUs / 1000 + this.#storeTime.mostGapMs))
+    const tell = () => {
+      const madeMs = takenUs / 1000 + this.#storeTime.mostGapMs
+      handler.answered(slotAnswer(demand, answer, order, nowMs, madeMs))
+    }
     if (this.#learn(answer, askedMs)) tell()
-    else if (this.#inDoubt.push(tell) === 1) void this.#askTheTime(demand, takenUs)
+    else if (this.#inDoubt.push({ tell, handler }) === 1) void this.#askTheTime(demand, takenUs)
   }
 
   /** Takes nothing: the answer tells the store's time, and then the answers that were kept back are given. */
@@ -93,7 +114,8 @@ export class StoreSlots {
     }
     const inDoubt = this.#inDoubt
     this.#inDoubt = []
-    for (const tell of inDoubt) tell()
+    for (const { tell } of inDoubt) tell()
+    for (const { handler } of inDoubt) handler.settled()
   }
 
   #learn({ takenUs }: Answer, askedMs: number): boolean {

@@ -5,7 +5,7 @@ import type { Answer, Demand } from '../stores/index.js'
 import { Appointment, Reminder } from './agenda.js'
 import { Line, type WaitRequest } from './line.js'
 import type { Slot } from './slots.js'
-import type { SlotAnswer, StoreSlots } from './store-slots.js'
+import type { SlotAnswer, SlotHandler, StoreSlots } from './store-slots.js'
 import { neverError, UnitWaiter } from './unit-waiter.js'
 import { waitAfterDenial } from './wait-after-denial.js'
 import type { LineOwner, WaitingRoom } from './waiting-room.js'
@@ -43,6 +43,12 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
   readonly key: string
   readonly #source: UnitSource
   readonly #line = new Line<UnitWaiter>(1)
+
+  readonly #handler: SlotHandler = {
+    answered: (given) => this.#answered(given),
+    failed: (error) => this.#failed(error),
+    settled: () => this.#goOn(),
+  }
 
   /** How many questions the store has not answered yet; all are for `#askedCost`. */
   #underway = 0
@@ -127,24 +133,7 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     // Counted before the first answer, so that no answer looks like the last one while more are to come.
     this.#underway = questions
     const { slots, demand } = this.#source
-    let isAtOnce = true
-    const goOn = () => {
-      if (!isAtOnce) queueMicrotask(() => this.#goOn())
-    }
-    for (let i = 0; i < questions; i++) {
-      slots.take(
-        demand(this.key, this.#askedCost),
-        (given) => {
-          this.#answered(given)
-          goOn()
-        },
-        (error) => {
-          this.#failed(error)
-          goOn()
-        },
-      )
-    }
-    isAtOnce = false
+    for (let i = 0; i < questions; i++) slots.take(demand(this.key, this.#askedCost), this.#handler)
   }
 
   /** Chooses the waiters to ask for, all of `#askedCost`, and returns how many they are. */
@@ -164,7 +153,7 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter> {
     return count
   }
 
-  /** An answer came later. */
+  /** An answer came later. If it was the last one, goes on as `ask` does after answers that came at once. */
   #goOn(): void {
     if (this.#underway > 0) return
     if (this.#endRound()) this.ask()
