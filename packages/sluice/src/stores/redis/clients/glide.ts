@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ScriptRunner } from './runner.js'
+import type { ScriptRunner } from './script-runner.js'
 
 /** What is used of a valkey-glide client or cluster client. */
 export interface GlideClient {

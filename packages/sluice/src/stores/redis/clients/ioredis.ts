@@ -1,4 +1,4 @@
-import type { Connection, ScriptRunner } from './runner.js'
+import type { Connection, ScriptRunner } from './script-runner.js'
 
 /** What is used of an ioredis or iovalkey client, or of a Cluster of either. */
 export interface IoredisClient {

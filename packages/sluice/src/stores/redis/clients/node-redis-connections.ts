@@ -1,5 +1,5 @@
-import { slotOf } from '../slot.js'
-import type { Connection } from './runner.js'
+import { hashSlotOf } from '../key-layout.js'
+import type { Connection } from './script-runner.js'
 
 interface Options {
   readonly socket?: { readonly reconnectStrategy?: unknown }
@@ -50,7 +50,7 @@ function isNode(client: object): client is Node {
 
 function nodeOf(client: Cluster, key: string): object | undefined {
   const tag = key.slice(key.indexOf('{') + 1, key.indexOf('}'))
-  const node = client.slots?.[slotOf(tag)]?.master?.client
+  const node = client.slots?.[hashSlotOf(tag)]?.master?.client
   return typeof node === 'object' && node !== null ? node : undefined
 }
 

@@ -1,5 +1,5 @@
 import { nodeRedisConnections } from './node-redis-connections.js'
-import type { ScriptRunner } from './runner.js'
+import type { ScriptRunner } from './script-runner.js'
 
 interface EvalOptions {
   readonly keys: string[]

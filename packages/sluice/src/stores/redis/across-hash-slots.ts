@@ -2,17 +2,17 @@
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { Answer, Demand } from '../store.js'
 
-/** The demands of a request that live in one slot, by their places in the request. */
+/** The demands of a request in one hash slot, and their places in the request. */
 export interface Part {
   readonly places: readonly number[]
   readonly demands: readonly Demand[]
 }
 
 /**
- * One request over several slots: all parts are asked at once, and what some took is given back if another denies. So it
- * never takes more than is allowed, but may hold units for a moment that others then do not get.
+ * Decides one request over several hash slots: asks all parts at once, and gives back what some took if another denies.
+ * So a request never takes more than is allowed, but may hold units for a round trip that other requests then do not get.
  */
-export async function decideAcrossSlots(
+export async function decideAcrossHashSlots(
   parts: readonly Part[],
   decide: (demands: readonly Demand[]) => Promise<Answer>,
   refund: (demands: readonly Demand[], answer: Answer) => Promise<Answer>,
@@ -41,7 +41,7 @@ export async function decideAcrossSlots(
   return { allowed, decisions, takenUs }
 }
 
-/** What is promised, or something else if that is not there by a time. */
+/** Resolves as the promise does, or with `otherwise()` if the promise is still open at `endsMs`. */
 function before<T>(endsMs: number, promised: Promise<T>, otherwise: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(otherwise()), Math.max(1, endsMs - performance.now()))
@@ -49,7 +49,7 @@ function before<T>(endsMs: number, promised: Promise<T>, otherwise: () => T): Pr
   })
 }
 
-/** How things stand if what was taken is given back, as far as that can be known here. */
+/** The answer as it is once the units are given back, as far as this process can tell. */
 function undone(demands: readonly Demand[], answer: Answer): Answer {
   const decisions = answer.decisions.map((decision, i) => ({
     ...decision,
