@@ -101,7 +101,10 @@ async function checkTrace(create: StoreFactory, seed: number): Promise<void> {
   const store = await create(clock)
   const reference = new ReferenceStore(clock)
   const taken = new Map<Limit, { atUs: number; cost: number; delayMs: number }>()
-  for (const [index, step] of randomTrace(seed, 60).entries()) {
+  const steps = randomTrace(seed, 60)
+  // A store is told of each limit before its first use, so that `block` and `reset` know all states of a name.
+  for (const { demands } of steps) for (const demand of demands) store.prepare?.(demand)
+  for (const [index, step] of steps.entries()) {
     const forget = async () => {
       for (const { name, key } of reference.forgettable()) {
         await store.reset(name, key)

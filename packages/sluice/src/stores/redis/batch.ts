@@ -1,6 +1,5 @@
 /** The protocol of lua/main.lua, whose header says what the numbers mean: `Batch` writes it and `Reply` reads it. */
 import {
-  type Algorithm,
   type Arithmetic,
   arithmeticOf,
   blockedDecision,
@@ -9,7 +8,6 @@ import {
   type Report,
   type Taken,
 } from '../../limits/index.js'
-import type { StateKey } from './key-layout.js'
 import { ALGORITHM_ORDER } from './script.js'
 
 /** Kinds of a report. */
@@ -17,24 +15,20 @@ const USUAL = 0
 const BLOCKED = 1
 const FOREIGN = 3
 
-/** Each limit as the script reads it: remembered, because it is the same text in every request. */
-const texts = new WeakMap<Limit, string>()
+/** Each limit as the script reads it: remembered, because it is the same in every request. */
+const numbersOfLimits = new WeakMap<Limit, readonly string[]>()
 
-function textOf(limit: Limit): string {
-  let text = texts.get(limit)
-  if (text === undefined) {
-    const { parameters } = arithmeticOf(limit).twin
-    text = JSON.stringify([numberOf(limit.algorithm), ...parameters])
-    texts.set(limit, text)
+function numbersOf(limit: Limit): readonly string[] {
+  let numbers = numbersOfLimits.get(limit)
+  if (numbers === undefined) {
+    const { parameters } = arithmeticOf(limit).remote
+    numbers = [ALGORITHM_ORDER.indexOf(limit.algorithm) + 1, ...parameters].map(String)
+    numbersOfLimits.set(limit, numbers)
   }
-  return text
+  return numbers
 }
 
-function numberOf(algorithm: Algorithm): number {
-  return ALGORITHM_ORDER.indexOf(algorithm) + 1
-}
-
-/** The keys and the argument of one call of the script. */
+/** The keys and the arguments of one call of the script. */
 export class Batch {
   readonly keys: string[] = []
   readonly #limits: Limit[] = []
@@ -83,10 +77,9 @@ export class Batch {
     this.#step(`5,${keys.length}`)
   }
 
-  block(states: readonly StateKey[], durationUs: number): void {
-    for (const { key } of states) this.keys.push(key)
-    const algorithms = states.map(({ algorithm }) => numberOf(algorithm))
-    this.#step(`6,${durationUs},${states.length},${algorithms.join(',')}`)
+  block(keys: readonly string[], durationUs: number): void {
+    this.keys.push(...keys)
+    this.#step(`6,${keys.length},${durationUs}`)
   }
 
   overrideChanges(keys: readonly string[], since: number, most: number, base: number): void {
@@ -99,10 +92,11 @@ export class Batch {
     this.#step(`8,${JSON.stringify(name)},${JSON.stringify(value)},${untilMs}`)
   }
 
-  /** The script's argument. */
-  toString(): string {
+  /** The arguments of the script. */
+  arguments(): string[] {
+    if (this.#runLimit !== undefined && this.#steps === '') return [String(this.#runCost), ...numbersOf(this.#runLimit)]
     this.#endRun()
-    return `[[${this.#limitTexts}],[${this.#steps}]]`
+    return [`[[${this.#limitTexts}],[${this.#steps}]]`]
   }
 
   #endRun(): void {
@@ -121,7 +115,8 @@ export class Batch {
     let place = this.#limits.indexOf(limit)
     if (place < 0) {
       place = this.#limits.push(limit) - 1
-      this.#limitTexts = place === 0 ? textOf(limit) : `${this.#limitTexts},${textOf(limit)}`
+      const text = `[${numbersOf(limit)}]`
+      this.#limitTexts = place === 0 ? text : `${this.#limitTexts},${text}`
     }
     return place + 1
   }
@@ -161,7 +156,7 @@ export class Reply {
     const aheadUs = kind === USUAL ? 0 : this.number()
     const fullLevel = kind === USUAL ? level : this.number()
     const at = this.#at
-    this.#at += arithmetic.twin.reportLength
+    this.#at += arithmetic.remote.reportLength
     const { nowUs } = this
     return { nowUs, level: fullLevel, aheadUs, numbers: this.#numbers, at, fits: (flags & 1) === 1, blockedUs }
   }
@@ -186,10 +181,10 @@ export class Reply {
 
 /** The answer to a demand for `cost`, which was taken or refused. */
 export function decisionOf(arithmetic: Arithmetic, report: DemandReport, cost: number): Decision {
-  const decision = arithmetic.twin.decision(report, cost, report.fits)
+  const decision = arithmetic.remote.decision(report, cost, report.fits)
   return report.blockedUs > 0 ? blockedDecision(decision, report.blockedUs) : decision
 }
 
 export function takenUsOf(arithmetic: Arithmetic, report: DemandReport): number {
-  return arithmetic.twin.takenUs(report)
+  return arithmetic.remote.takenUs(report)
 }

@@ -1,19 +1,13 @@
 import { createHash } from 'node:crypto'
-import { type Algorithm, arithmeticOf, type Limit } from '../../limits/index.js'
+import { arithmeticOf, type Limit } from '../../limits/index.js'
 
 /** Names and keys of more UTF-16 units than this are kept by their hash. */
 const LONGEST_KEPT = 128
 
-/** The Redis key of a state, and its algorithm. */
-export interface StateKey {
-  readonly key: string
-  readonly algorithm: Algorithm
-}
-
 /** The states that this process has used under one name. */
 interface NamedStates {
-  /** The algorithm of each state, by how its Redis key begins. */
-  readonly starts: Map<string, Algorithm>
+  /** How the Redis keys of these states begin. */
+  readonly starts: Set<string>
   /** How the Redis key of a limit's state begins. */
   readonly startOf: WeakMap<Limit, string>
   /** How all of their Redis keys end. */
@@ -43,12 +37,12 @@ export class KeyLayout {
   }
 
   /**
-   * Every state of a name and key that this process knows of: both buckets, and each window that it has used under the
-   * name. Another process may use a window of another length, which is not listed.
+   * The Redis keys of every state of a name and key that this process knows of: both buckets, and each other state that it
+   * has used under the name. Another process may use a window of another length, which is not listed.
    */
-  seen(name: string, tag: string): readonly StateKey[] {
+  seen(name: string, tag: string): readonly string[] {
     const { starts, end } = this.#statesOf(name)
-    return Array.from(starts, ([start, algorithm]) => ({ key: start + tag + end, algorithm }))
+    return Array.from(starts, (start) => start + tag + end)
   }
 
   /** The Redis keys of a policy's overrides, in the order that the script wants. */
@@ -65,10 +59,7 @@ export class KeyLayout {
   #statesOf(name: string): NamedStates {
     let states = this.#names.get(name)
     if (states === undefined) {
-      const starts = new Map<string, Algorithm>([
-        [`${this.#prefix}t:{`, 'token-bucket'],
-        [`${this.#prefix}l:{`, 'leaky-bucket'],
-      ])
+      const starts = new Set([`${this.#prefix}t:{`, `${this.#prefix}l:{`])
       states = { starts, startOf: new WeakMap(), end: `}${escaped(name)}` }
       this.#names.set(name, states)
     }
@@ -77,7 +68,7 @@ export class KeyLayout {
 
   #see(states: NamedStates, limit: Limit): string {
     const start = `${this.#prefix}${codeOf(arithmeticOf(limit).limit)}:{`
-    states.starts.set(start, limit.algorithm)
+    states.starts.add(start)
     states.startOf.set(limit, start)
     return start
   }
@@ -97,7 +88,7 @@ function codeOf(limit: Limit): string {
     case 'sliding-log':
       return `g${limit.window}`
     case 'concurrency':
-      return `c${limit.ttl}`
+      return 'c'
   }
 }
 

@@ -212,7 +212,7 @@ export class Link {
   }
 
   #argumentsOf(batch: Batch): readonly string[] {
-    return [batch.toString(), ...this.#options.extraArguments()]
+    return batch.arguments().concat(this.#options.extraArguments())
   }
 
   #read(calls: readonly ScriptCall[], reply: Reply): void {

@@ -211,9 +211,9 @@ export class RedisStore implements AsyncStore {
 
   #resetOrBlock(name: string, key: string, blockUs: number | undefined): Promise<void> {
     this.#calls++
-    const states = this.#layout.seen(name, this.#layout.tagOf(key))
+    const place = { hashSlot: this.#hashSlotOf(key), keys: this.#layout.seen(name, this.#layout.tagOf(key)) }
     return new Promise((resolve, reject) => {
-      this.#link.ask(new ResetOrBlock(this.#hashSlotOf(key), states, blockUs, resolve, reject))
+      this.#link.ask(new ResetOrBlock(place, blockUs, resolve, reject))
     })
   }
 

@@ -3,7 +3,6 @@ import type { Fallback } from '../fallback.js'
 import type { Answer, Demand } from '../store.js'
 import { type Batch, decisionOf, type Reply, takenUsOf } from './batch.js'
 import { type FailureReason, ForeignState, unavailable } from './failures.js'
-import type { StateKey } from './key-layout.js'
 
 /** Calls that were made in one turn of the event loop and share a deadline. */
 export interface Turn {
@@ -205,20 +204,12 @@ export class Refund extends Change {
 
 /** Forgets states of a key, or blocks them for `blockUs`. Rejects if Redis does not answer. */
 export class ResetOrBlock extends ScriptCall {
-  readonly #states: readonly StateKey[]
   readonly #blockUs: number | undefined
   readonly #resolve: () => void
   readonly #reject: (error: unknown) => void
 
-  constructor(
-    hashSlot: number,
-    states: readonly StateKey[],
-    blockUs: number | undefined,
-    resolve: () => void,
-    reject: (error: unknown) => void,
-  ) {
-    super({ hashSlot, keys: states.map(({ key }) => key) })
-    this.#states = states
+  constructor(place: Place, blockUs: number | undefined, resolve: () => void, reject: (error: unknown) => void) {
+    super(place)
     this.#blockUs = blockUs
     this.#resolve = resolve
     this.#reject = reject
@@ -226,7 +217,7 @@ export class ResetOrBlock extends ScriptCall {
 
   addTo(batch: Batch): void {
     if (this.#blockUs === undefined) batch.reset(this.keys)
-    else batch.block(this.#states, this.#blockUs)
+    else batch.block(this.keys, this.#blockUs)
   }
 
   read(reply: Reply): Error | undefined {

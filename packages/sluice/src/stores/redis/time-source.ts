@@ -24,7 +24,7 @@ ${SCRIPT_BODY}`,
 export function injectedTime(nowUs: () => number): TimeSource {
   return {
     script: `#!lua
-local now, lingerMs = tonumber(ARGV[2]), 3600000
+local now, lingerMs = tonumber(ARGV[#ARGV]), 3600000
 ${SCRIPT_BODY}`,
     extraArguments: () => [String(nowUs())],
     clock: { now: () => nowUs() / 1000 },

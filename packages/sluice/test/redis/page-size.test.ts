@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PageSize } from '../../src/stores/redis/page-size.js'
+import { PageSize } from '../../src/stores/redis/redis-overrides.js'
 
 /** The sizes of pages over a link where an answer takes so long, and each override in it so much longer. */
 function sizes(deadlineMs: number, answerMs: number, overrideMs: number): readonly number[] {
