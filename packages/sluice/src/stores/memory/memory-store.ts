@@ -162,7 +162,7 @@ export class MemoryStore implements SyncStore {
     const nowUs = this.#begin()
     const state = this.#use(this.#single, name, limit)
     this.#openSingle(this.#hash.of(key), nowUs)
-    state.refund(nowUs, cost, taken)
+    if (cost > 0) state.refund(nowUs, cost, taken)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
   }
 
