@@ -15,9 +15,8 @@ import {
 } from '../../src/index.js'
 import { runnerOf } from '../../src/stores/redis/clients/runner-of.js'
 import { ioredisOptions, redisStore } from '../../src/stores/redis/index.js'
-import { KeyLayout } from '../../src/stores/redis/key-layout.js'
+import { hashSlotOf, KeyLayout } from '../../src/stores/redis/key-layout.js'
 import { RedisStore } from '../../src/stores/redis/redis-store.js'
-import { hashSlotOf } from '../../src/stores/redis/key-layout.js'
 import { injectedTime } from '../../src/stores/redis/time-source.js'
 import { CLUSTER_CLIENTS, type ClusterClient } from './cluster-clients.js'
 

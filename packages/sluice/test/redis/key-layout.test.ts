@@ -29,9 +29,7 @@ test('a Redis key can be read', () => {
     slidingLog({ quota: 1, window: '250ms' }),
     concurrency({ max: 1, ttl: '30s' }),
   ].map((limit) => keyOf(limit, 'n', 'k'))
-  expect(keys).toEqual(
-    ['l', 'f1h', 'f1h+', 's1m/1', 's1m/10+', 'g250ms', 'c'].map((code) => `sluice:${code}:{k}n`),
-  )
+  expect(keys).toEqual(['l', 'f1h', 'f1h+', 's1m/1', 's1m/10+', 'g250ms', 'c'].map((code) => `sluice:${code}:{k}n`))
 })
 
 test('limits share a Redis key if and only if they share a state', () => {

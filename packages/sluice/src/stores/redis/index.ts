@@ -4,5 +4,5 @@ export { type IoredisClient, ioredisClusterOptions, ioredisOptions } from './cli
 export { type NodeRedisClient, nodeRedisOptions, nodeRedisSentinelOptions } from './clients/node-redis.js'
 export type { RedisClient } from './clients/runner-of.js'
 export type { BreakerEvent, DegradedEvent, FailureReason, ReconnectEvent } from './failures.js'
-export type { RedisStoreOptions } from './redis-store-options.js'
 export { type RedisStore, type RedisStoreStats, redisStore } from './redis-store.js'
+export type { RedisStoreOptions } from './redis-store-options.js'

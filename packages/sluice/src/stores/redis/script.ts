@@ -15,146 +15,131 @@ export const SCRIPT_BODY = `local call, pcall, pack, unpackWords = redis.call, r
 local floor, ceil, format = math.floor, math.ceil, string.format
 local reply, size = { now }, 1
 local LARGE = 2 ^ 49
-local limits, steps
-if tonumber(ARGV[1]) then
-local limit = {}
-for i = 2, #ARGV do limit[i - 1] = tonumber(ARGV[i]) end
-limits, steps = { limit }, { 1, 1, tonumber(ARGV[1]), #KEYS }
-else
-local request = cjson.decode(ARGV[1])
-limits, steps = request[1], request[2]
+local onlyCost, done = tonumber(ARGV[1]), 0
+if onlyCost and ARGV[2] == '1' then
+local unit, perUs = tonumber(ARGV[3]), tonumber(ARGV[4])
+local full, parts = tonumber(ARGV[5]) * unit, onlyCost * unit
+for i = 1, full < LARGE and #KEYS or 0 do
+local raw = pcall('GET', KEYS[i])
+local tokens = full
+if raw then
+if #raw ~= 16 then break end
+local units, sinceUs = unpackWords('<dd', raw)
+tokens = floor(units * unit + 0.5)
+local gained = (now - sinceUs) * perUs
+if gained < 0 or tokens <= -LARGE then break end
+tokens = gained >= full - tokens and full or tokens + gained
 end
+local fits = tokens >= parts
+if fits and onlyCost > 0 then
+tokens = tokens - parts
+local ttlMs = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
+call('SET', KEYS[i], pack('<dd', tokens / unit, now), 'PX', format('%d', ttlMs))
+end
+done, size = i, size + 1
+reply[size] = (fits and 1 or 0) + 8 * tokens
+end
+if done == #KEYS then return reply end
+end
+local limits, steps
+local function ttlMs(untilUs)
+return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
+end
+local fasts = {}
+local function fastOf(limit)
+if fasts[limit] == nil then
+local look, take, report = (function(...)
+local limit = ...
+local algorithm = limit[1]
+if algorithm == 1 then
+local unit, perUs, full = limit[2], limit[3], limit[4] * limit[2]
+if full >= LARGE then return nil end
+return function(key, cost)
+local raw = pcall('GET', key)
+if not raw then return full >= cost * unit, full end
+if #raw ~= 16 then return nil end
+local units, sinceUs = unpackWords('<dd', raw)
+local tokens = floor(units * unit + 0.5)
+local gained = (now - sinceUs) * perUs
+if gained < 0 or tokens <= -LARGE then return nil end
+tokens = gained >= full - tokens and full or tokens + gained
+return tokens >= cost * unit, tokens
+end, function(key, cost, tokens)
+tokens = tokens - cost * unit
+local ttl = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
+call('SET', key, pack('<dd', tokens / unit, now), 'PX', format('%d', ttl))
+return tokens
+end, function(fits, tokens)
+size = size + 1
+reply[size] = (fits and 1 or 0) + 8 * tokens
+end
+end
+if limit[3] ~= 0 then return nil end
+local windowUs, quota = limit[2], limit[4]
+local window = floor(now / windowUs)
+local startUs = window * windowUs
+if algorithm == 3 then
+local ttl = ttlMs(startUs + windowUs)
+return function(key, cost)
+local raw = pcall('GET', key)
+if not raw then return cost <= quota, 0 end
+if #raw ~= 16 then return nil end
+local markUs, used = unpackWords('<dd', raw)
+if markUs > now then return nil end
+if markUs < startUs then used = 0 end
+return used + cost <= quota, used
+end, function(key, cost, used)
+call('SET', key, pack('<dd', now, used + cost), 'PX', ttl)
+return used + cost
+end, function(fits, used)
+reply[size + 1], reply[size + 2], reply[size + 3] = fits and 1 or 0, now, used
+size = size + 3
+end
+end
+if algorithm == 4 and limit[5] == 1 then
+local isOdd = window % 2 == 1
+local leftUs = startUs + windowUs - now
+local ttl = ttlMs(startUs + 2 * windowUs)
+return function(key, cost)
+local raw = pcall('GET', key)
+if not raw then return cost <= quota, 0, 0 end
+if #raw ~= 32 then return nil end
+local latestUs, _, current, previous = unpackWords('<dddd', raw)
+if latestUs > now then return nil end
+if isOdd then current, previous = previous, current end
+if latestUs < startUs then
+current, previous = 0, latestUs >= startUs - windowUs and previous or 0
+end
+local share = previous * leftUs
+if share >= 2 ^ 53 then return nil end
+return ceil(share / windowUs) <= quota - cost - current, current, previous
+end, function(key, cost, current, previous)
+current = current + cost
+local even, odd = current, previous
+if isOdd then even, odd = previous, current end
+call('SET', key, pack('<dddd', now, 0, even, odd), 'PX', ttl)
+return current, previous
+end, function(fits, current, previous)
+local even, odd = current, previous
+if isOdd then even, odd = previous, current end
+reply[size + 1], reply[size + 2], reply[size + 3] = fits and 1 or 0, now, 0
+reply[size + 4], reply[size + 5] = even, odd
+size = size + 5
+end
+end
+end)(limit)
+fasts[limit] = look and { look = look, take = take, report = report } or false
+end
+return fasts[limit]
+end
+local made
+local function general()
+made = made or (function()
+local max, min = math.max, math.min
 local function put(number)
 size = size + 1
 reply[size] = number
 end
-local function ttlMs(untilUs)
-return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
-end
-local function tokenBucket()
-local function look(key, limit, cost)
-local raw = pcall('GET', key)
-local tokens = limit.full
-if raw then
-if #raw ~= 16 then return nil end
-local units, sinceUs = unpackWords('<dd', raw)
-tokens = floor(units * limit[2] + 0.5)
-local gained = (now - sinceUs) * limit[3]
-if gained < 0 or tokens <= -LARGE then return nil end
-tokens = gained >= limit.full - tokens and limit.full or tokens + gained
-end
-return tokens >= cost * limit[2], tokens
-end
-local function take(key, limit, cost, tokens)
-local left = tokens - cost * limit[2]
-local ttl = ttlMs(now + ceil((limit.full - left) / limit[3]))
-call('SET', key, pack('<dd', left / limit[2], now), 'PX', ttl)
-return left
-end
-local function report(_, fits, tokens)
-put((fits and 1 or 0) + 8 * tokens)
-end
-return { look = look, take = take, report = report }
-end
-local function fixedWindow()
-local function look(key, limit, cost)
-local raw = pcall('GET', key)
-local used = 0
-if raw then
-if #raw ~= 16 then return nil end
-local markUs, count = unpackWords('<dd', raw)
-if markUs > now then return nil end
-if markUs >= limit.window * limit[2] then used = count end
-end
-return used + cost <= limit[4], used
-end
-local function take(key, limit, cost, used)
-call('SET', key, pack('<dd', now, used + cost), 'PX', limit.ttl)
-return used + cost
-end
-local function report(_, fits, used)
-put(fits and 1 or 0)
-put(now)
-put(used)
-end
-return { look = look, take = take, report = report }
-end
-local function slidingWindow()
-local function look(key, limit, cost)
-local windowUs, slice = limit[2], limit.window
-local current, previous = 0, 0
-local raw = pcall('GET', key)
-if raw then
-if #raw ~= 32 then return nil end
-local latestUs, _, even, odd = unpackWords('<dddd', raw)
-if latestUs > now then return nil end
-if latestUs >= slice * windowUs then
-current, previous = limit.isOdd and odd or even, limit.isOdd and even or odd
-elseif latestUs >= (slice - 1) * windowUs then
-previous = limit.isOdd and even or odd
-end
-end
-local share = previous * ((slice + 1) * windowUs - now)
-if share >= 2 ^ 53 then return nil end
-return ceil(share / windowUs) <= limit[4] - cost - current, current, previous
-end
-local function take(key, limit, cost, current, previous)
-current = current + cost
-local even, odd = limit.isOdd and previous or current, limit.isOdd and current or previous
-call('SET', key, pack('<dddd', now, 0, even, odd), 'PX', limit.ttl)
-return current, previous
-end
-local function report(limit, fits, current, previous)
-put(fits and 1 or 0)
-put(now)
-put(0)
-put(limit.isOdd and previous or current)
-put(limit.isOdd and current or previous)
-end
-return { look = look, take = take, report = report }
-end
-local MAKERS = { tokenBucket, false, fixedWindow, slidingWindow, false, false }
-local fasts = {}
-local function fastOf(limit)
-if limit.fast ~= nil then return limit.fast end
-local algorithm = limit[1]
-fasts[algorithm] = fasts[algorithm] or (MAKERS[algorithm] and MAKERS[algorithm]())
-limit.fast = fasts[algorithm]
-if algorithm == 1 then
-limit.full = limit[4] * limit[2]
-if limit.full >= LARGE then limit.fast = false end
-elseif limit.fast then
-local slices = algorithm == 4 and limit[5] or 1
-limit.window = floor(now / limit[2])
-limit.isOdd = limit.window % 2 == 1
-limit.ttl = ttlMs((limit.window + (algorithm == 4 and 2 or 1)) * limit[2])
-if limit[3] ~= 0 or slices ~= 1 then limit.fast = false end
-end
-return limit.fast
-end
-local function decideFast(keyAt, at, count)
-local seen, allowed = {}, true
-for i = 1, count do
-local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
-local fast = role == 1 and fastOf(limit)
-if not fast then return false end
-local fits, x, y = fast.look(KEYS[keyAt + i], limit, cost)
-if fits == nil then return false end
-seen[3 * i - 2], seen[3 * i - 1], seen[3 * i] = fits, x, y or false
-if not fits then allowed = false end
-end
-for i = 1, count do
-local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
-local fits, x, y = seen[3 * i - 2], seen[3 * i - 1], seen[3 * i]
-if allowed and cost > 0 then x, y = limit.fast.take(KEYS[keyAt + i], limit, cost, x, y) end
-limit.fast.report(limit, fits, x, y)
-end
-return true
-end
-local made = nil
-local function general()
-made = made or (function()
-local max, min = math.max, math.min
 local BLOCK = 17
 local function read(key)
 local raw = pcall('GET', key)
@@ -730,26 +715,55 @@ return { overrides = overrides, decide = decide, decideGroup = decideGroup, char
 end)()
 return made
 end
+local function decideEach(limit, cost, keyAt, count)
+local fast = fastOf(limit)
+for i = keyAt + 1, keyAt + count do
+local key, fits, x, y = KEYS[i], nil, nil, nil
+if fast then fits, x, y = fast.look(key, cost) end
+if fits == nil then
+general().decide(key, limit, cost)
+else
+if fits and cost > 0 then x, y = fast.take(key, cost, x, y) end
+fast.report(fits, x, y)
+end
+end
+end
+local function decideTogether(keyAt, at, count)
+local seen, allowed = {}, true
+for i = 1, count do
+local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+local fast = role == 1 and fastOf(limit)
+local fits, x, y
+if fast then fits, x, y = fast.look(KEYS[keyAt + i], cost) end
+if fits == nil then return false end
+seen[3 * i - 2], seen[3 * i - 1], seen[3 * i] = fits, x, y or 0
+allowed = allowed and fits
+end
+for i = 1, count do
+local fast, cost = fastOf(limits[steps[at + 3 * i - 3]]), steps[at + 3 * i - 2]
+local x, y = seen[3 * i - 1], seen[3 * i]
+if allowed and cost > 0 then x, y = fast.take(KEYS[keyAt + i], cost, x, y) end
+fast.report(seen[3 * i - 2], x, y)
+end
+return true
+end
+if onlyCost then
+local limit = {}
+for i = 2, #ARGV do limit[i - 1] = tonumber(ARGV[i]) end
+decideEach(limit, onlyCost, done, #KEYS - done)
+return reply
+end
+local request = cjson.decode(ARGV[1])
+limits, steps = request[1], request[2]
 local keyAt, at = 0, 1
 while steps[at] do
 local step = steps[at]
 if step == 1 then
-local limit, cost, count = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-local fast = fastOf(limit)
-for i = keyAt + 1, keyAt + count do
-local key, fits, x, y = KEYS[i], nil, nil, nil
-if fast then fits, x, y = fast.look(key, limit, cost) end
-if fits == nil then
-general().decide(key, limit, cost)
-else
-if fits and cost > 0 then x, y = fast.take(key, limit, cost, x, y) end
-fast.report(limit, fits, x, y)
-end
-end
-keyAt, at = keyAt + count, at + 4
+decideEach(limits[steps[at + 1]], steps[at + 2], keyAt, steps[at + 3])
+keyAt, at = keyAt + steps[at + 3], at + 4
 elseif step == 2 then
 local count = steps[at + 1]
-if not decideFast(keyAt, at + 2, count) then general().decideGroup(keyAt, at + 2, count) end
+if not decideTogether(keyAt, at + 2, count) then general().decideGroup(keyAt, at + 2, count) end
 keyAt, at = keyAt + count, at + 2 + 3 * count
 elseif step == 3 then
 general().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])

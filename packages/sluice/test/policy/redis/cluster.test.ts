@@ -12,8 +12,7 @@ import {
   type Verdict,
 } from '../../../src/index.js'
 import { type RedisStore, redisStore } from '../../../src/stores/redis/index.js'
-import { KeyLayout } from '../../../src/stores/redis/key-layout.js'
-import { hashSlotOf } from '../../../src/stores/redis/key-layout.js'
+import { hashSlotOf, KeyLayout } from '../../../src/stores/redis/key-layout.js'
 import { CLUSTER_CLIENTS, type ClusterClient } from '../../redis/cluster-clients.js'
 
 const year = (quota: number) => fixedWindow({ quota, window: '365d' })

@@ -12,6 +12,11 @@
 
 local max, min = math.max, math.min
 
+local function put(number)
+  size = size + 1
+  reply[size] = number
+end
+
 -- What a blocked key has behind its state: the end of the block, when the state is whole, and a letter. So the length of
 -- a blocked key's value is no multiple of 8.
 local BLOCK = 17
