@@ -181,18 +181,18 @@ describe('keys in a cluster', () => {
   })
   afterAll(() => node?.disconnect())
 
-  test('are in the slots that Redis says', async () => {
+  test('are in the hash slots that Redis says', async () => {
     const keys = [...ODD, ...KEYS, ...KEYS.map((key, i) => `${ODD[i % ODD.length]}${key}`)]
     const pipeline = node.pipeline()
-    for (const key of keys) pipeline.cluster('KEYSLOT', layout.of('token-bucket', '{name}', layout.tagOf(key)))
+    for (const key of keys) pipeline.cluster('KEYSLOT', layout.of('{name}', LIMITS[0], layout.tagOf(key)))
     const replies = (await pipeline.exec()) ?? []
     expect(keys.map((key) => hashSlotOf(layout.tagOf(key)))).toEqual(replies.map(([, slot]) => slot))
   })
 
-  test('share a slot with all other limits of the same key', async () => {
+  test('share a hash slot with all other limits of the same key', async () => {
     const pipeline = node.pipeline()
     for (const name of ODD)
-      for (const key of layout.ofAll(name, layout.tagOf('user:42'))) pipeline.cluster('KEYSLOT', key)
+      for (const limit of LIMITS) pipeline.cluster('KEYSLOT', layout.of(name, limit, layout.tagOf('user:42')))
     const replies = (await pipeline.exec()) ?? []
     expect(new Set(replies.map(([, slot]) => slot))).toEqual(new Set([hashSlotOf('user:42')]))
   })
@@ -200,7 +200,9 @@ describe('keys in a cluster', () => {
   test('are never those of another name, key or algorithm', () => {
     // A lone surrogate is the replacement character, everywhere.
     const texts = ODD.filter((text) => text.isWellFormed())
-    const keys = texts.flatMap((name) => texts.flatMap((key) => layout.ofAll(name, layout.tagOf(key))))
+    const keys = texts.flatMap((name) =>
+      texts.flatMap((key) => LIMITS.map((limit) => layout.of(name, limit, layout.tagOf(key)))),
+    )
     expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(texts.length ** 2 * LIMITS.length)
   })
 })

@@ -113,9 +113,9 @@ export class Load {
   /** The keys that were charged, as Redis has them now: how often each. */
   async charged(): Promise<ReadonlyMap<number, number>> {
     return onServer(this.#port, async (redis) => {
-      const keys = await redis.keys('sluice:f:{*}ledger')
+      const keys = await redis.keys('sluice:f*:{*}ledger')
       const values = keys.length === 0 ? [] : await redis.mgetBuffer(...keys)
-      return new Map(keys.map((key, i) => [Number(/\{(\d+)\}/.exec(key)?.[1]), values[i]?.readDoubleLE(16) ?? 0]))
+      return new Map(keys.map((key, i) => [Number(/\{(\d+)\}/.exec(key)?.[1]), values[i]?.readDoubleLE(8) ?? 0]))
     })
   }
 

@@ -11,12 +11,14 @@ function randomNumbers(seed: number): () => number {
   }
 }
 
-const rates = [1, 3, 10, 100] as const
-const capacities = [1, 5, 11, 100, 1_000] as const
+// The emptiest bucket takes 50 / 3 s to fill, and a series lasts less than that: no state becomes whole.
+const rates = [1, 2, 3] as const
+const capacities = [50, 80, 110, 1_000] as const
+const LASTS_MS = 16_000
 
 onBothStores((own) => {
   it.each(['token bucket', 'leaky bucket'])(
-    'limits of a %s side by side give no more than the larger burst and the faster rate',
+    'versions of a %s side by side give at most the larger burst and the faster rate until the state is whole',
     async (kind) => {
       for (let seed = 1; seed <= 60; seed++) {
         const random = randomNumbers(seed * 7_919)
@@ -35,13 +37,17 @@ onBothStores((own) => {
         const fastest = Math.max(...numbers.map(({ rate }) => rate))
         const startMs = own.clock.now()
         let taken = 0
-        for (let step = 0; step < 40; step++) {
+        for (const limiter of limiters) {
+          const { remaining } = await limiter.peek('key')
+          if (remaining > 0 && (await limiter.tryAcquire('key', { cost: remaining })).allowed) taken += remaining
+        }
+        for (let step = 0; step < 40 && own.clock.now() - startMs < LASTS_MS; step++) {
           const limiter = pick(limiters)
           const { remaining } = await limiter.peek('key')
           const cost = random() < 0.5 ? remaining : 1
           if (random() < 0.15) await (await limiter.reserve('key', { cost })).cancel()
           else if (cost > 0 && (await limiter.tryAcquire('key', { cost })).allowed) taken += cost
-          own.clock.advance(pick([0, 0, 10, 200, 1_000, 1_500, 9_000]))
+          own.clock.advance(pick([0, 0, 10, 200, 500, 1_500]))
           const bound = most + (fastest * (own.clock.now() - startMs)) / 1_000
           expect(taken, `seed ${seed}, step ${step}: ${JSON.stringify(limits)}`).toBeLessThanOrEqual(bound)
         }
@@ -49,30 +55,19 @@ onBothStores((own) => {
     },
   )
 
-  it('a state that is whole for all is none, whoever looks at it first', async () => {
+  it('a version with a smaller bucket cuts the tokens that a larger one left', async () => {
     const small = createLimiter({ name: 'x', store: own.store, limit: tokenBucket({ capacity: 1, refill: '1/s' }) })
     const large = createLimiter({ name: 'x', store: own.store, limit: tokenBucket({ capacity: 100, refill: '1/h' }) })
-    await small.peek('key')
-    await large.tryAcquire('key')
-    own.clock.advance(101 * 3_600_000)
-    await small.peek('key')
-    expect(await large.tryAcquire('key', { cost: 50 })).toMatchObject({ allowed: true, remaining: 50 })
+    await large.tryAcquire('key', { cost: 60 })
+    await small.tryAcquire('key')
+    // 40 were left; the small bucket keeps 1 of them and takes it.
+    expect((await large.peek('key')).remaining).toBe(0)
   })
 
-  it('a reservation that was cancelled leaves a state that is whole for its only user', async () => {
+  it('a cancelled reservation leaves a whole state, with which another version starts fresh', async () => {
     const small = createLimiter({ name: 'x', store: own.store, limit: tokenBucket({ capacity: 5, refill: '3/h' }) })
     const large = createLimiter({ name: 'x', store: own.store, limit: tokenBucket({ capacity: 50, refill: '1/h' }) })
-    await large.peek('other')
     await (await small.reserve('key')).cancel()
     expect((await large.tryAcquire('key', { cost: 50 })).allowed).toBe(true)
-  })
-
-  it('a debt does not become smaller because a slower limit adds to it', async () => {
-    const fast = createLimiter({ name: 'x', store: own.store, limit: tokenBucket({ capacity: 10, refill: '1000/s' }) })
-    const slow = createLimiter({ name: 'x', store: own.store, limit: tokenBucket({ capacity: 10, refill: '1/h' }) })
-    await fast.charge('key', { cost: 1e9 })
-    const { retryAfterMs } = await fast.tryAcquire('key')
-    await slow.charge('key')
-    expect((await fast.tryAcquire('key')).retryAfterMs).toBeGreaterThanOrEqual(retryAfterMs)
   })
 })
