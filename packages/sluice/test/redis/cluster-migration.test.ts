@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.stop())
 
-describe.each(Object.entries(CLUSTER_CLIENTS))('while a slot moves, %s', (_, connect) => {
+describe.each(Object.entries(CLUSTER_CLIENTS))('while a hash slot moves, %s', (_, connect) => {
   let opened: ClusterClient
 
   beforeAll(async () => {
@@ -88,7 +88,7 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('while a slot moves, %s', (_, con
       else if (answer.allowed) allowed++
       expect(answer.allowed).toBe(!isDegraded)
     })
-    // A client may still try to send what nobody waits for any more.
+    // A client may still try to send a call whose caller has its answer.
     await expect.poll(() => store.stats().batchesInFlight, { timeout: 10_000 }).toBe(0)
     await expect.poll(() => store.stats().breaker, { timeout: 10_000 }).toBe('closed')
     const after = await store.decide(request.map((demand) => ({ ...demand, cost: 0 })))

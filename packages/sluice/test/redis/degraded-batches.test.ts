@@ -25,25 +25,28 @@ function limiterOf(options: RedisStoreOptions, { client: redis } = client) {
   return { store, limiter: createLimiter({ name: 'a', limit, store }) }
 }
 
-it.each(CLIENT_NAMES)('calls of one turn leave in two batches, or more if a batch would have over 128 (%s)', async (name) => {
-  const other = await connected(name, server.port)
-  const { store, limiter } = limiterOf({}, other)
-  const asked = async (calls: number) => {
-    const before = await timesAsked(server.port, 'evalsha', 'eval')
-    await Promise.all(Array.from({ length: calls }, (_, i) => limiter.tryAcquire(`user:${i}`)))
-    return (await timesAsked(server.port, 'evalsha', 'eval')) - before
-  }
-  await limiter.peek('key')
-  expect(await asked(1)).toBe(1)
-  // Too few to be worth a second system call.
-  expect(await asked(4)).toBe(1)
-  // Redis works on one half while this process reads the answers of the other.
-  expect(await asked(100)).toBe(2)
-  expect(await asked(256)).toBe(2)
-  expect(await asked(300)).toBe(3)
-  expect(store.stats()).toMatchObject({ batches: 10, scriptsSent: 1, pending: 0, batchesInFlight: 0 })
-  other.close()
-})
+it.each(CLIENT_NAMES)(
+  'calls of one turn leave in two batches, or more if a batch would have over 128 (%s)',
+  async (name) => {
+    const other = await connected(name, server.port)
+    const { store, limiter } = limiterOf({}, other)
+    const asked = async (calls: number) => {
+      const before = await timesAsked(server.port, 'evalsha', 'eval')
+      await Promise.all(Array.from({ length: calls }, (_, i) => limiter.tryAcquire(`user:${i}`)))
+      return (await timesAsked(server.port, 'evalsha', 'eval')) - before
+    }
+    await limiter.peek('key')
+    expect(await asked(1)).toBe(1)
+    // Too few to be worth a second system call.
+    expect(await asked(4)).toBe(1)
+    // Redis works on one half while this process reads the answers of the other.
+    expect(await asked(100)).toBe(2)
+    expect(await asked(256)).toBe(2)
+    expect(await asked(300)).toBe(3)
+    expect(store.stats()).toMatchObject({ batches: 10, scriptsSent: 1, pending: 0, batchesInFlight: 0 })
+    other.close()
+  },
+)
 
 it('units that an earlier call of a turn takes are gone for a later one', async () => {
   const { limiter } = limiterOf({ maxBatch: 3 })

@@ -52,7 +52,7 @@ export class Tally {
 
 /**
  * 200 callers of one store. They ask, wait a little and ask again, until told to stop: 60 for each `onFailure`, on a
- * bucket a kind; and 20 who charge a key that nobody else ever charges, so that a call that ran twice is seen.
+ * bucket a kind; and 20 that each charge a new key every time, so that a call that ran twice is seen.
  */
 export class Load {
   readonly store: RedisStore

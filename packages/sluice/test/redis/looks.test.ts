@@ -15,7 +15,7 @@ import {
   tokenBucket,
 } from '../../src/index.js'
 import { microseconds } from '../../src/limits/index.js'
-import { ioredisRunner } from '../../src/stores/redis/clients/ioredis.js'
+import { ioredisRunner } from '../../src/stores/redis/clients/ioredis-client.js'
 import { RedisStore } from '../../src/stores/redis/redis-store.js'
 import { injectedTime } from '../../src/stores/redis/time-source.js'
 import { timesAsked } from './faults-clients.js'

@@ -171,7 +171,10 @@ onBothStores((own) => {
   })
 
   it('a refund under a smaller capacity adds at most one unit to what a larger one can take', async () => {
-    const [small, large] = [tokenBucket({ capacity: 10, refill: '1/h' }), tokenBucket({ capacity: 1_000, refill: '1/h' })]
+    const [small, large] = [
+      tokenBucket({ capacity: 10, refill: '1/h' }),
+      tokenBucket({ capacity: 1_000, refill: '1/h' }),
+    ]
     await version(large).check(merchant, { cost: 995 })
     await version(small).refund(merchant)
     expect((await version(large).peek(merchant)).levels[0].decision.remaining).toBe(6)

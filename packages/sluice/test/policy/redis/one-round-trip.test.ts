@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => processes?.stop())
 
-/** How often the script was run by the server, whoever asked. */
+/** How often the server has run the script for any client. */
 const scriptCalls = async () => {
   const info = await onServer(processes.server.port, (redis) => redis.info('commandstats'))
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(info)?.[1] ?? 0)

@@ -1,7 +1,7 @@
 import { invalidType } from '../../../errors.js'
-import { type GlideClient, glideRunner, isGlide } from './glide.js'
-import { type IoredisClient, ioredisRunner, isIoredis } from './ioredis.js'
-import { isNodeRedis, type NodeRedisClient, nodeRedisRunner } from './node-redis.js'
+import { type GlideClient, glideRunner, isGlide } from './glide-client.js'
+import { type IoredisClient, ioredisRunner, isIoredis } from './ioredis-client.js'
+import { isNodeRedis, type NodeRedisClient, nodeRedisRunner } from './node-redis-client.js'
 import type { ScriptRunner } from './script-runner.js'
 
 /** A client of ioredis, iovalkey, node-redis or valkey-glide, for one server or a cluster. */
