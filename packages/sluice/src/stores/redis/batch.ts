@@ -28,6 +28,18 @@ function numbersOf(limit: Limit): readonly string[] {
   return numbers
 }
 
+/** A demand of a request with several. The costs of all its demands for the same state are added up. */
+export interface GroupDemand {
+  readonly key: string
+  readonly limit: Limit
+  /** The sum of the costs of all demands for this state. */
+  readonly cost: number
+  /** The first demand for a state takes the sum; the others take nothing. */
+  readonly takes: boolean
+  /** A state is a shadow if all demands for it are. */
+  readonly shadow: boolean
+}
+
 /** The keys and the arguments of one call of the script. */
 export class Batch {
   readonly keys: string[] = []
@@ -51,14 +63,13 @@ export class Batch {
     this.#runCount = 1
   }
 
-  /** The next `count` calls of `demand` are one request. */
-  group(count: number): void {
-    this.#step(`2,${count}`)
-  }
-
-  demand(key: string, limit: Limit, cost: number, takes: boolean, shadow: boolean): void {
-    this.keys.push(key)
-    this.#step(`${this.#placeOf(limit)},${cost},${(takes ? 1 : 0) + (shadow ? 2 : 0)}`)
+  /** A request with several demands. */
+  decideGroup(demands: readonly GroupDemand[]): void {
+    this.#step(`2,${demands.length}`)
+    for (const { key, limit, cost, takes, shadow } of demands) {
+      this.keys.push(key)
+      this.#step(`${this.#placeOf(limit)},${cost},${(takes ? 1 : 0) + (shadow ? 2 : 0)}`)
+    }
   }
 
   charge(key: string, limit: Limit, cost: number): void {

@@ -11,8 +11,8 @@ import type { ScriptCall, Turn } from './script-call.js'
 import { Silence } from './silence.js'
 
 // Held for the same reason.
-const { queueMicrotask } = globalThis
 const { nextTick } = process
+const settled = Promise.resolve()
 
 /** A batch has at most half of the pending calls, so that Redis works on one while this process reads another. */
 const SHARE_OF_PENDING = 0.5
@@ -27,7 +27,7 @@ export interface LinkOptions {
   readonly maxBatchesInFlight: number
   readonly maxPending: number
   /** More arguments for the script: a test tells it the time. */
-  readonly extraArguments: () => readonly string[]
+  readonly extraArguments?: () => readonly string[]
   readonly failures: Failures
 }
 
@@ -119,15 +119,19 @@ export class Link {
    * deadline. Rejects with the error of the client or of Redis.
    */
   async runAlone(batch: Batch): Promise<Reply> {
-    const args = this.#argumentsOf(batch)
     this.#batches++
+    return new Reply(await this.#run(batch.keys, this.#argumentsOf(batch)))
+  }
+
+  /** Runs the script by its hash or, if Redis does not know it, by its text. */
+  async #run(keys: readonly string[], args: readonly string[]): Promise<unknown> {
     try {
-      return new Reply(await this.#runner.evalSha(this.#sha, batch.keys, args))
+      return await this.#runner.evalSha(this.#sha, keys, args)
     } catch (error) {
       if (!isUnknownScript(error)) throw error
     }
     this.#scriptsSent++
-    return new Reply(await this.#runner.eval(this.#options.script, batch.keys, args))
+    return this.#runner.eval(this.#options.script, keys, args)
   }
 
   /** Not at once: a caller that asks again and again would never let the event loop see that Redis is back. */
@@ -144,9 +148,13 @@ export class Link {
   /** While Redis is at work, a turn lasts until this round of the event loop ends; otherwise until this task ends. */
   #beginTurn(): Turn {
     if (this.#inFlight > 0) setImmediate(this.#endTurn)
-    else queueMicrotask(() => nextTick(this.#endTurn))
+    // Cheaper than queueMicrotask, which makes an AsyncResource.
+    else void settled.then(this.#endTurnAfterTask)
     return { calls: [], open: 0, endsMs: 0 }
   }
+
+  /** A tick that is asked for by a microtask runs after all microtasks of the task. */
+  readonly #endTurnAfterTask = () => nextTick(this.#endTurn)
 
   readonly #endTurn = () => {
     // The deadline begins here: until now this process was busy, not Redis.
@@ -212,7 +220,8 @@ export class Link {
   }
 
   #argumentsOf(batch: Batch): readonly string[] {
-    return batch.arguments().concat(this.#options.extraArguments())
+    const { extraArguments } = this.#options
+    return extraArguments === undefined ? batch.arguments() : [...batch.arguments(), ...extraArguments()]
   }
 
   #read(calls: readonly ScriptCall[], reply: Reply): void {
@@ -263,16 +272,8 @@ export class Link {
   }
 
   /** Runs the script on nothing, to see whether the server answers. */
-  async #answersProbe(key: string): Promise<boolean> {
-    const args = this.#argumentsOf(new Batch())
-    try {
-      await this.#runner.evalSha(this.#sha, [key], args)
-      return true
-    } catch (error) {
-      if (!isUnknownScript(error)) return false
-    }
-    this.#scriptsSent++
-    return promised(() => this.#runner.eval(this.#options.script, [key], args)).then(
+  #answersProbe(key: string): Promise<boolean> {
+    return this.#run([key], this.#argumentsOf(new Batch())).then(
       () => true,
       () => false,
     )

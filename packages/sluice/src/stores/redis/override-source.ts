@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import { Batch, type Reply } from './batch.js'
 import { type FailureReason, type Failures, ForeignState, unavailable } from './failures.js'
 import type { Link } from './link.js'
-import { type Place, ScriptCall } from './script-call.js'
+import { type Place, scriptCall } from './script-call.js'
 
 /** Reading a page is given up after this long, or after a decision's deadline if that is longer. */
 const PATIENCE_MS = 10_000
@@ -56,8 +56,18 @@ export class OverrideSource {
    */
   set(change: OverrideChange): Promise<number> {
     this.#onCall()
+    const { keys } = this.#place
     return new Promise((resolve, reject) => {
-      this.#link.ask(new SetOverride(this.#place, change, resolve, reject))
+      const call = scriptCall(this.#place, {
+        addTo: (batch) => batch.setOverride(keys, change.name, change.value, change.untilMs),
+        read: (reply) => {
+          if (!reply.isDone()) return new ForeignState([keys[0]])
+          resolve(reply.number())
+          return undefined
+        },
+        fail: (reason, error) => reject(unavailable('the override may not have been changed', reason, error)),
+      })
+      this.#link.ask(call)
     })
   }
 
@@ -99,37 +109,4 @@ function readChanges(reply: Reply): Changes {
     value: reply.text(),
   }))
   return { nowUs: reply.nowUs, version, since, list }
-}
-
-class SetOverride extends ScriptCall {
-  readonly #change: OverrideChange
-  readonly #resolve: (version: number) => void
-  readonly #reject: (error: unknown) => void
-
-  constructor(
-    place: Place,
-    change: OverrideChange,
-    resolve: (version: number) => void,
-    reject: (error: unknown) => void,
-  ) {
-    super(place)
-    this.#change = change
-    this.#resolve = resolve
-    this.#reject = reject
-  }
-
-  addTo(batch: Batch): void {
-    const { name, value, untilMs } = this.#change
-    batch.setOverride(this.keys, name, value, untilMs)
-  }
-
-  read(reply: Reply): Error | undefined {
-    if (!reply.isDone()) return new ForeignState([this.keys[0]])
-    this.#resolve(reply.number())
-    return undefined
-  }
-
-  fail(reason: FailureReason, error: unknown): void {
-    this.#reject(unavailable('the override may not have been changed', reason, error))
-  }
 }

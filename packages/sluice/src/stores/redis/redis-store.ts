@@ -14,7 +14,7 @@ import { Link } from './link.js'
 import { OverrideSource } from './override-source.js'
 import { RedisOverrides } from './redis-overrides.js'
 import { checkRedisStoreOptions, type RedisStoreOptions } from './redis-store-options.js'
-import { Charge, DecideGroup, DecideOne, type Place, Refund, type Refunded, ResetOrBlock } from './script-call.js'
+import { charge, decideGroup, decideOne, type Place, type Refunded, refund, resetOrBlock } from './script-call.js'
 import { redisTime, type TimeSource } from './time-source.js'
 
 /** What a Redis store has done. Counters only grow. */
@@ -116,7 +116,7 @@ export class RedisStore implements AsyncStore {
     checkDemand(demand)
     this.#calls++
     return new Promise((resolve) => {
-      this.#link.ask(new Charge(this.#placeOf(demand), demand, resolve, this.#fallback))
+      this.#link.ask(charge(this.#placeOf(demand), demand, resolve, this.#fallback))
     })
   }
 
@@ -167,7 +167,7 @@ export class RedisStore implements AsyncStore {
   #decideOne(demand: Demand): Promise<Answer> {
     this.#calls++
     return new Promise((resolve) => {
-      this.#link.ask(new DecideOne(this.#placeOf(demand), demand, resolve, this.#fallback))
+      this.#link.ask(decideOne(this.#placeOf(demand), demand, resolve, this.#fallback))
     })
   }
 
@@ -175,14 +175,14 @@ export class RedisStore implements AsyncStore {
     this.#calls++
     const place = { hashSlot: this.#hashSlotOf(demands[0].key), keys: demands.map((demand) => this.#keyOf(demand)) }
     return new Promise((resolve) => {
-      this.#link.ask(new DecideGroup(place, demands, resolve, this.#fallback))
+      this.#link.ask(decideGroup(place, demands, resolve, this.#fallback))
     })
   }
 
   #refund(refunded: Refunded): Promise<Decision> {
     this.#calls++
     return new Promise((resolve) => {
-      this.#link.ask(new Refund(this.#placeOf(refunded.demand), refunded, resolve, this.#fallback))
+      this.#link.ask(refund(this.#placeOf(refunded.demand), refunded, resolve, this.#fallback))
     })
   }
 
@@ -201,9 +201,9 @@ export class RedisStore implements AsyncStore {
       const cost = demands.reduce((sum, other, j) => sum + (keys[j] === keys[i] ? other.cost : 0), 0)
       const taken = { atUs: answer.takenUs[i], cost, delayMs, degraded }
       const all = { ...demand, cost }
-      const refund =
+      const refunding =
         degraded === undefined ? this.#refund({ demand: all, taken, isUndo: true }) : this.refund(all, taken)
-      refunds.set(keys[i], refund)
+      refunds.set(keys[i], refunding)
     }
     const decisions = await Promise.all(keys.map((key) => refunds.get(key) as Decision | Promise<Decision>))
     return { ...answer, decisions }
@@ -213,7 +213,7 @@ export class RedisStore implements AsyncStore {
     this.#calls++
     const place = { hashSlot: this.#hashSlotOf(key), keys: this.#layout.seen(name, this.#layout.tagOf(key)) }
     return new Promise((resolve, reject) => {
-      this.#link.ask(new ResetOrBlock(place, blockUs, resolve, reject))
+      this.#link.ask(resetOrBlock(place, blockUs, resolve, reject))
     })
   }
 

@@ -1,8 +1,14 @@
-import { arithmeticOf, type Decision, type Limit, type Taken } from '../../limits/index.js'
+import { arithmeticOf, type Decision, type Taken } from '../../limits/index.js'
 import type { Fallback } from '../fallback.js'
 import type { Answer, Demand } from '../store.js'
-import { type Batch, decisionOf, type Reply, takenUsOf } from './batch.js'
+import { type Batch, decisionOf, type GroupDemand, type Reply, takenUsOf } from './batch.js'
 import { type FailureReason, ForeignState, unavailable } from './failures.js'
+
+/** The Redis keys of a call and the hash slot that they share; 0 if the server is no cluster. */
+export interface Place {
+  readonly hashSlot: number
+  readonly keys: readonly string[]
+}
 
 /** Calls that were made in one turn of the event loop and share a deadline. */
 export interface Turn {
@@ -13,127 +19,83 @@ export interface Turn {
   endsMs: number
 }
 
-/** The Redis keys of a call and the hash slot that they share; 0 if the server is no cluster. */
-export interface Place {
-  readonly hashSlot: number
-  readonly keys: readonly string[]
-}
-
-/** One request to the script, and the caller that waits for its answer. */
-export abstract class ScriptCall {
-  readonly hashSlot: number
-  readonly keys: readonly string[]
+/** One request to the script. Its functions answer the caller that waits. `Link` calls `read` or `fail` to answer. */
+export interface ScriptCall extends Place {
+  /** Adds its steps to a batch. */
+  readonly addTo: (batch: Batch) => void
+  /** Reads its part of the reply and answers. If its keys hold something else than states, returns an error instead. */
+  readonly read: (reply: Reply) => Error | undefined
+  /** Answers without Redis. */
+  readonly fail: (reason: FailureReason, error: unknown) => void
+  /** A refund is sent even if too many calls are pending. */
+  readonly isUrgent: boolean
+  /** Set by `Link`, like the fields below. */
+  isAnswered: boolean
   turn: Turn | undefined
   /** The batch that it was sent with, once it has been sent. `open` counts its calls that have no answer yet. */
   sent: { open: number } | undefined
-  isAnswered = false
-  /** A refund is sent even if too many calls are pending. */
-  readonly isUrgent: boolean = false
+}
 
-  constructor({ hashSlot, keys }: Place) {
-    this.hashSlot = hashSlot
-    this.keys = keys
-  }
+/** The functions of a call. */
+type Functions = Pick<ScriptCall, 'addTo' | 'read' | 'fail'>
 
-  /** Adds its steps to a batch. */
-  abstract addTo(batch: Batch): void
-  /** Reads its part of the reply and answers. If its keys hold something else than states, returns an error instead. */
-  abstract read(reply: Reply): Error | undefined
-  /** Answers without Redis. */
-  abstract fail(reason: FailureReason, error: unknown): void
+export function scriptCall({ hashSlot, keys }: Place, { addTo, read, fail }: Functions, isUrgent = false): ScriptCall {
+  return { hashSlot, keys, addTo, read, fail, isUrgent, isAnswered: false, turn: undefined, sent: undefined }
 }
 
 /** A request with one demand. */
-export class DecideOne extends ScriptCall {
-  readonly #demand: Demand
-  readonly #resolve: (answer: Answer) => void
-  readonly #fallback: Fallback
-
-  constructor(place: Place, demand: Demand, resolve: (answer: Answer) => void, fallback: Fallback) {
-    super(place)
-    this.#demand = demand
-    this.#resolve = resolve
-    this.#fallback = fallback
-  }
-
-  addTo(batch: Batch): void {
-    batch.decide(this.keys[0], this.#demand.limit, this.#demand.cost)
-  }
-
-  read(reply: Reply): Error | undefined {
-    const { limit, cost, shadow } = this.#demand
-    const arithmetic = arithmeticOf(limit)
-    const report = reply.next(arithmetic)
-    if (report === undefined) return new ForeignState(this.keys)
-    const decision = decisionOf(arithmetic, report, cost)
-    const takenUs = [takenUsOf(arithmetic, report)]
-    this.#resolve({ allowed: decision.allowed || shadow === true, decisions: [decision], takenUs })
-    return undefined
-  }
-
-  fail(): void {
-    this.#resolve(this.#fallback.decide([this.#demand]))
-  }
-}
-
-/** A demand of a group. The costs of all demands for the same state are added up. */
-interface GroupDemand {
-  readonly key: string
-  readonly limit: Limit
-  /** The sum of the costs of all demands for this state. */
-  readonly cost: number
-  /** The first demand for a state takes the sum; the others take nothing. */
-  readonly takes: boolean
-  /** A state is a shadow if all demands for it are. */
-  readonly shadow: boolean
+export function decideOne(
+  place: Place,
+  demand: Demand,
+  resolve: (answer: Answer) => void,
+  fallback: Fallback,
+): ScriptCall {
+  return scriptCall(place, {
+    addTo: (batch) => batch.decide(place.keys[0], demand.limit, demand.cost),
+    read: (reply) => {
+      const arithmetic = arithmeticOf(demand.limit)
+      const report = reply.next(arithmetic)
+      if (report === undefined) return new ForeignState(place.keys)
+      const decision = decisionOf(arithmetic, report, demand.cost)
+      const takenUs = [takenUsOf(arithmetic, report)]
+      resolve({ allowed: decision.allowed || demand.shadow === true, decisions: [decision], takenUs })
+      return undefined
+    },
+    fail: () => resolve(fallback.decide([demand])),
+  })
 }
 
 /** A request with several demands, all in one hash slot. */
-export class DecideGroup extends ScriptCall {
-  readonly #demands: readonly Demand[]
-  readonly #added: readonly GroupDemand[]
-  readonly #resolve: (answer: Answer) => void
-  readonly #fallback: Fallback
-
-  constructor(place: Place, demands: readonly Demand[], resolve: (answer: Answer) => void, fallback: Fallback) {
-    super(place)
-    this.#demands = demands
-    this.#added = added(place.keys, demands)
-    this.#resolve = resolve
-    this.#fallback = fallback
-  }
-
-  addTo(batch: Batch): void {
-    batch.group(this.#added.length)
-    for (const { key, limit, cost, takes, shadow } of this.#added) batch.demand(key, limit, cost, takes, shadow)
-  }
-
-  read(reply: Reply): Error | undefined {
-    const demands = this.#added.map(({ limit, cost, shadow }) => {
-      const arithmetic = arithmeticOf(limit)
-      return { arithmetic, cost, shadow, report: reply.next(arithmetic) }
-    })
-    const decisions: Decision[] = []
-    const takenUs: number[] = []
-    const allowed = demands.every(({ report, shadow }) => shadow || (report?.fits === true && report.blockedUs <= 0))
-    for (const [i, { arithmetic, cost, report }] of demands.entries()) {
-      if (report === undefined) return new ForeignState([this.keys[i]])
-      // If another demand was denied, this one took nothing: it is described as for a cost of 0.
-      const isMet = report.fits && report.blockedUs <= 0
-      decisions.push(decisionOf(arithmetic, report, isMet && !allowed ? 0 : cost))
-      takenUs.push(takenUsOf(arithmetic, report))
-    }
-    this.#resolve({ allowed, decisions, takenUs })
-    return undefined
-  }
-
-  fail(): void {
-    this.#resolve(this.#fallback.decide(this.#demands))
-  }
+export function decideGroup(
+  place: Place,
+  demands: readonly Demand[],
+  resolve: (answer: Answer) => void,
+  fallback: Fallback,
+): ScriptCall {
+  const added = addedUp(place.keys, demands)
+  return scriptCall(place, {
+    addTo: (batch) => batch.decideGroup(added),
+    read: (reply) => {
+      const reports = added.map(({ limit }) => reply.next(arithmeticOf(limit)))
+      const foreign = reports.indexOf(undefined)
+      if (foreign >= 0) return new ForeignState([place.keys[foreign]])
+      const known = reports.filter((report) => report !== undefined)
+      const isMet = known.map(({ fits, blockedUs }) => fits && blockedUs <= 0)
+      const allowed = added.every(({ shadow }, i) => shadow || isMet[i])
+      const decisions = known.map((report, i) =>
+        // If another demand was denied, this one took nothing: it is described as for a cost of 0.
+        decisionOf(arithmeticOf(added[i].limit), report, isMet[i] && !allowed ? 0 : added[i].cost),
+      )
+      const takenUs = known.map((report, i) => takenUsOf(arithmeticOf(added[i].limit), report))
+      resolve({ allowed, decisions, takenUs })
+      return undefined
+    },
+    fail: () => resolve(fallback.decide(demands)),
+  })
 }
 
 /** Adds up the costs of demands for the same state. Equal states have equal Redis keys. */
-function added(keys: readonly string[], demands: readonly Demand[]): readonly GroupDemand[] {
+function addedUp(keys: readonly string[], demands: readonly Demand[]): readonly GroupDemand[] {
   const sums = new Map<string, number>()
   for (const [i, key] of keys.entries()) sums.set(key, (sums.get(key) ?? 0) + demands[i].cost)
   return demands.map(({ limit }, i) => {
@@ -143,91 +105,75 @@ function added(keys: readonly string[], demands: readonly Demand[]): readonly Gr
   })
 }
 
-/** Charges or refunds units. The answer describes the state afterwards. */
-abstract class Change extends ScriptCall {
-  protected readonly demand: Demand
-  protected readonly resolve: (decision: Decision) => void
-  protected readonly fallback: Fallback
-
-  constructor(place: Place, demand: Demand, resolve: (decision: Decision) => void, fallback: Fallback) {
-    super(place)
-    this.demand = demand
-    this.resolve = resolve
-    this.fallback = fallback
-  }
-
-  read(reply: Reply): Error | undefined {
-    const arithmetic = arithmeticOf(this.demand.limit)
-    const report = reply.next(arithmetic)
-    if (report === undefined) return new ForeignState(this.keys)
-    this.resolve(decisionOf(arithmetic, report, 0))
-    return undefined
-  }
+/** Charges the cost of a demand. */
+export function charge(
+  place: Place,
+  demand: Demand,
+  resolve: (decision: Decision) => void,
+  fallback: Fallback,
+): ScriptCall {
+  return scriptCall(place, {
+    addTo: (batch) => batch.charge(place.keys[0], demand.limit, demand.cost),
+    read: (reply) => readChanged(place, demand, reply, resolve),
+    fail: () => resolve(fallback.charge(demand)),
+  })
 }
 
-export class Charge extends Change {
-  addTo(batch: Batch): void {
-    batch.charge(this.keys[0], this.demand.limit, this.demand.cost)
-  }
-
-  fail(): void {
-    this.resolve(this.fallback.charge(this.demand))
-  }
-}
-
-/** What is refunded: the newest units if `taken` is absent. */
+/** The units of a refund. */
 export interface Refunded {
   readonly demand: Demand
+  /** Which units; the newest if absent. */
   readonly taken: Taken | undefined
   /** The request never went: even a slot of a leaky bucket whose time has come is given back. */
   readonly isUndo: boolean
 }
 
-export class Refund extends Change {
-  override readonly isUrgent = true
-  readonly #refunded: Refunded
-
-  constructor(place: Place, refunded: Refunded, resolve: (decision: Decision) => void, fallback: Fallback) {
-    super(place, refunded.demand, resolve, fallback)
-    this.#refunded = refunded
+export function refund(
+  place: Place,
+  { demand, taken, isUndo }: Refunded,
+  resolve: (decision: Decision) => void,
+  fallback: Fallback,
+): ScriptCall {
+  const functions: Functions = {
+    addTo: (batch) => batch.refund(place.keys[0], demand.limit, demand.cost, taken, isUndo),
+    read: (reply) => readChanged(place, demand, reply, resolve),
+    fail: () => resolve(fallback.refund(demand, taken)),
   }
+  return scriptCall(place, functions, true)
+}
 
-  addTo(batch: Batch): void {
-    const { taken, isUndo } = this.#refunded
-    batch.refund(this.keys[0], this.demand.limit, this.demand.cost, taken, isUndo)
-  }
-
-  fail(): void {
-    this.resolve(this.fallback.refund(this.demand, this.#refunded.taken))
-  }
+/** Answers a charge or refund: describes the state that the next request meets. */
+function readChanged(
+  place: Place,
+  demand: Demand,
+  reply: Reply,
+  resolve: (decision: Decision) => void,
+): Error | undefined {
+  const arithmetic = arithmeticOf(demand.limit)
+  const report = reply.next(arithmetic)
+  if (report === undefined) return new ForeignState(place.keys)
+  resolve(decisionOf(arithmetic, report, 0))
+  return undefined
 }
 
 /** Forgets states of a key, or blocks them for `blockUs`. Rejects if Redis does not answer. */
-export class ResetOrBlock extends ScriptCall {
-  readonly #blockUs: number | undefined
-  readonly #resolve: () => void
-  readonly #reject: (error: unknown) => void
-
-  constructor(place: Place, blockUs: number | undefined, resolve: () => void, reject: (error: unknown) => void) {
-    super(place)
-    this.#blockUs = blockUs
-    this.#resolve = resolve
-    this.#reject = reject
-  }
-
-  addTo(batch: Batch): void {
-    if (this.#blockUs === undefined) batch.reset(this.keys)
-    else batch.block(this.keys, this.#blockUs)
-  }
-
-  read(reply: Reply): Error | undefined {
-    if (!reply.isDone()) return new ForeignState(this.keys)
-    this.#resolve()
-    return undefined
-  }
-
-  fail(reason: FailureReason, error: unknown): void {
-    const verb = this.#blockUs === undefined ? 'reset' : 'blocked'
-    this.#reject(unavailable(`the key may not have been ${verb}`, reason, error))
-  }
+export function resetOrBlock(
+  place: Place,
+  blockUs: number | undefined,
+  resolve: () => void,
+  reject: (error: unknown) => void,
+): ScriptCall {
+  const { keys } = place
+  return scriptCall(place, {
+    addTo: (batch) => (blockUs === undefined ? batch.reset(keys) : batch.block(keys, blockUs)),
+    read: (reply) => {
+      if (!reply.isDone()) return new ForeignState(keys)
+      resolve()
+      return undefined
+    },
+    fail: (reason, error) => {
+      const verb = blockUs === undefined ? 'reset' : 'blocked'
+      reject(unavailable(`the key may not have been ${verb}`, reason, error))
+    },
+  })
 }

@@ -4,8 +4,8 @@ import { SCRIPT_BODY } from './script.js'
 /** Where the script has its time from. */
 export interface TimeSource {
   readonly script: string
-  /** What the script is told with every call. */
-  readonly extraArguments: () => readonly string[]
+  /** More arguments for every call of the script. */
+  readonly extraArguments?: () => readonly string[]
   /** Runs as fast as that time does, whatever it says: for what must not be asked of Redis every time. */
   readonly clock: Clock
 }
@@ -16,7 +16,6 @@ export const redisTime: TimeSource = {
 local clock = redis.call('TIME')
 local now, lingerMs = clock[1] * 1000000 + clock[2], 0
 ${SCRIPT_BODY}`,
-  extraArguments: () => [],
   clock: systemClock,
 }
 
