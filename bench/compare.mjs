@@ -1,8 +1,8 @@
-// `node bench/compare.mjs OLD [NEW] [--only TEXT]`: compares two builds of the library, given as folders that hold a
+// `node bench/compare.mjs OLD [NEW] [--only TEXT] [--processes N]`: compares two builds of the library, given as folders that hold a
 // built `dist`, such as another clone's packages/sluice. NEW is this clone's unless given. In each process both builds
 // take turns in random order, so that a slow second of the machine meets both. A ratio is the median over all turns of
-// new / old, with the middle half of the turns in brackets. `--only` measures the cases whose title contains a text.
-// It prints, and keeps nothing.
+// new / old, with the middle half of the turns in brackets. `--only` measures the cases whose title contains a text,
+// `--processes` repeats each in this many processes (default 3). It prints, and keeps nothing.
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -13,15 +13,13 @@ import { fixed, table } from './markdown.mjs'
 import { quartiles } from './statistics.mjs'
 import { withRedis } from './with-redis.mjs'
 
-const PROCESSES = 3
-
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string', default: '' } },
+  options: { only: { type: 'string', default: '' }, processes: { type: 'string', default: '3' } },
 })
 const [old, current = fileURLToPath(new URL('../packages/sluice', import.meta.url))] = positionals
 if (old === undefined) {
-  console.error('usage: node bench/compare.mjs OLD [NEW] [--only TEXT]')
+  console.error('usage: node bench/compare.mjs OLD [NEW] [--only TEXT] [--processes N]')
   process.exit(1)
 }
 const builds = { old: resolve(old), new: resolve(current) }
@@ -97,7 +95,7 @@ function compareRedisBytes(cases, port) {
 /** All turns of a case, over several processes: luck with memory lasts for a process. */
 function turnsOf(task, title, options) {
   console.error(`  ${title}`)
-  return Array.from({ length: PROCESSES }, () => inChild(task, { builds, title, ...options })).flat()
+  return Array.from({ length: Number(values.processes) }, () => inChild(task, { builds, title, ...options })).flat()
 }
 
 function ratios(turns, ratioOf) {
