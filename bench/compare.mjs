@@ -22,9 +22,11 @@ if (old === undefined) {
   console.error('usage: node bench/compare.mjs OLD [NEW] [--only TEXT] [--processes N]')
   process.exit(1)
 }
+const httpCases = { 'HTTP, express': { framework: 'express' }, 'HTTP, fastify': { framework: 'fastify' } }
 const builds = { old: resolve(old), new: resolve(current) }
 
 compareMemory(wanted(memoryCases))
+compareHttp(wanted(httpCases))
 const redis = wanted(redisCases)
 const bytes = wanted(redisBytesCases)
 if (redis.length + bytes.length > 0)
@@ -52,6 +54,24 @@ function compareMemory(cases) {
   if (rows.length === 0) return
   console.log('\nMemory: CPU nanoseconds a call without its key string; new / floor includes the string in both.\n')
   console.log(table(['', 'old', 'new', 'new / old', 'new / floor'], rows))
+}
+
+function compareHttp(cases) {
+  const rows = cases.map(([title, options]) => {
+    const turns = turnsOf('compareHttp', title, options)
+    const share = (build) => (turn) => turn[build].perSecond / turn.bare.perSecond
+    return [
+      title,
+      fixed(quartiles(turns.map(({ bare }) => bare.perSecond)).median),
+      ratios(turns, share('old')),
+      ratios(turns, share('new')),
+      ratios(turns, (turn) => turn.new.perSecond / turn.old.perSecond),
+      ratios(turns, (turn) => turn.new.cpuUs / turn.old.cpuUs),
+    ]
+  })
+  if (rows.length === 0) return
+  console.log('\nHTTP: requests a second, bare and behind the limiter of each build, all in one server process.\n')
+  console.log(table(['', 'bare', 'old / bare', 'new / bare', 'new / old', 'CPU, new / old'], rows))
 }
 
 function compareRedis(cases, port, version) {
