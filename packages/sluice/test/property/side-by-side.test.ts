@@ -5,18 +5,18 @@
 import assert from 'node:assert/strict'
 import fc, { type Arbitrary } from 'fast-check'
 import { concurrency, fixedWindow, type Limit, leakyBucket, memoryStore, slidingLog, tokenBucket } from 'sluice'
-import { arithmeticOf, parseLimit } from 'sluice/limits'
+import { arithmeticOf } from 'sluice/limits'
 import { describe, expect, it } from 'vitest'
 import {
   BY_ALGORITHM,
   type LimitCase,
-  larger,
   RUNS,
   rawSteps,
   starts,
   startUs,
   stepCost,
   stepUs,
+  withQuota,
 } from './arbitraries.js'
 import { ExactClock } from './asking.js'
 import { modelOf } from './exact-model.js'
@@ -260,12 +260,6 @@ describe('two versions of a window side by side', () => {
     }
   })
 })
-
-function withQuota(given: LimitCase, quota: number): LimitCase {
-  const { limit } = given
-  const changed = parseLimit('max' in limit ? { ...limit, max: quota } : { ...limit, quota })
-  return { ...given, limit: changed, quota: larger(BigInt(quota), 1n) }
-}
 
 function stateId({ limit }: LimitCase): string {
   return arithmeticOf(limit).stateId
