@@ -50,13 +50,12 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
   for (let i = whole(2); i >= 0; i--) limits.set(`limit-${i}`, randomLimit(pick, whole))
   // The limits before their numbers changed: two versions of a program use them side by side.
   const versions = new Map<string, Limit[]>()
-  const demand = (isOld: boolean) => {
+  const demand = () => {
     const [name, newest] = pick(...limits)
-    const limit = (isOld ? versions.get(name)?.at(-1) : undefined) ?? newest
+    const limit = (random() < 0.2 ? versions.get(name)?.at(-1) : undefined) ?? newest
     const cost = pick(1, 1, 1, 1, 2, 3, 0, whole(12), 1e9)
     return { name, limit, key: pick(...KEYS), cost, ...(random() < 0.1 && { shadow: true }) }
   }
-  const demandsOf = (length: number, isOld: boolean) => Array.from({ length }, () => demand(isOld))
   return Array.from({ length: steps }, () => {
     if (random() < 0.03) {
       const [name, before] = pick(...limits)
@@ -72,7 +71,7 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
         ...(['decide', 'decide', 'decide', 'decide', 'decide', 'decide', 'charge', 'refund'] as const),
         ...(['refundTaken', 'reset', 'block', 'decide', 'decide', 'decide', 'decide', 'decide'] as const),
       ),
-      demands: demandsOf(pick(1, 1, 1, 2, 3), random() < 0.2),
+      demands: Array.from({ length: pick(1, 1, 1, 2, 3) }, demand),
       durationUs: pick(1_000, 250_000, 60_000_000),
       mixed: versions.size > 0,
     }

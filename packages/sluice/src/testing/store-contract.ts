@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../stores/index.js'
+import { CHANGE_RULES } from './change-rules.js'
 import { checkTrace } from './check-trace.js'
 import { checkOwnFailure, FAILURE_RULES } from './failure-rules.js'
 import { ManualClock } from './manual-clock.js'
@@ -48,7 +49,7 @@ export function storeContract(
   const fresh = async () => create(new ManualClock(START))
   return [
     ...workedExamples.map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
-    ...Object.entries(STORE_RULES).map(([name, rule]) => ({
+    ...Object.entries({ ...STORE_RULES, ...CHANGE_RULES }).map(([name, rule]) => ({
       name,
       run: async () => {
         const clock = new ManualClock(START)
