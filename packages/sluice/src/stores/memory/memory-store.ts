@@ -87,7 +87,7 @@ export class MemoryStore implements SyncStore {
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision {
     const nowUs = this.#begin()
     const state = this.#use(this.#single, name, limit)
-    const high = this.#hash.of(key)
+    const high = this.#hash.hash(key)
     // The usual case in one go: the key has a state of its own, and nothing but its words decides.
     if (state.states.isPlain && !state.names.hasBlocks) {
       const segment = state.states.own.segment(high)
@@ -153,7 +153,7 @@ export class MemoryStore implements SyncStore {
   charge({ name, limit, key, cost }: Demand): Decision {
     const nowUs = this.#begin()
     const state = this.#use(this.#single, name, limit)
-    this.#openSingle(this.#hash.of(key), nowUs)
+    this.#openSingle(this.#hash.hash(key), nowUs)
     if (cost > 0 && state.take(nowUs, cost) && state.isNew) state.add(nowUs)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
   }
@@ -161,19 +161,19 @@ export class MemoryStore implements SyncStore {
   refund({ name, limit, key, cost }: Demand, taken: Taken | undefined): Decision {
     const nowUs = this.#begin()
     const state = this.#use(this.#single, name, limit)
-    this.#openSingle(this.#hash.of(key), nowUs)
+    this.#openSingle(this.#hash.hash(key), nowUs)
     state.refund(nowUs, cost, taken)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
   }
 
   reset(name: string, key: string): void {
-    const high = this.#hash.of(key)
+    const high = this.#hash.hash(key)
     this.#names.get(name)?.forget(high, this.#hash.low)
   }
 
   block(name: string, key: string, durationUs: number): void {
     const nowUs = this.#begin()
-    const high = this.#hash.of(key)
+    const high = this.#hash.hash(key)
     const makeRoom = () => this.#makeRoom(1, nowUs)
     if (this.#namesOf(name).block(high, this.#hash.low, nowUs, nowUs + durationUs, makeRoom)) return
     throw new StoreFullError(`the store holds ${this.#maxKeys} keys (maxKeys) and cannot remember another block`)
@@ -238,7 +238,7 @@ export class MemoryStore implements SyncStore {
     let areFound = true
     for (let i = 0; i < demands.length; i++) {
       const { name, limit, key, cost, shadow } = demands[i]
-      if (i === 0 || key !== demands[i - 1].key) high = this.#hash.of(key)
+      if (i === 0 || key !== demands[i - 1].key) high = this.#hash.hash(key)
       const state = this.#use(records[i], name, limit)
       state.first = state
       state.cost = cost
