@@ -21,7 +21,7 @@ const COUNTERS: readonly ((quota: number) => Limit)[] = [
   (max) => concurrency({ max, ttl: '1m' }),
 ]
 
-/** Limits with a quota of five units, of which no two have the same window. */
+/** Limits with a quota of five units. No two have the same window. */
 const WINDOWS: readonly (readonly Limit[])[] = [
   [
     fixedWindow({ quota: 5, window: '1h' }),
@@ -37,7 +37,7 @@ const WINDOWS: readonly (readonly Limit[])[] = [
   [slidingLog({ quota: 5, window: '1h' }), slidingLog({ quota: 5, window: '2h' })],
 ]
 
-/** Two versions of a limit, of which the first has ten units. */
+/** Two versions of a limit. The first has ten units. */
 const VERSIONS: readonly (readonly [Limit, Limit])[] = [
   [tokenBucket({ capacity: 10, refill: '1/h' }), tokenBucket({ capacity: 5, refill: '1/h' })],
   [tokenBucket({ capacity: 10, refill: '1/h' }), tokenBucket({ capacity: 10, refill: '1000/s' })],
