@@ -53,7 +53,7 @@ async function remaining(store: Store, limit: Limit, name = 'test'): Promise<num
 }
 
 /** The rules for limits of one name whose numbers differ: after a deploy, or while two versions are in use. */
-export const CHANGE_RULES: StoreRules = {
+export const changeRules: StoreRules = {
   'a raised bucket serves an exhausted key within one refill of the new rate, and adds no units': async (
     store,
     clock,

@@ -40,7 +40,7 @@ function checkRule(decision: Decision, rule: OnFailure, situation: string): void
  * The rules that limiters and policies keep when their store fails, each a sentence and a check. The checks put the store
  * behind a {@link FailingStore}.
  */
-export const FAILURE_RULES: Readonly<Record<string, (create: () => Promise<Store>) => Promise<void>>> = {
+export const failureRules: Readonly<Record<string, (create: () => Promise<Store>) => Promise<void>>> = {
   'a limiter answers a failure by its own onFailure, and continues its limit after the failure': (create) =>
     forEach(create, async (inner, failure, onFailure, situation) => {
       const failing = new FailingStore(inner)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../stores/index.js'
-import { CHANGE_RULES } from './change-rules.js'
+import { changeRules } from './change-rules.js'
 import { checkTrace } from './check-trace.js'
-import { checkOwnFailure, FAILURE_RULES } from './failure-rules.js'
+import { checkOwnFailure, failureRules } from './failure-rules.js'
 import { ManualClock } from './manual-clock.js'
-import { STORE_RULES } from './store-rules.js'
+import { storeRules } from './store-rules.js'
 import { type WorkedExample, workedExamples } from './worked-examples.js'
 
 /** Makes an empty store that reads the given clock. */
@@ -49,14 +49,14 @@ export function storeContract(
   const fresh = async () => create(new ManualClock(START))
   return [
     ...workedExamples.map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
-    ...Object.entries({ ...STORE_RULES, ...CHANGE_RULES }).map(([name, rule]) => ({
+    ...Object.entries({ ...storeRules, ...changeRules }).map(([name, rule]) => ({
       name,
       run: async () => {
         const clock = new ManualClock(START)
         await rule(await create(clock), clock)
       },
     })),
-    ...Object.entries(FAILURE_RULES).map(([name, rule]) => ({ name, run: () => rule(fresh) })),
+    ...Object.entries(failureRules).map(([name, rule]) => ({ name, run: () => rule(fresh) })),
     ...(fail === undefined
       ? []
       : [

@@ -28,7 +28,7 @@ export function demand(limit: Limit, key = 'key', cost = 1, name = 'test'): Dema
 }
 
 /** The rules that every store keeps, except those about changed numbers. */
-export const STORE_RULES: StoreRules = {
+export const storeRules: StoreRules = {
   'a request with several demands takes from all of them or from none': async (store) => {
     await store.charge(demand(minute, 'b', 5, 'minute'))
     const denied = await store.decide([demand(bucket, 'a', 2), demand(minute, 'b', 1, 'minute')])

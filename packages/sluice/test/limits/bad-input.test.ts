@@ -16,7 +16,7 @@ const WHOLE = /must be a whole number from 1 to 1(,000)+/
 const RATE = "a rate such as '5/s', '100/m', '0.08/s' or '10/250ms'"
 const DURATION = "a duration such as '250ms', '1s', '1m', '1h' or '30d', or a whole number of milliseconds"
 
-describe('a quota or capacity that is not a whole number from 1', () => {
+describe('a quota or capacity', () => {
   const makers: Readonly<Record<string, (value: unknown) => unknown>> = {
     'tokenBucket capacity': (value) => tokenBucket({ capacity: value as never, refill: '1/s' }),
     'leakyBucket capacity': (value) => leakyBucket({ capacity: value as never, drain: '1/s' }),
@@ -27,7 +27,7 @@ describe('a quota or capacity that is not a whole number from 1', () => {
   }
   for (const [name, make] of Object.entries(makers)) {
     const option = name.split(' ')[1]
-    it(`is refused by ${name}`, () => {
+    it(`that is not a whole number from 1 is refused: ${name}`, () => {
       for (const [value, shown] of [...WRONG_NUMBERS, [0, '0'] as const]) {
         expect(() => make(value)).toThrow(InvalidValueError)
         expectRefusal(() => make(value), new RegExp(`^${option} `), WHOLE, `got ${shown}`)
@@ -40,14 +40,14 @@ describe('a quota or capacity that is not a whole number from 1', () => {
     })
   }
 
-  it('or is larger than the algorithm can count is refused', () => {
+  it('that is larger than the algorithm can count is refused', () => {
     expectRefusal(() => tokenBucket({ capacity: 1e15 + 1, refill: '1/s' }), 'capacity', '1000000000000001')
     expectRefusal(() => slidingLog({ quota: 1_000_001, window: '1s' }), 'quota', '1 to 1,000,000,', '1000001')
     expectRefusal(() => concurrency({ max: 1_000_001 }), 'max', '1 to 1,000,000,', '1000001')
     expect(fixedWindow({ quota: 1e15, window: '1s' }).quota).toBe(1e15)
   })
 
-  it('or makes a bucket take longer than a lifetime to fill is refused', () => {
+  it('that makes a bucket take longer than a lifetime to fill is refused', () => {
     const call = () => tokenBucket({ capacity: 1e15, refill: '1/s' })
     expectRefusal(
       call,
@@ -215,7 +215,7 @@ describe('a malformed duration', () => {
     })
   }
 
-  it('is not one of three years or of a century', () => {
+  it('is neither one of 1000 days nor one of a century', () => {
     expect(fixedWindow({ quota: 1, window: '1000d' }).window).toBe('1000d')
     expect(fixedWindow({ quota: 1, window: '36500d' }).window).toBe('36500d')
   })

@@ -25,9 +25,9 @@ function expectGeneralForm(arithmetic: Arithmetic, state: Words, nowUs: number, 
   assert.deepEqual(quick, general)
 }
 
-describe('tryTake equals fits, take and decision', () => {
+describe('tryTake', () => {
   for (const [algorithm, limits] of Object.entries(BY_ALGORITHM)) {
-    it(`of a ${algorithm}, after takes, debts, refunds, steps back and takes of another version`, () => {
+    it(`of a ${algorithm} equals fits, take and decision, after debts, refunds, steps back and takes of another version`, () => {
       const deeds = fc.array(fc.constantFrom('take', 'take', 'fit', 'fit', 'refund', 'other'), {
         minLength: 20,
         maxLength: 20,
@@ -53,7 +53,7 @@ describe('tryTake equals fits, take and decision', () => {
     })
   }
 
-  it('of a token bucket, in any state that two numbers can hold', () => {
+  it('of a token bucket equals fits, take and decision in any state, also with debts and times ahead of the clock', () => {
     const units = fc.oneof(
       fc.integer({ min: -20, max: 120 }),
       fc.double({ min: -20, max: 120, noNaN: true }),

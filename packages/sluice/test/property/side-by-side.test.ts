@@ -79,7 +79,7 @@ const BUCKETS: Readonly<Record<string, (given: BucketCase) => Limit>> = {
 
 describe('two versions of a bucket side by side', () => {
   for (const [name, make] of Object.entries(BUCKETS)) {
-    it(`${name} admit the larger burst, the faster rate and, for each return to the larger one, the difference`, () => {
+    it(`two ${name} admit at most the larger burst, the faster rate, and the difference for each return to the larger one`, () => {
       fc.assert(
         fc.property(bucketPairs, requests, (pair, requests) => {
           expectBound(pair, admissions(pair, pair.map(make), requests))
@@ -222,7 +222,7 @@ describe('two versions of a window side by side', () => {
     })
   }
 
-  it('two ttls of a concurrency limit never have more than the larger max in flight within the shorter ttl', () => {
+  it('a concurrency limit with two ttls counts every place that is younger than the shorter ttl', () => {
     const ttls = fc.tuple(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 50 }))
     const maxima = fc.tuple(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 8 }))
     const asks = fc.array(

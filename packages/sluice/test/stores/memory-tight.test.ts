@@ -163,7 +163,7 @@ describe('keys that share a state', () => {
     expect(store.decideOne('api', limit, SECOND, 1).allowed).toBe(false)
   })
 
-  it('do not make it by looks', () => {
+  it('do not create it by a look', () => {
     const store = storeWithoutKeys(4)
     for (let i = 0; i < 100; i++) store.decideOne(`log ${i}`, log(1), 'ada', 0)
     expect(store.decideOne('calls', log(1), 'ada', 1).allowed).toBe(true)
