@@ -60,7 +60,7 @@ const bucketPairs = fc
     return same === 'rate' ? [one, { ...one, capacity: other.capacity }] : [one, other]
   })
 
-/** Requests that take a share of what is left, after a wait that is a few eighths of the time of one unit. */
+/** Requests that take a share of the remaining units, after a wait of a few eighths of the time of one unit. */
 const requests = fc.array(
   fc.record({
     version: fc.nat(1),
@@ -96,7 +96,7 @@ describe('two versions of a bucket side by side', () => {
     const small = tokenBucket({ capacity: 10, refill: '10/s' })
     store.decideOne('test', large, KEY, 10)
     for (let i = 0; i < 5; i++) {
-      // 90 units leave 10, the smaller one takes 1 of these, and is whole when that unit has come back.
+      // The larger one leaves 10 units. The smaller one takes 1 of these, and is whole when that unit has come back.
       expect(store.decideOne('test', large, KEY, i === 0 ? 80 : 90)).toMatchObject({ allowed: true, remaining: 10 })
       expect(store.decideOne('test', small, KEY, 1)).toMatchObject({ allowed: true, remaining: 9 })
       clock.us += 99_999n
@@ -121,7 +121,7 @@ describe('two versions of a bucket side by side', () => {
   })
 })
 
-/** What the two versions admit, request after request. */
+/** The admissions of the two versions, request after request. */
 function admissions(
   pair: readonly BucketCase[],
   limits: readonly Limit[],
@@ -170,7 +170,7 @@ function expectBound([one, other]: readonly [BucketCase, BucketCase], taken: rea
 
 const WINDOWS = ['fixed-window', 'sliding-window', 'sliding-log', 'concurrency'] as const
 
-/** Random steps, each with the version that it asks. */
+/** Random steps, each with the version that receives the request. */
 const steps = fc
   .record({ raw: rawSteps(false), versions: fc.array(fc.nat(1), { minLength: 40, maxLength: 40 }) })
   .map(({ raw, versions }) => raw.map((step, i) => ({ ...step, version: versions[i] })))
