@@ -37,7 +37,7 @@ function flood(refill: string, newKeys: number) {
 
 describe(`a flood of ${FLOOD.toLocaleString('en')} new keys through a store of ${MAX_KEYS.toLocaleString('en')}`, () => {
   it('keeps the store within its bound and gives no abuser a unit, if no key can be forgotten', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, () => {
     const { mostBytes, mostKeys, grown, admittedToAbusers, stillDenied, stats } = flood('1/h', FLOOD)
     expect(mostKeys).toBe(MAX_KEYS)
@@ -49,7 +49,7 @@ describe(`a flood of ${FLOOD.toLocaleString('en')} new keys through a store of $
     expect(stats.shared).toBe(FLOOD - (MAX_KEYS - 500))
   })
 
-  it('is served with a state of its own for every key, if keys can be forgotten in time', { timeout: 120_000 }, () => {
+  it('is served with a state of its own for every key, if keys can be forgotten in time', { timeout: 300_000 }, () => {
     // 1,000 new keys a millisecond, each whole again after 50 ms: 50,000 at any time.
     const { mostBytes, mostKeys, admittedToAbusers, stillDenied, stats } = flood('20/s', FLOOD / 5)
     expect(mostKeys).toBeLessThanOrEqual(MAX_KEYS)
