@@ -1,5 +1,5 @@
 import { invalidType } from '../errors.js'
-import { type Item, parseDictionary, parseList } from './structured-list.js'
+import { type Item, parseDictionary, parseList } from './parse-list.js'
 
 /** One quota, as a server tells of it. */
 export interface ParsedQuota {

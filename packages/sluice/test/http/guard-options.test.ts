@@ -10,11 +10,11 @@ const policy = createPolicy({ levels: [{ name: 'all', limit }] })
 const TABLE: readonly (readonly [what: string, options: unknown, message: string])[] = [
   ['nothing', undefined, 'rateLimit takes an object with limit'],
   ['a limit itself', limit, 'rateLimit takes an object with the limit in it: rateLimit({ limit })'],
-  ['a request, because nobody called it', new Headers(), 'call it with options and hand over what it gives'],
+  ['a request, because nobody called it', new Headers(), 'call it with options and pass on what it returns'],
   [
     'a cost that nobody can pay',
     { limit, cost: 2 },
-    'cost must be no more than the quota of the limit, or nobody passes',
+    'cost must be no more than the quota of the limit, or every request is denied',
   ],
   ['a field without proxies', { limit, forwardedIn: 'x-real-ip' }, 'forwardedIn must be beside trustedProxies'],
   ['a prefix beside a policy', { policy, ipv6Prefix: 64 }, 'ipv6Prefix must be left out beside a policy'],
@@ -47,7 +47,7 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   [
     'a settle beside a concurrency limit',
     { limit: concurrency({ max: 1 }), settle: () => 1 },
-    'settle must be left out beside a concurrency limit, of which all is given back',
+    'settle must be left out beside a concurrency limit, which gets its places back anyway',
   ],
   ['a settle that is a number', { limit, settle: 1 }, 'settle must be a function'],
   ['a failure of what cannot fail', { limit, onFailure: 'closed' }, 'onFailure'],

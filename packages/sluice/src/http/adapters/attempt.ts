@@ -1,4 +1,4 @@
-/** An error that a framework takes for one, whatever was thrown: `next(undefined)` would mean to go on. */
+/** An error for the framework, whatever was thrown: `next(undefined)` would let the request go on. */
 export function errorOf(thrown: unknown): Error {
   return thrown instanceof Error
     ? thrown
@@ -6,17 +6,17 @@ export function errorOf(thrown: unknown): Error {
 }
 
 /**
- * Runs what may fail, now or later. An error is told to `next`, which is never called inside: or else its own errors would
- * come here too. Otherwise `done` is told what it gave.
+ * Calls `run`, which may throw, return a value or return a promise, and then either `done` with the value or `fail` with the
+ * error. Errors of `done` are not caught.
  */
-export function attemptAll(run: () => unknown, next: (error: Error) => void, done?: (value: unknown) => void): void {
-  let result: unknown
+export function attempt<T>(run: () => T | Promise<T>, fail: (error: Error) => void, done?: (value: T) => void): void {
+  let result: T | Promise<T>
   try {
     result = run()
   } catch (error) {
-    next(errorOf(error))
+    fail(errorOf(error))
     return
   }
-  if (result instanceof Promise) result.then(done, (error) => next(errorOf(error)))
+  if (result instanceof Promise) result.then(done, (error) => fail(errorOf(error)))
   else done?.(result)
 }

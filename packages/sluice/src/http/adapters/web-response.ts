@@ -1,14 +1,16 @@
+import { setAlarm, systemClock } from '../../clock.js'
 import { invalidType } from '../../errors.js'
-import type { Passage } from '../guard.js'
-import type { Ending } from '../guard-options.js'
+import type { Awaitable } from '../../stores/index.js'
 import { mergeFields, withoutBodyFields } from '../merge-fields.js'
+import type { Ending, Passage } from '../passage.js'
 
-/** The response to a denied request. */
-export function denial({ status, body, headers }: Passage): Response {
-  return new Response(body, { status, headers })
+/** The target of a `Request`, whose URL always begins with an origin. */
+export function targetOf(url: string): string {
+  const end = url.indexOf('/', url.indexOf('://') + 3)
+  return end < 0 ? url : url.slice(end)
 }
 
-/** What somebody else answers a denied request with: it says what it is, but that it is a denial, and when to come back. */
+/** The response of `onDenied`, with the fields of the denial, and with its status if the function chose none. */
 export function ownDenial(response: unknown, passage: Passage, request: object): Response {
   if (!(response instanceof Response)) throw invalidType('onDenied', 'a function that returns a Response', response)
   const status = response.status === 200 ? passage.status : response.status
@@ -18,7 +20,46 @@ export function ownDenial(response: unknown, passage: Passage, request: object):
   return withFields(copy, headers, request)
 }
 
-/** What a response said before it was given fields for a request. */
+/** Runs a handler when it is the request's turn, and settles the passage when the response is over. */
+export function inTurn(passage: Passage, request: Request, handle: () => Awaitable<Response>): Awaitable<Response> {
+  const { delayMs, settle } = passage
+  return delayMs === 0 && settle === undefined ? handle() : waitAndSettle(passage, request, handle)
+}
+
+async function waitAndSettle(passage: Passage, request: Request, handle: () => Awaitable<Response>): Promise<Response> {
+  const { delayMs, settle } = passage
+  const { signal } = request
+  if (delayMs > 0) {
+    await sleep(delayMs, signal)
+    if (signal.aborted) {
+      passage.cancel()
+      throw signal.reason
+    }
+  }
+  try {
+    const response = await handle()
+    return settle === undefined ? response : settling(response, request, settle)
+  } catch (error) {
+    settle?.({ status: 500, length: 0, completed: false })
+    throw error
+  }
+}
+
+/** Resolves after `ms`, or as soon as the signal is aborted. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const finish = () => {
+      stop()
+      signal.removeEventListener('abort', finish)
+      resolve()
+    }
+    const stop = setAlarm(systemClock, systemClock.now() + ms, finish)
+    signal.addEventListener('abort', finish)
+  })
+}
+
+/** The fields of a response before it got those of a request. */
 interface Before {
   readonly request: object
   readonly fields: readonly (readonly [name: string, value: string | null])[]
@@ -27,18 +68,15 @@ interface Before {
 const given = new WeakMap<Response, Before>()
 
 /**
- * A response with these fields. It is the same one, unless it cannot be changed, or a handler gives it again and again. Its
- * body is not looked at, which would cost more than all the rest on some platforms.
+ * Adds fields to a response. The response stays the same object, unless it is immutable or a handler returns it for many
+ * requests. Its body is not read: on some platforms that costs more than everything else.
  */
 export function withFields(response: Response, headers: Passage['headers'], request: object): Response {
-  // An error of the network, or a switch of protocols: nobody may make one.
+  // A network error or a switch of protocols. The constructor of `Response` refuses such a status, so it cannot be copied.
   if (response.status < 200) return response
   const before = given.get(response)
   if (before !== undefined && before.request !== request) return withFields(copyOf(response, before), headers, request)
-  const merged = mergeFields(headers, {
-    has: (name) => response.headers.has(name),
-    get: (name) => response.headers.get(name) ?? '',
-  })
+  const merged = mergeFields(headers, (name) => response.headers.get(name))
   if (before === undefined) {
     const fields = Object.keys(headers).map((name) => [name, response.headers.get(name)] as const)
     given.set(response, { request, fields })
@@ -47,14 +85,14 @@ export function withFields(response: Response, headers: Passage['headers'], requ
     for (const name in merged) response.headers.set(name, merged[name])
     return response
   } catch {
-    // As those of a response that was fetched.
+    // The fields are immutable, as those of a response that `fetch` returned.
     const copy = new Response(response.body, response)
     for (const name in merged) copy.headers.set(name, merged[name])
     return copy
   }
 }
 
-/** A response as it was before it was given fields for another request. */
+/** A copy of a response without the fields that it got for another request. */
 function copyOf(response: Response, { fields }: Before): Response {
   const copy = new Response(response.body, response)
   for (const [name, value] of fields) {
@@ -64,8 +102,8 @@ function copyOf(response: Response, { fields }: Before): Response {
   return copy
 }
 
-/** A response that tells, once, when all of it has been sent, or nobody wants the rest. */
-export function telling(response: Response, request: Request, settle: (ending: Ending) => void): Response {
+/** A response that calls `settle` once, when its body has been read to the end or the client no longer reads it. */
+function settling(response: Response, request: Request, settle: (ending: Ending) => void): Response {
   const { status } = response
   const { signal } = request
   let length = 0
@@ -77,7 +115,7 @@ export function telling(response: Response, request: Request, settle: (ending: E
     settle({ status, length, completed: completed && !signal.aborted })
   }
   const onAbort = () => tell(false)
-  // Of a HEAD nobody reads the body.
+  // The body of a HEAD response is never read.
   if (response.body === null || request.method === 'HEAD' || signal.aborted) {
     tell(true)
     return response

@@ -1,6 +1,6 @@
 import { clientAddress } from 'sluice/http'
 import { describe, expect, it } from 'vitest'
-import { remoteAddressOf } from '../../../src/http/adapters/node-messages.js'
+import { remoteAddressOf } from '../../../src/http/adapters/node-exchange.js'
 
 describe('where a connection comes from', () => {
   it('is nobody that is trusted, once it is closed; only a Unix socket has no address', () => {

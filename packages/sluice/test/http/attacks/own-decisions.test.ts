@@ -14,6 +14,9 @@ const reader: RequestReader<object> = {
 
 const level = { name: 'all', limit }
 
+const textOf = ({ status, headers, body, verdict, delayMs }: Passage) =>
+  JSON.stringify({ status, headers, body, verdict, delayMs })
+
 describe('the decision on a request is its own', () => {
   const gates: [what: string, options: () => [GuardOptions<object>, open: () => void]][] = [
     ['a limit in memory', () => [{ limit }, () => {}]],
@@ -41,15 +44,15 @@ describe('the decision on a request is its own', () => {
     const seen: string[] = []
     const entering = Array.from({ length: 10 }, async () => {
       const passage = (await guard.enter({})) as Passage
-      seen.push(JSON.stringify(passage))
+      seen.push(textOf(passage))
       return passage
     })
     open()
     const passages = await Promise.all(entering)
     expect(passages.map(({ verdict }) => verdict.allowed)).toEqual(Array.from({ length: 10 }, (_, i) => i < 5))
     expect(passages.map(({ verdict }) => verdict.levels[0].decision.remaining)).toEqual([4, 3, 2, 1, 0, 0, 0, 0, 0, 0])
-    // Nothing has changed in any of them since it was made.
-    expect(passages.map((passage) => JSON.stringify(passage))).toEqual(seen)
+    // No passage has changed since it was made.
+    expect(passages.map(textOf)).toEqual(seen)
     const parts = passages.flatMap(({ headers, verdict }) => [
       headers,
       verdict,

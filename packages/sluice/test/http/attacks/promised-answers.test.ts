@@ -32,7 +32,7 @@ describe('a function that gives the promise of an answer lets nobody through', (
     expect(response.status).toBe(500)
     expect(await response.json()).toEqual({
       code: 'SLUICE_INVALID_TYPE',
-      message: `${option} must be a function that answers at once, got one that returns a promise`,
+      message: `${option} must be a synchronous function, got one that returns a promise`,
     })
     await settled()
     expect([app.handled, stray]).toEqual([[], []])
@@ -56,7 +56,7 @@ it('a promise of what a request has cost is a warning, and the request stays pai
     await expect.poll(() => warnings).toHaveLength(1)
     const [[code, message]] = warnings.splice(0)
     expect(code).toBe('SLUICE_SETTLE')
-    expect(message).toContain('settle must be a function that answers at once, got one that returns a promise')
+    expect(message).toContain('settle must be a synchronous function, got one that returns a promise')
     expect(await statusOf(app)).toBe(429)
   }
   expect(stray).toEqual([])

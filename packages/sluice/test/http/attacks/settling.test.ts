@@ -62,7 +62,7 @@ describe.each(STORES)('settling, %s', (_where, options) => {
     expect(await remaining(app)).toBe(9)
     await expect.poll(() => warnings).toHaveLength(1)
     expect(warnings[0][0]).toBe('SLUICE_SETTLE')
-    expect(warnings[0][1]).toContain('a request could not be settled, and what it took stays taken: ')
+    expect(warnings[0][1]).toContain('a request could not be settled, and the units it took stay taken: ')
     expect(warnings[0][1]).toContain(why)
     expect(await remaining(app)).toBe(8)
     expect(stray).toEqual([])

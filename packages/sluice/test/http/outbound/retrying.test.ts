@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { askedWaitMs } from '../../../src/http/outbound/asked-wait.js'
+import { askedWaitMs } from '../../../src/http/outbound/outbound.js'
 import { Destination } from '../../../src/http/outbound/destination.js'
 import { Destinations } from '../../../src/http/outbound/destinations.js'
 import { RetryBudget } from '../../../src/http/outbound/retry-budget.js'

@@ -1,23 +1,25 @@
 import { type CanActivate, type ExecutionContext, HttpException } from '@nestjs/common'
 import { InvalidTypeError } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
-import { Guard, type Passage } from '../guard.js'
+import type { Awaitable } from '../../stores/index.js'
+import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
 import { mergeFields, withoutBodyFields } from '../merge-fields.js'
-import { admit, goesAtOnce } from './admit.js'
+import type { Passage } from '../passage.js'
+import { admitted } from './admit.js'
 import { type ExpressRequest, expressReader } from './express.js'
-import type { NodeResponse } from './node-messages.js'
+import { type FieldValue, fieldText, type NodeResponse } from './node-exchange.js'
 
-/** See {@link GuardOptions}: a request is that of Express or of Fastify, whichever the application is on. */
+/** See {@link GuardOptions}. A request is Express's or Fastify's, depending on the platform of the application. */
 // biome-ignore lint/suspicious/noExplicitAny: Nest does not say which
 export type NestOptions<Request extends object = any> = GuardOptions<Request>
 
-/** What a denied request is answered with, unless an exception filter does. */
+/** Thrown for a denied request. Nest answers with it, unless an exception filter does. */
 export class RateLimitException extends HttpException {
   readonly verdict: Verdict
 
-  /** `onWrite` is called when the body is about to be written, as JSON. */
+  /** `onWrite` is called just before the body is written as JSON. */
   constructor({ verdict, status, body }: Passage, onWrite: () => void) {
     const problem = JSON.parse(body as string)
     const toJSON = () => {
@@ -29,52 +31,53 @@ export class RateLimitException extends HttpException {
   }
 }
 
-/** As much of a reply of Fastify as is needed. */
-export interface FastifyReplyLike {
+/** The part of a Fastify reply that is used here. */
+export interface NestFastifyReply {
   readonly raw: NodeResponse
-  getHeader(name: string): number | string | string[] | undefined
+  getHeader(name: string): FieldValue
   header(name: string, value: string): unknown
 }
 
+/** Controllers and handlers with `@SkipRateLimit()`. */
 const skipped = new WeakSet<object>()
 
-/** The options of the first limit that a request has passed: the one before all. */
-const passed = new WeakMap<object, NestOptions>()
+/** The options of the first limit that a request has passed, which is the limit of the application. */
+const firstOptions = new WeakMap<object, NestOptions>()
 
-/** A guard of Nest that limits requests of HTTP. Messages of sockets and of transports pass. */
+/** A Nest guard that limits HTTP requests. Messages of sockets and of transports pass. */
 export class RateLimitGuard implements CanActivate {
   readonly #options: NestOptions
   readonly #guard: Guard<ExpressRequest>
   readonly #isOfRoute: boolean
-  /** Of a route: by the options that each inherits from, because several applications may have the controller. */
+  /** Guards of a route, by the options that they inherit from: several applications may have the same controller. */
   readonly #inheriting = new WeakMap<object, Guard<ExpressRequest>>()
 
-  /** The guard of a route inherits from the limit before all. Mistakes in its own options show at once all the same. */
+  /** The guard of a route inherits from the limit of the application. Mistakes in its own options still show at once. */
   constructor(options: NestOptions, { isOfRoute = false }: { readonly isOfRoute?: boolean } = {}) {
     this.#options = options
-    this.#guard = new Guard(isOfRoute ? withoutNeeds(options) : options, expressReader)
+    this.#guard = new Guard(isOfRoute ? withoutDependents(options) : options, expressReader)
     this.#isOfRoute = isOfRoute
   }
 
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+  canActivate(context: ExecutionContext): Awaitable<boolean> {
     if (skipped.has(context.getHandler()) || skipped.has(context.getClass())) return true
     const [request, response] = messagesOf(context)
     return request === undefined ? true : this.enter(request, response)
   }
 
-  /** Limits a request wherever it is on its way: is it to go on? One that is denied is an error. */
-  enter(request: ExpressRequest, response: NodeResponse | FastifyReplyLike): boolean | Promise<boolean> {
+  /** Limits a request, and returns whether it goes on: `false` if the client is gone. Throws if the request is denied. */
+  enter(request: ExpressRequest, response: NodeResponse | NestFastifyReply): Awaitable<boolean> {
     const entered = this.#guardOf(request).enter(request)
     if (entered === undefined) return true
     return entered instanceof Promise
-      ? entered.then((passage) => proceed(passage, response, request.socket))
-      : proceed(entered, response, request.socket)
+      ? entered.then((passage) => proceed(passage, request, response))
+      : proceed(entered, request, response)
   }
 
-  /** Decorators come before the application, so what stands before a route is known when a request has passed it. */
+  /** Decorators run before the application exists, so the limit before a route is known only when a request has passed it. */
   #guardOf(request: ExpressRequest): Guard<ExpressRequest> {
-    const before = passed.get(request)
-    if (before === undefined && !this.#isOfRoute) passed.set(request, this.#options)
+    const before = firstOptions.get(request)
+    if (before === undefined && !this.#isOfRoute) firstOptions.set(request, this.#options)
     if (before === undefined || !this.#isOfRoute) return this.#guard
     const guard = this.#inheriting.get(before) ?? new Guard(inheritedOptions(this.#options, before), expressReader)
     this.#inheriting.set(before, guard)
@@ -82,8 +85,8 @@ export class RateLimitGuard implements CanActivate {
   }
 }
 
-/** Without what only means something beside an option that a route may inherit, but has not said itself. */
-function withoutNeeds(options: NestOptions): NestOptions {
+/** Without options that need another option, if the route does not set that one and may still inherit it. */
+function withoutDependents(options: NestOptions): NestOptions {
   if (typeof options !== 'object' || options === null) return options
   const { onFailure, forwardedIn, ...others } = options
   return {
@@ -93,22 +96,22 @@ function withoutNeeds(options: NestOptions): NestOptions {
   } as NestOptions
 }
 
-/** No limit of Sluice for a controller or for one of its routes. */
+/** Turns off all limits of Sluice for a controller or for one of its routes. */
 export function SkipRateLimit(): MethodDecorator & ClassDecorator {
   return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor) => {
     skipped.add(descriptor === undefined ? target : descriptor.value)
   }
 }
 
-type Messages = [request: ExpressRequest | undefined, response: NodeResponse | FastifyReplyLike]
+type Messages = [request: ExpressRequest | undefined, response: NodeResponse | NestFastifyReply]
 
-/** The request and response of a context; of GraphQL, those of the HTTP request that it came by. */
+/** The request and response of a context. For GraphQL: those of the HTTP request that carries the query. */
 function messagesOf(context: ExecutionContext): Messages {
   if (context.getType<string>() === 'graphql') {
     const { req, res = req?.res } = context.getArgByIndex(2) ?? {}
     if (req !== undefined && res !== undefined) return [req, res]
     throw new InvalidTypeError(
-      'rateLimit needs req and res in the context of GraphQL: context: ({ req, res }) => ({ req, res })',
+      'rateLimit needs req and res in the GraphQL context: context: ({ req, res }) => ({ req, res })',
     )
   }
   if (context.getType() !== 'http') return [undefined, undefined as never]
@@ -118,27 +121,18 @@ function messagesOf(context: ExecutionContext): Messages {
 
 function proceed(
   passage: Passage,
-  response: NodeResponse | FastifyReplyLike,
-  socket: ExpressRequest['socket'],
-): boolean | Promise<boolean> {
+  request: ExpressRequest,
+  response: NodeResponse | NestFastifyReply,
+): Awaitable<boolean> {
   const raw = 'raw' in response ? response.raw : response
   const set = (name: string, value: string) =>
     'raw' in response ? response.header(name, value) : response.setHeader(name, value)
-  const merged = mergeFields(withoutBodyFields(passage.headers), {
-    has: (name) => response.getHeader(name) !== undefined,
-    get: (name) => response.getHeader(name)?.toString() ?? '',
-  })
+  const merged = mergeFields(withoutBodyFields(passage.headers), (name) => fieldText(response.getHeader(name)))
   for (const name in merged) set(name, merged[name])
-  if (!passage.allowed) {
-    // Nest 11 on Express takes a type that is set before the body for a mistake, warns and overwrites it; Fastify forgets it;
-    // and an exception filter may answer with another body. So the type comes with the body.
-    throw new RateLimitException(passage, () => {
-      if (!raw.headersSent) set('Content-Type', passage.headers['Content-Type'])
-    })
-  }
-  if (goesAtOnce(passage)) return true
-  return new Promise((resolve) => {
-    const exchange = { response: raw, socket, next: () => resolve(true), gone: () => resolve(false) }
-    admit(undefined, passage, exchange)
+  if (passage.allowed) return admitted(passage, { request, response: raw })
+  // The type is set together with the body. If it is set before, Nest 11 on Express warns and overwrites it, Fastify drops it,
+  // and it is wrong if an exception filter answers with another body.
+  throw new RateLimitException(passage, () => {
+    if (!raw.headersSent) set('Content-Type', passage.headers['Content-Type'])
   })
 }
