@@ -1,5 +1,4 @@
 import { invalidType, invalidValue } from '../errors.js'
-import { isConcurrency } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
 import { checkDialects, type Dialect, type Fields, labelOf, shownWaitMs, writeQuotas } from './dialect.js'
 import { secondsText } from './quota-items.js'
@@ -99,21 +98,13 @@ function writeDenial(headers: Fields, verdict: Verdict, jitterMs: number): void 
   headers['Cache-Control'] = 'no-store'
   if (verdict.retryAfterMs === Infinity) return
   const jitter = jitterMs > 0 && isAligned(verdict) ? Math.random() * jitterMs : 0
-  headers['Retry-After'] = secondsText(Math.max(1, retryMs(verdict) + jitter, nextUnitsMs(verdict)))
+  // Not before the largest `t` of the levels that denied.
+  const waitMs = Math.max(longestMs(verdict, 'retryAfterMs') + jitter, longestMs(verdict, 'nextUnitAfterMs'))
+  headers['Retry-After'] = secondsText(Math.max(1, waitMs))
 }
 
-/** The longest wait of the levels that denied, as clients are told. */
-function retryMs({ levels, retryAfterMs }: Verdict): number {
-  if (!levels.some(({ limit }) => isConcurrency(limit))) return retryAfterMs || 0
-  return longestMs(levels, 'retryAfterMs')
-}
-
-/** The largest `t` among the levels that denied. `Retry-After` must not be shorter. */
-function nextUnitsMs({ levels }: Verdict): number {
-  return longestMs(levels, 'nextUnitAfterMs')
-}
-
-function longestMs(levels: readonly LevelDecision[], wait: 'retryAfterMs' | 'nextUnitAfterMs'): number {
+/** The longest finite wait of the levels that denied, as clients are told. */
+function longestMs({ levels }: Verdict, wait: 'retryAfterMs' | 'nextUnitAfterMs'): number {
   const waits = levels
     .filter((level) => isDenial(level) && level.decision[wait] < Infinity)
     .map(({ limit, decision }) => shownWaitMs(limit, decision[wait]))

@@ -17,22 +17,10 @@ export function mergeFields(fields: Readonly<Fields>, before: ReadField): Readon
   const theirs: Fields = {}
   let isFirst = true
   for (const name in fields) {
-    theirs[name] = before(lowerCase(name)) ?? ''
+    theirs[name] = before(name.toLowerCase()) ?? ''
     if (theirs[name] !== '') isFirst = false
   }
   return isFirst ? fields : merged(fields, theirs)
-}
-
-const lowerCaseNames = new Map<string, string>()
-
-/** The names are few, and looking one up takes less time than `toLowerCase`. */
-export function lowerCase(name: string): string {
-  let lower = lowerCaseNames.get(name)
-  if (lower === undefined) {
-    lower = name.toLowerCase()
-    lowerCaseNames.set(name, lower)
-  }
-  return lower
 }
 
 function merged(fields: Readonly<Fields>, theirs: Readonly<Fields>): Fields {

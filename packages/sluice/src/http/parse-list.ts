@@ -1,7 +1,6 @@
 /**
- * A bare item of a structured field (RFC 9651), as far as quotas are told by it: a String or a Token as text, an Integer or
- * a Decimal, a Boolean. `null` is another type (bytes, a Date, a Display String, an Inner List) that was read and says
- * nothing about quotas.
+ * A bare item of a structured field (RFC 9651), as far as quotas need it: a String or a Token as text, an Integer or a Decimal
+ * as number, a Boolean. `null` stands for every other type (bytes, a Date, a Display String, an Inner List).
  */
 export type Value = string | number | boolean | null
 
@@ -11,7 +10,7 @@ export interface Item {
   readonly parameters: ReadonlyMap<string, Value>
 }
 
-/** As much as Node.js takes of all fields together. */
+/** The largest size that Node.js accepts for all fields together. */
 const LONGEST = 16_384
 const KEY = /[a-z*][a-z\d_.*-]*/y
 const BARE = new RegExp(
@@ -28,81 +27,75 @@ const BARE = new RegExp(
     .join('|'),
   'y',
 )
-const NONE: Item['parameters'] = new Map()
-const SPACES = / */y
-const SPACE_OR_END = / +|(?=\))/y
-const COMMA = /[ \t]*,[ \t]*/y
 
-/** The items of a list. Nothing, if it is not one as a whole: half of a field is not to be believed. */
+/** The items of a list. `undefined` if any part of it is malformed: half of a field must not be believed. */
 export function parseList(text: string): readonly Item[] | undefined {
-  return new Parser(text).members(false)?.map(([, item]) => item)
+  return parseAll(text, (reader) => reader.members(false).map(([, item]) => item))
 }
 
-/** The members of a dictionary: `limit=100, remaining=50`. */
+/** The members of a dictionary: `limit=100, remaining=50`. `undefined` if any part of it is malformed. */
 export function parseDictionary(text: string): ReadonlyMap<string, Item> | undefined {
-  const members = new Parser(text).members(true)
-  return members && new Map(members)
+  return parseAll(text, (reader) => new Map(reader.members(true)))
 }
 
-class Parser {
+const MALFORMED = new Error('malformed')
+
+function parseAll<T>(text: string, parse: (reader: FieldReader) => T): T | undefined {
+  try {
+    return parse(new FieldReader(text))
+  } catch (error) {
+    if (error === MALFORMED || error instanceof URIError) return undefined
+    throw error
+  }
+}
+
+/** Reads a field from left to right. Every method throws `MALFORMED` if the text does not go on as it must. */
+class FieldReader {
   readonly #text: string
   #at = 0
 
   constructor(text: string) {
     this.#text = text.trim()
+    if (this.#text === '' || this.#text.length > LONGEST) throw MALFORMED
   }
 
-  members(haveKeys: boolean): [string, Item][] | undefined {
-    if (this.#text === '' || this.#text.length > LONGEST) return undefined
+  members(haveKeys: boolean): [string, Item][] {
     const members: [string, Item][] = []
-    for (;;) {
-      const key = haveKeys ? this.#match(KEY)?.[0] : ''
-      if (key === undefined) return undefined
-      const item = this.#item(haveKeys && !this.#skip('=') ? () => true : () => this.#bareOrInnerList())
-      if (item === undefined) return undefined
-      members.push([key, item])
+    do {
+      const key = haveKeys ? this.#match(KEY)[0] : ''
+      const value = haveKeys && !this.#skip('=') ? true : this.#skip('(') ? this.#innerList() : this.#bare()
+      members.push([key, { value, parameters: this.#parameters() }])
       if (this.#at === this.#text.length) return members
-      if (this.#match(COMMA) === undefined || this.#at === this.#text.length) return undefined
-    }
+    } while (this.#match(/[ \t]*,[ \t]*/y))
+    return members
   }
 
-  #item(read: () => Value | undefined): Item | undefined {
-    const value = read()
-    const parameters = value === undefined ? undefined : this.#parameters()
-    return value === undefined || parameters === undefined ? undefined : { value, parameters }
-  }
-
-  #parameters(): Item['parameters'] | undefined {
-    if (this.#text[this.#at] !== ';') return NONE
+  #parameters(): Item['parameters'] {
     const parameters = new Map<string, Value>()
     while (this.#skip(';')) {
-      this.#match(SPACES)
-      const key = this.#match(KEY)?.[0]
-      if (key === undefined) return undefined
-      const value = this.#skip('=') ? this.#bare() : true
-      if (value === undefined) return undefined
-      parameters.set(key, value)
+      this.#match(/ */y)
+      const [key] = this.#match(KEY)
+      parameters.set(key, this.#skip('=') ? this.#bare() : true)
     }
     return parameters
   }
 
-  #bareOrInnerList(): Value | undefined {
-    if (!this.#skip('(')) return this.#bare()
-    this.#match(SPACES)
+  #innerList(): null {
+    this.#match(/ */y)
     while (!this.#skip(')')) {
-      const item = this.#item(() => this.#bare())
-      if (item === undefined || this.#match(SPACE_OR_END) === undefined) return undefined
+      this.#bare()
+      this.#parameters()
+      this.#match(/ +|(?=\))/y)
     }
     return null
   }
 
-  #bare(): Value | undefined {
-    const match = this.#match(BARE)
-    if (match === undefined) return undefined
-    const [, string, number, boolean, token, display] = match
+  #bare(): Value {
+    const [, string, number, boolean, token, display] = this.#match(BARE)
     if (number !== undefined) return Number(number)
     if (boolean !== undefined) return boolean === '1'
-    if (display !== undefined && !isUtf8(display)) return undefined
+    // Throws a URIError if the percent signs do not encode UTF-8.
+    if (display !== undefined) decodeURIComponent(display)
     return string?.replace(/\\(.)/g, '$1') ?? token ?? null
   }
 
@@ -112,21 +105,11 @@ class Parser {
     return true
   }
 
-  #match(pattern: RegExp): RegExpExecArray | undefined {
+  #match(pattern: RegExp): RegExpExecArray {
     pattern.lastIndex = this.#at
     const match = pattern.exec(this.#text)
-    if (match === null) return undefined
+    if (match === null) throw MALFORMED
     this.#at = pattern.lastIndex
     return match
-  }
-}
-
-/** Do the percent signs of a text stand for UTF-8? */
-function isUtf8(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
   }
 }

@@ -2,7 +2,7 @@ import type { Verdict } from '../../policy/index.js'
 import type { Fields } from '../dialect.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { lowerCase, mergeFields, withoutBodyFields } from '../merge-fields.js'
+import { mergeFields, withoutBodyFields } from '../merge-fields.js'
 import { bothAdmissions, type Passage } from '../passage.js'
 import type { RequestReader } from '../request-attributes.js'
 import { admit } from './admit.js'
@@ -144,5 +144,5 @@ function setFields(reply: FastifyReplyLike, passage: Passage, fields?: Readonly<
     return
   }
   const merged = mergeFields(fields ?? passage.headers, (name) => fieldText(reply.getHeader(name)))
-  for (const name in merged) reply.header(lowerCase(name), merged[name])
+  for (const name in merged) reply.header(name, merged[name])
 }

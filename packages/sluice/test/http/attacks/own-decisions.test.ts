@@ -17,8 +17,8 @@ const level = { name: 'all', limit }
 const textOf = ({ status, headers, body, verdict, delayMs }: Passage) =>
   JSON.stringify({ status, headers, body, verdict, delayMs })
 
-describe('the decision on a request is its own', () => {
-  const gates: [what: string, options: () => [GuardOptions<object>, open: () => void]][] = [
+describe('each request has its own decision', () => {
+  const guards: [what: string, options: () => [GuardOptions<object>, open: () => void]][] = [
     ['a limit in memory', () => [{ limit }, () => {}]],
     ['a limit that holds', () => [{ limit, store: memoryStore(), name: 'all', settle: () => 1 }, () => {}]],
     ['a policy in memory', () => [{ policy: createPolicy({ levels: [level] }) }, () => {}]],
@@ -38,7 +38,7 @@ describe('the decision on a request is its own', () => {
     ],
   ]
 
-  it.each(gates)('of ten at once under %s', async (_what, make) => {
+  it.each(guards)('among ten at once under %s', async (_what, make) => {
     const [options, open] = make()
     const guard = new Guard(options, reader)
     const seen: string[] = []
@@ -63,7 +63,7 @@ describe('the decision on a request is its own', () => {
     expect(new Set(parts).size).toBe(50)
   })
 
-  it('and so over sockets', async () => {
+  it('also over sockets', async () => {
     const { store, open, asked } = waitingStore()
     const verdicts: Verdict[] = []
     const app = await limitedServer({
@@ -85,7 +85,7 @@ describe('the decision on a request is its own', () => {
     expect(new Set(verdicts).size).toBe(5)
   })
 
-  it('a handler that changes what it was told changes nothing for the next', async () => {
+  it('a handler that changes its verdict changes nothing for the next request', async () => {
     const app = await limitedServer({
       limit: fixedWindow({ quota: 1, window: '1h' }),
       onDenied: (_request, response, verdict) => {

@@ -24,7 +24,7 @@ const PROMISED: [option: string, options: object][] = [
   ['attributes', { policy, attributes: () => thenable }],
 ]
 
-describe('a function that gives the promise of an answer lets nobody through', () => {
+describe('a function that returns a promise lets no request through', () => {
   it.each(PROMISED)('%s', async (option, options) => {
     const stray = strayErrors()
     const app = await limitedServer(options as Options)
@@ -48,7 +48,7 @@ describe('a function that gives the promise of an answer lets nobody through', (
   )
 })
 
-it('a promise of what a request has cost is a warning, and the request stays paid for', async () => {
+it('a settle that returns a promise is a warning, and the units stay taken', async () => {
   const [stray, warnings] = [strayErrors(), processWarnings()]
   for (const settle of [async () => 0, boom]) {
     const app = await limitedServer({ limit: tokenBucket({ capacity: 1, refill: '1/h' }), settle: settle as never })
