@@ -1,5 +1,5 @@
 /** An error for the framework, whatever was thrown: `next(undefined)` would let the request go on. */
-export function errorOf(thrown: unknown): Error {
+function errorOf(thrown: unknown): Error {
   return thrown instanceof Error
     ? thrown
     : new Error(`a function among the options of rateLimit threw ${String(thrown)}`)

@@ -75,7 +75,7 @@ describe.each(['closed', 'silent'] as const)('a Redis that is %s', (how) => {
     expect(new Set(statuses)).toEqual(new Set([200]))
   })
 
-  it.each(gates.filter(([what]) => what !== 'a limit that holds'))(
+  it.each(guards.filter(([what]) => what !== 'a limit that holds'))(
     '%s that is local admits its quota',
     async (_what, options) => {
       const app = await limitedServer(options('local'))
@@ -112,7 +112,7 @@ describe('a third-party store that fails', () => {
     ],
   ]
 
-  it.each(failures.flatMap(([how, decide]) => gates.map(([what, options]) => [how, what, decide, options] as const)))(
+  it.each(failures.flatMap(([how, decide]) => guards.map(([what, options]) => [how, what, decide, options] as const)))(
     'and %s is answered by onFailure, in front of %s',
     async (_how, _what, decide, options) => {
       for (const [onFailure, passed] of [

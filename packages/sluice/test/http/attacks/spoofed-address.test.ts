@@ -51,7 +51,7 @@ describe('an attacker behind a trusted proxy', () => {
     }
   })
 
-  it('also with a field of its own beside the proxy's', async () => {
+  it('also with a field of its own beside the field of the proxy', async () => {
     const app = await limitedServer({ limit, trustedProxies: [PROXY] })
     const attack = async (i: number) =>
       statusIn(await raw(app, 'GET /', [`X-Forwarded-For: 192.0.2.${i}`, 'x-forwarded-for: 192.0.2.66']))
