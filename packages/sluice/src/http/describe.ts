@@ -1,4 +1,5 @@
 import { invalidType, invalidValue } from '../errors.js'
+import { isConcurrency } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
 import { checkDialects, type Dialect, type Fields, labelOf, shownWaitMs, writeQuotas } from './dialect.js'
 import { secondsText } from './quota-items.js'
@@ -99,8 +100,14 @@ function writeDenial(headers: Fields, verdict: Verdict, jitterMs: number): void 
   if (verdict.retryAfterMs === Infinity) return
   const jitter = jitterMs > 0 && isAligned(verdict) ? Math.random() * jitterMs : 0
   // Not before the largest `t` of the levels that denied.
-  const waitMs = Math.max(longestMs(verdict, 'retryAfterMs') + jitter, longestMs(verdict, 'nextUnitAfterMs'))
+  const waitMs = Math.max(retryMs(verdict) + jitter, longestMs(verdict, 'nextUnitAfterMs'))
   headers['Retry-After'] = secondsText(Math.max(1, waitMs))
+}
+
+/** The wait of the verdict. A place of a concurrency limit is told as a shorter one. */
+function retryMs(verdict: Verdict): number {
+  const hasPlaces = verdict.levels.some(({ limit }) => isConcurrency(limit))
+  return hasPlaces ? longestMs(verdict, 'retryAfterMs') : verdict.retryAfterMs || 0
 }
 
 /** The longest finite wait of the levels that denied, as clients are told. */

@@ -8,7 +8,7 @@ import type { ClientAddressOptions } from './client-address.js'
 import type { DescribeOptions } from './describe.js'
 import type { Dialect } from './dialect.js'
 
-/** What is known about a response when it is over. */
+/** The outcome of a request, known when its response is over. */
 export interface Outcome {
   /** The status that was sent, or would have been sent. */
   readonly status: number

@@ -11,8 +11,8 @@ const OF_NAMED_LIMITS = ['store', 'onFailure']
 type ByName = Readonly<Record<string, unknown>>
 
 /**
- * The options of a route's limit. An option that the route does not set is inherited from the limit before it: who the client
- * is, which requests to skip, how to answer, and where states are kept. The rules themselves are never inherited: `limit`,
+ * The options of a route's limit. An option that the route does not set is inherited from the limit before it: how to
+ * identify clients, which requests to skip, how to answer, and where states are kept. The rules themselves are never inherited: `limit`,
  * `policy`, `attributes`, `name`, `cost` and `settle`.
  */
 export function inheritedOptions<Options extends GuardOptions<never>>(

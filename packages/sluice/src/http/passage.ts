@@ -5,7 +5,7 @@ import type { Outcome } from './guard-options.js'
 import type { QuotaItems } from './quota-items.js'
 import type { Answer } from './request-limiter.js'
 
-/** What an adapter knows about a response that is over. */
+/** The part of an outcome that an adapter reports. */
 export type Ending = Omit<Outcome, 'taken' | 'cost'>
 
 /** How a guard tells its answers to clients. All passages of a guard share it. */
@@ -26,7 +26,7 @@ export interface HeldUnits {
   cancel(): void
 }
 
-/** What an adapter has to do before a request may go on, and after it. */
+/** The work of an adapter for an allowed request: wait for its turn, and settle it when its response is over. */
 export interface Admission {
   /** Whether there is nothing to wait for, to settle or to give back. */
   readonly goesAtOnce: boolean

@@ -39,7 +39,7 @@ export type FetchLimit<Rest extends readonly unknown[]> = <Req extends Request, 
  *
  * const limited = rateLimit({
  *   limit: tokenBucket({ capacity: 100, refill: '100/m' }),
- *   key: (request) => request.headers.get('x-api-key') ?? 'nobody',
+ *   key: (request) => request.headers.get('x-api-key') ?? 'none',
  * })
  * export const GET = limited(() => new Response('hello'))
  * ```

@@ -52,7 +52,7 @@ export class Destinations {
   /** Counts the beginning of a call. */
   enter(key: string): Destination {
     const destination = this.#byKey.get(key) ?? new Destination(this.#budget)
-    // A Map keeps the order of insertion, so its first key is the one that was called longest ago.
+    // A Map keeps the order of insertion, so the first key was called longest ago.
     this.#byKey.delete(key)
     this.#byKey.set(key, destination)
     if (this.#byKey.size > MOST) this.#forgetFirst()

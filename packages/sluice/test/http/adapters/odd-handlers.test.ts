@@ -231,7 +231,9 @@ it('nest: a context of GraphQL without its request is an error, and not a way ar
   }
   const context = new ExecutionContextHost([{}, {}, { user: 1 }, {}], Resolver, Resolver.prototype.query)
   context.setType('graphql')
-  expect(() => nestLimit({ limit: quota(1), key }).canActivate(context)).toThrow('needs req and res in the context')
+  expect(() => nestLimit({ limit: quota(1), key }).canActivate(context)).toThrow(
+    'needs req and res in the GraphQL context',
+  )
 })
 
 describe('nest: a handler that another module adds behind the limit, such as GraphQL', () => {
