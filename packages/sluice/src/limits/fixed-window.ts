@@ -1,11 +1,10 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkUnits, checkValue } from '../checks/check-value.js'
-import { type Arithmetic, LARGEST_DEBT, type Taken, type Twin, type Words } from './arithmetic.js'
+import { type Arithmetic, LARGEST_DEBT, type RemoteArithmetic, remember, type Taken, type Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { Alignment, FixedWindow } from './limit.js'
-import { remember } from './remembered.js'
-import { WordsTwin } from './words-twin.js'
+import { RemoteWords } from './remote-words.js'
 
 /** The numbers of a fixed window. */
 export interface FixedWindowOptions {
@@ -15,14 +14,14 @@ export interface FixedWindowOptions {
   readonly window: Duration
   /**
    * `'epoch'` (default): windows begin on multiples of their length since the epoch. `'first'`: a key's window begins
-   * at its first admitted request, so that not everybody resets in the same instant.
+   * at its first admitted request, so that keys do not all reset in the same instant.
    */
   readonly align?: Alignment
 }
 
 /**
- * A counter a window. Never more than `quota` in a window, and up to twice that around a boundary: where that matters,
- * use a sliding window or a token bucket.
+ * One counter a window. At most `quota` in a window, and up to twice that around a boundary. If that matters, use a sliding
+ * window or a token bucket.
  *
  * @example
  * ```ts
@@ -47,10 +46,9 @@ export class FixedWindowArithmetic implements Arithmetic {
   readonly limit: FixedWindow
   readonly quota: number
   readonly words = 2
-  readonly elastic = false
-  readonly shape: string
-  readonly portable = false
-  readonly twin: Twin
+  readonly elastic = undefined
+  readonly stateId: string
+  readonly remote: RemoteArithmetic
   private readonly windowUs: number
   private readonly first: boolean
 
@@ -66,11 +64,11 @@ export class FixedWindowArithmetic implements Arithmetic {
       ...(this.first && { align: 'first' as const }),
     })
     const parameters = [this.windowUs, Number(this.first), this.quota]
-    this.twin = new WordsTwin(this, parameters, 2, ({ numbers, at }, words) => {
+    this.remote = new RemoteWords(this, parameters, 2, ({ numbers, at }, words) => {
       words[MARK] = numbers[at]
       words[COUNT] = numbers[at + 1]
     })
-    this.shape = `fixed-window/${this.windowUs}/${this.first}`
+    this.stateId = `fixed-window/${this.limit.window}${this.first ? '/first' : ''}`
   }
 
   start(words: Words, at: number, nowUs: number): void {
@@ -86,10 +84,6 @@ export class FixedWindowArithmetic implements Arithmetic {
     const used = this.used(words, at, nowUs)
     words[at + MARK] = this.first ? this.startUs(words, at, nowUs) : this.laterUs(words, at, nowUs)
     words[at + COUNT] = Math.min(used + cost, this.quota + LARGEST_DEBT)
-  }
-
-  takeToo(words: Words, at: number, nowUs: number, cost: number): void {
-    this.take(words, at, nowUs, cost)
   }
 
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
@@ -119,19 +113,8 @@ export class FixedWindowArithmetic implements Arithmetic {
     return this.used(words, at, nowUs) === 0
   }
 
-  /** A mark that is a window's start does not say when units were taken: for all that is known, just now. */
-  adopt(words: Words, at: number, nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
-    const isStart = (from as FixedWindowArithmetic).first && !from.isWhole(fromWords, fromAt, nowUs)
-    words[at + MARK] = isStart ? Math.max(nowUs, fromWords[fromAt + MARK]) : fromWords[fromAt + MARK]
-    words[at + COUNT] = fromWords[fromAt + COUNT]
-  }
-
-  wordsFor(): number {
-    return this.words
-  }
-
   private describe(nowUs: number, startUs: number, used: number, cost: number, allowed: boolean): Decision {
-    // In this order, because the end may be later than a float64 can tell.
+    // Subtract first: the end of the window may be larger than a float64 counts exactly.
     const endMs = ceilMs(startUs - nowUs + this.windowUs)
     const resetAfterMs = used === 0 ? 0 : endMs
     return {
@@ -156,7 +139,7 @@ export class FixedWindowArithmetic implements Arithmetic {
     return words[at + COUNT] > 0 && laterUs - mark < this.windowUs ? mark : laterUs
   }
 
-  /** If the clock stepped back, what was taken still counts. */
+  /** If the clock stepped back, the time of the last take counts as now. */
   private laterUs(words: Words, at: number, nowUs: number): number {
     return words[at + COUNT] > 0 ? Math.max(nowUs, words[at + MARK]) : nowUs
   }

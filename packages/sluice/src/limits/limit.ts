@@ -1,6 +1,6 @@
 /**
- * The limits as data: plain frozen objects that can be logged, compared, written to a file and read back. How they
- * count is in the file of the same name as the algorithm.
+ * Limits as data: plain frozen objects that can be logged, compared, written to a file and read back. The file with an
+ * algorithm's name says how it counts.
  */
 
 /** Bursts to `capacity`, then `refill` sustained. */
@@ -44,7 +44,7 @@ export interface SlidingLog {
   readonly window: string
 }
 
-/** At most `max` in flight; one that is not given back counts for `ttl`. */
+/** At most `max` in flight; a unit that is never released counts for `ttl`. */
 export interface Concurrency {
   readonly algorithm: 'concurrency'
   readonly max: number
@@ -56,3 +56,9 @@ export type Limit = TokenBucket | LeakyBucket | FixedWindow | SlidingWindow | Sl
 
 /** The name of an algorithm, as it is written in a limit's JSON. */
 export type Algorithm = Limit['algorithm']
+
+/** How many units a limit gives: a capacity, a window's quota, or how many may be in flight. */
+export function quotaOf(limit: Limit): number {
+  if ('capacity' in limit) return limit.capacity
+  return 'max' in limit ? limit.max : limit.quota
+}

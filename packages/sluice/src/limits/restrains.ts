@@ -65,7 +65,7 @@ function profileOf(limit: Limit): Profile {
 
 /** The rate is the one that is counted with, which may be a hair below the one that was written. */
 function bucketProfile(limit: Limit): Profile {
-  const [partsPerUnit, partsPerUs, capacity] = arithmeticOf(limit).twin.parameters.map(BigInt)
+  const [partsPerUnit, partsPerUs, capacity] = arithmeticOf(limit).remote.parameters.map(BigInt)
   const rate = { units: partsPerUs, perUs: partsPerUnit }
   return { ...rate, quota: capacity, windowUs: 0n, extraWindows: 0n, grid: '', startsWithKey: false }
 }

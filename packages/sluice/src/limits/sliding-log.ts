@@ -1,9 +1,9 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkUnits } from '../checks/check-value.js'
+import { remember } from './arithmetic.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { SlidingLog } from './limit.js'
-import { LARGEST_LOG, LogArithmetic } from './log.js'
-import { remember } from './remembered.js'
+import { LARGEST_LOG, LogArithmetic } from './log-arithmetic.js'
 
 /** The numbers of a sliding log. */
 export interface SlidingLogOptions {
@@ -14,8 +14,8 @@ export interface SlidingLogOptions {
 }
 
 /**
- * Exact: never more than `quota` in any interval of length `window`, at the price of a timestamp a unit. For large
- * quotas a sliding window with slices is nearly as good and takes a fixed few numbers.
+ * Exact: at most `quota` in any interval of length `window`. It keeps a timestamp for each unit. For large quotas a sliding
+ * window with slices is nearly as exact and takes a few numbers.
  *
  * @example
  * ```ts
