@@ -26,18 +26,14 @@ export class Guard<Request extends object> {
 
   /** `more` are the names of options that only the adapter uses. */
   constructor(options: GuardOptions<Request>, reader: RequestReader<Request>, more: readonly string[] = []) {
-    const { status, expose, jitterMs, cost, settle, skip, dialect } = checkGuardOptions(options, more)
+    const { expose, cost, settle, skip, dialect } = checkGuardOptions(options, more)
     this.#limiter = requestLimiter(options, reader)
     const { only, queues } = this.#limiter
     const dialects = checkDialects(dialect)
     const isPlain = dialects.length === 1 && dialects[0] === 'draft' && expose !== true
     this.#format = {
       dialects,
-      options: {
-        ...(status !== undefined && { status }),
-        ...(expose !== undefined && { expose }),
-        ...(jitterMs !== undefined && { jitterMs }),
-      },
+      options: { ...options },
       only,
       isPlain,
       items: only === undefined || !isPlain ? undefined : new QuotaItems(only.limit, only.name),

@@ -12,6 +12,12 @@ export interface RequestReader<Request> extends ConnectionReader<Request> {
   url(request: Request): string | readonly string[]
 }
 
+/** The target of a `Request`, whose URL always begins with an origin. */
+export function targetOf(url: string): string {
+  const end = url.indexOf('/', url.indexOf('://') + 3)
+  return end < 0 ? url : url.slice(end)
+}
+
 /** Makes a function that collects the attributes of a request that a policy asks about. */
 export function requestAttributes<Request>(
   { policy, attributes }: PolicyOptions<Request>,

@@ -4,7 +4,7 @@ import { attempt } from './attempt.js'
 import type { ExpressRequest } from './express.js'
 import { holdEarlyAnswers, isHeld, reachedHooks } from './hold-early-answers.js'
 import type { NodeResponse } from './node-exchange.js'
-import type { NestFastifyReply, RateLimitGuard } from './rate-limit-guard.js'
+import { type NestFastifyReply, type RateLimitGuard, requestOf } from './rate-limit-guard.js'
 
 /** Nest runs guards in front of handlers only. This guard also limits requests that reach no handler, such as a 404. */
 export class ApplicationGuard implements CanActivate, OnModuleInit {
@@ -78,11 +78,3 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
 
 /** A request of Express, or of Fastify, which has the request of Node.js in `raw`. */
 type UnhandledRequest = ExpressRequest & { readonly is404?: boolean; readonly raw?: object }
-
-/** The HTTP request of a context, if it has one. */
-function requestOf(context: ExecutionContext): object | undefined {
-  const type = context.getType<string>()
-  const request = type === 'graphql' ? context.getArgByIndex(2)?.req : context.switchToHttp().getRequest()
-  const isOfHttp = type === 'graphql' || type === 'http'
-  return isOfHttp && typeof request === 'object' && request !== null ? request : undefined
-}

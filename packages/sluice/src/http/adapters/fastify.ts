@@ -8,8 +8,8 @@ import {
   type FastifyRequestLike,
   type Next,
 } from './fastify-limit.js'
-import { routeLimit, setContextOptions } from './fastify-route-limit.js'
 import { type FastifyServing, holdEarlyAnswers, reachedHooks } from './hold-early-answers.js'
+import { routeLimit, setContextOptions } from './route-limit.js'
 
 export type { FastifyReplyLike, FastifyRequestLike }
 

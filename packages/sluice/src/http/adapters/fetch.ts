@@ -4,8 +4,10 @@ import type { Awaitable } from '../../stores/index.js'
 import { Guard } from '../guard.js'
 import { atOnce, type GuardOptions } from '../guard-options.js'
 import type { Passage } from '../passage.js'
+import { targetOf } from '../request-attributes.js'
 import { mapped } from '../request-limiter.js'
-import { inTurn, ownDenial, targetOf, withFields } from './web-response.js'
+import { inTurn } from './in-turn.js'
+import { ownDenial, withFields } from './with-fields.js'
 
 /** See {@link GuardOptions}. */
 export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> = GuardOptions<Request> & {

@@ -4,9 +4,11 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
+import { targetOf } from '../request-attributes.js'
 import { unknownAddress } from '../request-limiter.js'
+import { inTurn } from './in-turn.js'
 import { remoteAddressOf } from './node-exchange.js'
-import { inTurn, ownDenial, targetOf, withFields } from './web-response.js'
+import { ownDenial, withFields } from './with-fields.js'
 
 /** The part of a Hono context that is used here. */
 export interface HonoContextLike {

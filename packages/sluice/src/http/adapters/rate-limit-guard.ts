@@ -61,8 +61,12 @@ export class RateLimitGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): Awaitable<boolean> {
     if (skipped.has(context.getHandler()) || skipped.has(context.getClass())) return true
-    const [request, response] = messagesOf(context)
-    return request === undefined ? true : this.enter(request, response)
+    const [request, response] = [requestOf(context), responseOf(context)]
+    if (request !== undefined && response !== undefined) return this.enter(request, response)
+    if (context.getType<string>() !== 'graphql') return true
+    throw new InvalidTypeError(
+      'rateLimit needs req and res in the GraphQL context: context: ({ req, res }) => ({ req, res })',
+    )
   }
 
   /** Limits a request, and returns whether it goes on: `false` if the client is gone. Throws if the request is denied. */
@@ -103,20 +107,17 @@ export function SkipRateLimit(): MethodDecorator & ClassDecorator {
   }
 }
 
-type Messages = [request: ExpressRequest | undefined, response: NodeResponse | NestFastifyReply]
+/** The HTTP request of a context, if it has one. For GraphQL: the request that carries the query. */
+export function requestOf(context: ExecutionContext): ExpressRequest | undefined {
+  const type = context.getType<string>()
+  if (type === 'graphql') return context.getArgByIndex(2)?.req
+  return type === 'http' ? context.switchToHttp().getRequest() : undefined
+}
 
-/** The request and response of a context. For GraphQL: those of the HTTP request that carries the query. */
-function messagesOf(context: ExecutionContext): Messages {
-  if (context.getType<string>() === 'graphql') {
-    const { req, res = req?.res } = context.getArgByIndex(2) ?? {}
-    if (req !== undefined && res !== undefined) return [req, res]
-    throw new InvalidTypeError(
-      'rateLimit needs req and res in the GraphQL context: context: ({ req, res }) => ({ req, res })',
-    )
-  }
-  if (context.getType() !== 'http') return [undefined, undefined as never]
-  const http = context.switchToHttp()
-  return [http.getRequest(), http.getResponse()]
+function responseOf(context: ExecutionContext): NodeResponse | NestFastifyReply | undefined {
+  if (context.getType<string>() !== 'graphql') return context.switchToHttp().getResponse()
+  const { req, res = req?.res } = context.getArgByIndex(2) ?? {}
+  return res
 }
 
 function proceed(

@@ -53,7 +53,7 @@ describe('turns', () => {
   })
 
   it('are those of the key, which sees the request', async () => {
-    const call = shaped({ keyOf: ({ headers }) => headers.get('authorization') ?? 'nobody' })
+    const call = shaped({ keyOf: ({ headers }) => headers.get('authorization') ?? 'none' })
     const as = (authorization: string) => call(new Request(URL_TEXT, { headers: { authorization } }))
     await side.during(Promise.all(['one', 'two', 'one'].map(as)))
     expect(side.times).toEqual([0, 0, 100])
