@@ -56,14 +56,15 @@ export function clientAddress(options: ClientAddressOptions = {}): ClientAddress
   return clientKey(options)
 }
 
-function clientKey(options: ClientAddressOptions): ClientAddress {
+/** `clientAddress` for options that contain others as well. */
+export function clientKey(options: ClientAddressOptions): ClientAddress {
   const origin = originOf(options)
   const ipv6Prefix = checkPrefix(options.ipv6Prefix)
   return (remoteAddress, field) => clientOf(origin(remoteAddress, field), ipv6Prefix)
 }
 
 /** Makes a function that finds the whole address of a client, also for IPv6. */
-function originOf(options: ClientAddressOptions): ClientAddress {
+export function originOf(options: ClientAddressOptions): ClientAddress {
   const { blocks, trustsUnix } = checkTrusted(options.trustedProxies)
   const name = checkFieldName(options.forwardedIn)
   checkPrefix(options.ipv6Prefix)
@@ -92,32 +93,27 @@ export interface ConnectionReader<Request> {
   field(request: Request, name: string): string | null | undefined
 }
 
-/** Makes functions that find the client of a request. */
-export interface RequestAddresses<Request> {
-  /** The whole address. */
-  readonly ip: (request: Request) => string
-  /** The address as a key: an IPv6 address is cut to its network. */
-  readonly client: (request: Request) => string
-}
-
-/** `undefined` if the adapter cannot tell the address of a connection. */
-export function requestAddresses<Request>(
+/**
+ * Makes a function that finds the client of a request by `address`, which is `clientKey(options)` or `originOf(options)`.
+ * Returns `undefined` if the adapter cannot tell the address of a connection.
+ */
+export function requestAddress<Request>(
   reader: ConnectionReader<Request>,
   options: ClientAddressOptions,
-): RequestAddresses<Request> | undefined {
-  const [origin, client] = [originOf(options), clientKey(options)]
+  address: ClientAddress,
+): ((request: Request) => string) | undefined {
   const remoteAddress = reader.remoteAddress?.bind(reader)
   if (remoteAddress === undefined) return undefined
-  const notice = options.trustedProxies === undefined ? proxyNotice(reader) : undefined
-  const finding = (address: ClientAddress) => (request: Request) => {
-    // Without trusted proxies no field is read, so the function that reads one need not be made.
-    if (notice === undefined) return address(remoteAddress(request), (name) => reader.field(request, name))
+  if (options.trustedProxies !== undefined)
+    return (request) => address(remoteAddress(request), (name) => reader.field(request, name))
+  const notice = proxyNotice(reader)
+  return (request) => {
     notice(request)
     return address(remoteAddress(request), noField)
   }
-  return { ip: finding(origin), client: finding(client) }
 }
 
+/** Without trusted proxies no field is read. */
 function noField(): undefined {}
 
 /** How many requests are searched for signs of a proxy. */

@@ -9,7 +9,7 @@ import {
 import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/index.js'
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
-import { requestAddresses } from './client-address.js'
+import { clientKey, originOf, requestAddress } from './client-address.js'
 import { atOnce, type GuardOptions, type LimitOptions, type PolicyOptions } from './guard-options.js'
 import { isAbsent, type RequestReader, requestAttributes } from './request-attributes.js'
 
@@ -32,9 +32,9 @@ export interface RequestLimiter<Request> {
   reserve(request: Request, cost: CostOptions | undefined): Awaitable<ReservedAnswer>
   /** The limit, if there is one and not a policy. */
   readonly only: { readonly name: string; readonly limit: Limit } | undefined
-  /** May a request have to wait for its turn? Then its units are given back if the client does not wait. */
+  /** Whether a request may have to wait for its turn. Then its units are given back if the client does not wait. */
   readonly queues: boolean
-  /** May a request hold a place of a concurrency limit? An override can change the answer of a policy at any time. */
+  /** Whether a request may hold a place of a concurrency limit. An override of a policy can change this at any time. */
   readonly leases: boolean
 }
 
@@ -86,7 +86,7 @@ function keyFunction<Request>(
   reader: RequestReader<Request>,
 ): (request: Request) => string {
   const { key } = options
-  const client = requestAddresses(reader, options)?.client
+  const client = requestAddress(reader, options, clientKey(options))
   if (key === undefined) return client ?? unknownAddress()
   return (request) => {
     const given = atOnce('key', key(request))
@@ -100,9 +100,9 @@ const BY_ADDRESS = '\0'
 
 function byPolicy<Request>(options: PolicyOptions<Request>, reader: RequestReader<Request>): RequestLimiter<Request> {
   const { policy } = options
-  const addresses = requestAddresses(reader, options)
-  if (addresses === undefined && options.attributes === undefined && policy.attributes.includes('ip')) unknownAddress()
-  const attributesOf = requestAttributes(options, reader, addresses?.ip)
+  const ipOf = requestAddress(reader, options, originOf(options))
+  if (ipOf === undefined && options.attributes === undefined && policy.attributes.includes('ip')) unknownAddress()
+  const attributesOf = requestAttributes(options, reader, ipOf)
   const reserved = (reservation: PolicyReservation | AsyncPolicyReservation): ReservedAnswer => ({
     answer: reservation.verdict,
     hasPlaces: reservation.verdict.levels.some(({ limit }) => isConcurrency(limit)),

@@ -6,7 +6,7 @@ import { mergeFields, withoutBodyFields } from '../merge-fields.js'
 import { bothAdmissions, type Passage } from '../passage.js'
 import type { RequestReader } from '../request-attributes.js'
 import { admit } from './admit.js'
-import { attempt } from './attempt.js'
+import { attempt, enterGuard } from './attempt.js'
 import {
   type FieldValue,
   fieldText,
@@ -70,15 +70,18 @@ export class FastifyLimit {
 
   /** Calls `next` when an allowed request may go on, or with an error. Answers a denied request. */
   enter(request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
-    attempt(
-      () => this.#guard.enter(request),
-      next,
-      (passage) => {
-        if (!this.#tell(passage, request, reply, next)) return
-        if (passage === undefined) next()
-        else admit(passage, { request, response: reply.raw }, next)
-      },
-    )
+    enterGuard(this.#guard, request, reply, next, this.#proceed)
+  }
+
+  readonly #proceed = (
+    passage: Passage | undefined,
+    request: FastifyRequestLike,
+    reply: FastifyReplyLike,
+    next: Next,
+  ): void => {
+    if (!this.#tell(passage, request, reply, next)) return
+    if (passage === undefined || passage.goesAtOnce) next()
+    else admit(passage, { request, response: reply.raw }, next)
   }
 
   /** The same with a second limit behind this one. If the second denies, this limit gets its units back. */

@@ -10,7 +10,7 @@ import { withoutBodyFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 import type { RequestReader } from '../request-attributes.js'
 import { admit } from './admit.js'
-import { attempt } from './attempt.js'
+import { attempt, enterGuard } from './attempt.js'
 import { fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
 export type { NodeRequest, NodeResponse }
@@ -92,16 +92,18 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
     if (onDenied === undefined) response.end(passage.body)
     else attempt(() => onDenied(request, response, passage.verdict), next)
   }
-  return (request, response, next) =>
-    attempt(
-      () => guard.enter(request),
-      next,
-      (passage) => {
-        if (passage === undefined) next()
-        else if (passage.allowed) {
-          setFields(response, passage)
-          admit(passage, { request, response }, next)
-        } else deny(passage, request, response, next)
-      },
-    )
+  const proceed = (
+    passage: Passage | undefined,
+    request: Request,
+    response: Response,
+    next: (error?: unknown) => void,
+  ): void => {
+    if (passage === undefined) next()
+    else if (passage.allowed) {
+      setFields(response, passage)
+      if (passage.goesAtOnce) next()
+      else admit(passage, { request, response }, next)
+    } else deny(passage, request, response, next)
+  }
+  return (request, response, next) => enterGuard(guard, request, response, next, proceed)
 }
