@@ -16,12 +16,14 @@ const LOAD = 0.66
  */
 export function floor({ capacity }, keys) {
   const hash = new KeyHash([1, 2])
+  const fingerprint = { high: 0, low: 0 }
   const entries = Math.ceil(keys / LOAD)
   const words = new Float64Array(entries * WORDS_AN_ENTRY)
   return {
     ask(key) {
-      const high = hash.of(key)
-      const entry = ((hash.low >>> 0) * entries * 2 ** -32) | 0
+      hash.hash(key, fingerprint)
+      const { high, low } = fingerprint
+      const entry = ((low >>> 0) * entries * 2 ** -32) | 0
       const at = entry * WORDS_AN_ENTRY
       const nowMs = originMs + performance.now()
       const taken = words[at + 1] + 1

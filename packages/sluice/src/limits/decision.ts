@@ -27,6 +27,19 @@ export function ceilMs(us: number): number {
   return Math.ceil(us / 1000)
 }
 
+/** A denial without a count: nothing is known but how long to wait. */
+export function uncountedDenial(quota: number, waitMs: number): Decision {
+  return {
+    allowed: false,
+    quota,
+    remaining: 0,
+    retryAfterMs: waitMs,
+    nextUnitAfterMs: waitMs,
+    resetAfterMs: waitMs,
+    delayMs: 0,
+  }
+}
+
 /** The decision for a key that is blocked for another `blockedUs`. Nothing is left until the block ends; longer waits stay. */
 export function blockedDecision(decision: Decision, blockedUs: number): Decision {
   const blockedMs = ceilMs(blockedUs)

@@ -5,7 +5,7 @@
 export type { Arithmetic, ElasticState, RemoteArithmetic, Report, Taken, Words } from './arithmetic.js'
 export { ALGORITHMS, arithmeticOf, parseLimit } from './arithmetic-of.js'
 export { type ConcurrencyOptions, concurrency, isConcurrency } from './concurrency.js'
-export { blockedDecision, type Decision } from './decision.js'
+export { blockedDecision, type Decision, uncountedDenial } from './decision.js'
 export { type Duration, durationText, durationUs, microseconds } from './duration.js'
 export { evaluate, type LimitState } from './evaluate.js'
 export { type FixedWindowOptions, fixedWindow } from './fixed-window.js'

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import { type Decision, type Limit, quotaOf, shareOf, type Taken } from '../limits/index.js'
+import { type Decision, type Limit, quotaOf, shareOf, type Taken, uncountedDenial } from '../limits/index.js'
 import { type MemoryStore, memoryStore } from './memory/memory-store.js'
 import type { OnFailure } from './on-failure.js'
 import type { Answer, Demand, NamedLimit } from './store.js'
@@ -177,16 +177,8 @@ function openDecision({ limit, cost }: Demand): Decision {
 
 function closedDecision({ limit, cost }: Demand, degraded: 'closed' | 'local'): Decision {
   const quota = quotaOf(limit)
-  return {
-    allowed: false,
-    quota,
-    remaining: 0,
-    retryAfterMs: cost > quota ? Infinity : CLOSED_MS,
-    nextUnitAfterMs: CLOSED_MS,
-    resetAfterMs: CLOSED_MS,
-    delayMs: 0,
-    degraded,
-  }
+  const denial = uncountedDenial(quota, CLOSED_MS)
+  return { ...denial, ...(cost > quota && { retryAfterMs: Infinity }), degraded }
 }
 
 /** A cost that is too large only for the share may fit when the store is back, so its wait is not infinite. */

@@ -2,24 +2,25 @@
 const PLAIN = 0xee
 const ENCODED = 0xdd
 
+/** Two signed 32-bit integers, which need no boxing. `high` is never 0, because 0 marks a free entry. */
+export interface Fingerprint {
+  high: number
+  low: number
+}
+
 const CALLS_UNTIL_KNOWN = 64
 const LONGEST_KNOWN = 64
 
 /**
- * A keyed 64-bit fingerprint of a string, after HalfSipHash-1-3. Without the seed, an attacker cannot make two keys
+ * Makes keyed 64-bit fingerprints of strings, after HalfSipHash-1-3. Without the seed, an attacker cannot make two keys
  * collide. Keys are compared as well-formed text, so a lone surrogate equals U+FFFD.
- *
- * The two halves are signed 32-bit integers, which need no boxing. `hash` returns the first half, which is never 0, because 0
- * marks a free entry. The second half is in `low` until the next call: read it before you hash another key.
  */
 export class KeyHash {
-  low = 0
   private readonly seed0: number
   private readonly seed1: number
   // One key and its halves, for limiters that are asked for the same key again and again.
   private knownKey: string | undefined
-  private knownHigh = 0
-  private knownLow = 0
+  private readonly known: Fingerprint = { high: 0, low: 0 }
   private callsUntilKnown = 1
 
   constructor(seed: readonly [number, number]) {
@@ -27,24 +28,24 @@ export class KeyHash {
     this.seed1 = seed[1] | 0
   }
 
-  /** The fingerprint of a key. */
-  hash(key: string): number {
+  /** Writes the fingerprint of a key into a record of the caller's. */
+  hash(key: string, into: Fingerprint): void {
     if (key === this.knownKey) {
-      this.low = this.knownLow
-      return this.knownHigh
+      into.high = this.known.high
+      into.low = this.known.low
+      return
     }
-    const high = this.digest(key, PLAIN)
+    this.digest(key, PLAIN, into)
     // Only every 64th key: remembering one costs more than hashing it.
-    if (--this.callsUntilKnown === 0) this.know(key, high)
-    return high
+    if (--this.callsUntilKnown === 0) this.know(key, into)
   }
 
-  private know(key: string, high: number): void {
+  private know(key: string, { high, low }: Fingerprint): void {
     this.callsUntilKnown = CALLS_UNTIL_KNOWN
     if (key.length > LONGEST_KNOWN) return
     this.knownKey = key
-    this.knownHigh = high
-    this.knownLow = this.low
+    this.known.high = high
+    this.known.low = low
   }
 
   /**
@@ -52,7 +53,7 @@ export class KeyHash {
    * above U+00FF is encoded and hashed again. The code is small on purpose: between requests most code falls out of the
    * processor's cache, and a short loop is back soonest.
    */
-  private digest(key: string, kind: number): number {
+  private digest(key: string, kind: number, into: Fingerprint): void {
     const length = key.length
     const last = length >> 2
     let v0 = this.seed0
@@ -83,8 +84,11 @@ export class KeyHash {
       v0 ^= word
       if (round === last) v2 ^= kind
     }
-    if (seen > 0xff) return this.digest(encodeURIComponent(key.toWellFormed()), ENCODED)
-    this.low = v0 ^ v2
-    return v1 ^ v3 || 1
+    if (seen > 0xff) {
+      this.digest(encodeURIComponent(key.toWellFormed()), ENCODED, into)
+      return
+    }
+    into.high = v1 ^ v3 || 1
+    into.low = v0 ^ v2
   }
 }
