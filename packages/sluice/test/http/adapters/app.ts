@@ -92,5 +92,5 @@ export async function* endless(): AsyncGenerator<Uint8Array> {
 
 /** Long enough for a client to go away, if it is told to wait. */
 export async function pause(search: string): Promise<void> {
-  if (search.includes('wait=yes')) await new Promise((resolve) => setTimeout(resolve, 100))
+  if (search.includes('wait=yes')) await new Promise((resolve) => setTimeout(resolve, 1_000))
 }
