@@ -19,7 +19,7 @@ const fixed = (quota: number, window: string) => fixedWindow({ quota, window })
 const sliding = (quota: number, window: string, slices = 1) => slidingWindow({ quota, window, slices })
 const log = (quota: number, window: string) => slidingLog({ quota, window })
 
-describe('a limit restrains a wider one', () => {
+describe('a limit restrains a wider limit', () => {
   it.each<[Limit, Limit]>([
     [token(10, '10/s'), token(10, '10/s')],
     [token(10, '10/s'), token(20, '600/m')],
@@ -46,12 +46,12 @@ describe('a limit restrains a wider one', () => {
     [log(10, '1s'), sliding(20, '1s', 3)],
     [log(10, '1s'), token(10, '10/s')],
     [log(10, '1s'), leaky(10, '10/s')],
-  ])('%j, %j', (first, second) => {
+  ])('%j restrains %j', (first, second) => {
     expect(restrains(first, second)).toBe(true)
   })
 })
 
-describe('a limit does not restrain one that it lets more through to', () => {
+describe('a limit does not restrain a limit that may deny a request that it allows', () => {
   it.each<[Limit, Limit]>([
     [token(11, '10/s'), token(10, '10/s')],
     [token(10, '11/s'), token(10, '10/s')],
@@ -68,12 +68,12 @@ describe('a limit does not restrain one that it lets more through to', () => {
     [log(10, '1s'), log(9, '1s')],
     [log(10, '1s'), fixed(599, '1m')],
     [sliding(11, '1s'), sliding(10, '1s')],
-  ])('%j, %j', (first, second) => {
+  ])('%j does not restrain %j', (first, second) => {
     expect(restrains(first, second)).toBe(false)
   })
 })
 
-test('a bucket is compared by the rate that is counted with, which may be a hair below the one that was written', () => {
+test('a bucket is compared by the rate it counts with, which may be slightly below the written one', () => {
   const first = log(999_999, '123456789ms')
   const second = token(999_999, '999999/123456789ms')
   const clock = new ManualClock(1_745_000_000_000)
@@ -95,7 +95,7 @@ describe('windows that begin with the first request', () => {
       slidingWindow({ quota: 10, window: '1s', align: 'first' }),
       slidingWindow({ quota: 12, window: '1s', align: 'first' }),
     ],
-  ])('begin together only for the same key and the same requests: %j, %j', (first, second) => {
+  ])('begin together only for the same keys and requests: %j, %j', (first, second) => {
     expect(restrains(first, second, true)).toBe(true)
     expect(restrains(first, second)).toBe(false)
     expect(restrains(fixed(10, '1s'), second, true)).toBe(false)
@@ -122,12 +122,12 @@ function limitsOf(quotas: Arbitrary<number>): Arbitrary<Limit> {
   )
 }
 
-/** The first narrow and the second wide, or hardly any pair would do. */
+/** The first limit is narrow and the second wide; otherwise hardly any pair would be left. */
 const pairsOf = (forTheSame: boolean) =>
   fc.tuple(limitsOf(units), limitsOf(wideUnits)).filter(([first, second]) => restrains(first, second, forTheSame))
 const restrainedPairs = pairsOf(true)
 
-/** Waits, some of them a microsecond short of a window's end or past it, and bursts. */
+/** Bursts, and waits that may end a microsecond before or after the end of a window. */
 const traces = fc.array(
   fc.record({
     waitMs: fc.oneof(fc.constant(0), fc.nat(13), fc.nat(40)),
@@ -138,7 +138,7 @@ const traces = fc.array(
   { minLength: 5, maxLength: 40, size: 'max' },
 )
 
-test('a limit never denies what the one that restrains it allows', () => {
+test('a limit never denies a request that its restraining limit allows', () => {
   fc.assert(
     fc.property(restrainedPairs, traces, fc.nat(100), ([first, second], trace, startMs) => {
       const clock = new ManualClock(1_745_000_000_000 + startMs)
@@ -158,7 +158,7 @@ test('a limit never denies what the one that restrains it allows', () => {
   )
 })
 
-test('nor does one for some of the keys and requests, if they need not be the same', () => {
+test('a limit for some keys and requests never denies a request that the restraining limit of all allows', () => {
   fc.assert(
     fc.property(
       pairsOf(false),
@@ -183,19 +183,19 @@ test('nor does one for some of the keys and requests, if they need not be the sa
   )
 })
 
-test('it is so of every pair of algorithms', () => {
-  // The property above is worth nothing for a pair that its generator never makes.
+test('the generator makes restrained pairs of every two algorithms', () => {
+  // The properties above check nothing for a pair that the generator never makes.
   const pairs = new Set<string>()
   for (const forTheSame of [true, false]) {
     for (const [first, second] of fc.sample(pairsOf(forTheSame), { numRuns: 3_000, seed: 1 }))
       pairs.add(`${first.algorithm} ${second.algorithm} ${forTheSame}`)
   }
-  // What is in flight is no bound on what comes, and so restrains its own kind only.
+  // Units in flight bound no rate, so a concurrency limit restrains only concurrency limits.
   expect(pairs.size).toBe(2 * (5 * 6 + 1))
 })
 
-test('the greediest of clients does not find a gap either', () => {
-  // Takes whatever the first limit gives, at every moment at which it may give more.
+test('a client that takes every unit at once never meets the restrained limit', () => {
+  // The client takes all that the first limit gives, and asks again as soon as it may give more.
   fc.assert(
     fc.property(
       restrainedPairs,
