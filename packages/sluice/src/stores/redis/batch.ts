@@ -133,7 +133,7 @@ export class Batch {
   }
 }
 
-/** What the script reports of one demand. */
+/** The script's report of one demand. */
 export interface DemandReport extends Report {
   readonly fits: boolean
   /** How long the key is still blocked, in microseconds; 0 if it is not. */

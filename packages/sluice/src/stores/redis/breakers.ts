@@ -22,7 +22,7 @@ const LONG_MS = 5_000
  */
 const HASH_SLOTS_EACH = 16
 
-/** What breakers are given once. */
+/** The options of all breakers of a store. */
 export interface BreakerOptions {
   /** How long a probe may take. */
   readonly deadlineMs: number

@@ -19,7 +19,7 @@ const SHARE_OF_PENDING = 0.5
 /** Batches of fewer calls than this are not split: each batch costs both sides a system call. */
 const LEAST_SPLIT = 4
 
-/** What a link is given once. */
+/** The options of a link. */
 export interface LinkOptions {
   readonly script: string
   readonly deadlineMs: number

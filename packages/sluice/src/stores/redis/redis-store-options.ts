@@ -5,11 +5,11 @@ import { checkLocalOptions, checkOnFailure, type OnFailure } from '../on-failure
 
 /** Options of a Redis store. */
 export interface RedisStoreOptions {
-  /** What every key in Redis begins with: no braces. Default `'sluice:'`. */
+  /** The start of every key in Redis: text without braces. Default `'sluice:'`. */
   readonly prefix?: string
   /** The longest that a decision waits for Redis, in milliseconds, from 1. Default 50. */
   readonly deadlineMs?: number
-  /** What a request is told when Redis does not answer. Default `'open'`. A limiter may say otherwise for itself. */
+  /** How a request is answered if Redis does not answer. Default `'open'`. A limiter may have a rule of its own. */
   readonly onFailure?: OnFailure
   /** Among how many processes `onFailure: 'local'` divides a limit: a whole number from 1 to 1,000,000. Default 1. */
   readonly instances?: number
@@ -26,7 +26,7 @@ export interface RedisStoreOptions {
   readonly maxPending?: number
 }
 
-/** The options, each checked, with what they are when absent. */
+/** Checks the options, and fills in defaults. */
 export function checkRedisStoreOptions(options: RedisStoreOptions): Required<RedisStoreOptions> {
   const given = checkOptions('redisStore', options, [
     'prefix',

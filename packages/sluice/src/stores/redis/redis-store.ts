@@ -17,7 +17,7 @@ import { checkRedisStoreOptions, type RedisStoreOptions } from './redis-store-op
 import { charge, decideGroup, decideOne, type Place, type Refunded, refund, resetOrBlock } from './script-call.js'
 import { redisTime, type TimeSource } from './time-source.js'
 
-/** What a Redis store has done. Counters only grow. */
+/** The counters of a Redis store, which only grow, and its present state. */
 export interface RedisStoreStats {
   /** Calls of the store's methods. */
   readonly calls: number

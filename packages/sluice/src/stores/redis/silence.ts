@@ -14,7 +14,7 @@ interface Watch {
   looks: number
 }
 
-/** What a silence is given once. */
+/** The options of a silence. */
 export interface SilenceOptions {
   readonly deadlineMs: number
   /** Gives numbers from 0 to 1, so that a fleet does not reconnect in step. */

@@ -1,16 +1,16 @@
 import { type Clock, systemClock } from '../../clock.js'
 import { SCRIPT_BODY } from './script.js'
 
-/** Where the script has its time from. */
+/** A script, and the clock that it decides by. */
 export interface TimeSource {
   readonly script: string
   /** More arguments for every call of the script. */
   readonly extraArguments?: () => readonly string[]
-  /** Runs as fast as that time does, whatever it says: for what must not be asked of Redis every time. */
+  /** A clock of this process that runs as fast as the script's. It may show another time. */
   readonly clock: Clock
 }
 
-/** Redis's own clock, read once a call: the one clock of a whole fleet. */
+/** The clock of Redis, read once for each call of the script. A whole fleet decides by it. */
 export const redisTime: TimeSource = {
   script: `#!lua
 local clock = redis.call('TIME')
@@ -19,7 +19,7 @@ ${SCRIPT_BODY}`,
   clock: systemClock,
 }
 
-/** A time that a test moves. Keys then outlive the test, for Redis would let them expire by its own clock. */
+/** A time that a test moves. Redis expires keys by its own clock, so keys live one hour longer than they need. */
 export function injectedTime(nowUs: () => number): TimeSource {
   return {
     script: `#!lua

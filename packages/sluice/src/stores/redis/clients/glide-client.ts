@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ScriptRunner } from './script-runner.js'
 
-/** What is used of a valkey-glide client or cluster client. */
+/** The part of a valkey-glide client or cluster client that the store uses. */
 export interface GlideClient {
   customCommand(args: string[]): Promise<unknown>
 }
@@ -21,10 +21,10 @@ export function glideRunner(client: GlideClient): ScriptRunner {
 }
 
 const MOST_MOVES = 10
-/** Glide learns where a slot has gone while others ask. */
+/** Meanwhile other calls let glide learn where the hash slot is. */
 const MOVE_MS = 2
 
-/** With several calls under way, glide hands some redirections on instead of following them. Nothing has run then. */
+/** With several calls under way, glide rejects some with a redirection instead of following it. Then nothing has run. */
 async function run(client: GlideClient, command: string[]): Promise<unknown> {
   for (let moves = 1; ; moves++) {
     try {

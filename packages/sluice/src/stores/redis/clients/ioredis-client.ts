@@ -1,6 +1,6 @@
 import type { Connection, ScriptRunner } from './script-runner.js'
 
-/** What is used of an ioredis or iovalkey client, or of a Cluster of either. */
+/** The part of an ioredis or iovalkey client, or of a Cluster of either, that the store uses. */
 export interface IoredisClient {
   evalsha(sha: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>
@@ -79,7 +79,7 @@ function differing(options: object, safe: object): readonly string[] {
     .map(([name, value]) => `${name}: ${value}`)
 }
 
-/** What is looked at of a client, or of a cluster's client for one server, besides what is called. */
+/** The fields of a client, or of a cluster's client for one server, that show its connection. */
 interface Node {
   readonly status?: string
   readonly manuallyClosing?: boolean
@@ -92,10 +92,10 @@ interface Reconnecting {
   readonly clusterRetryStrategy?: unknown
 }
 
-/** All on which something waits for a reply. */
+/** The connections on which a call waits for a reply. */
 function connections(client: IoredisClient): readonly Connection[] {
   const { retryStrategy, clusterRetryStrategy } = (client.options ?? {}) as Reconnecting
-  // One that does not connect again is left as it is: a server that was only slow would be lost for good.
+  // A client that does not connect again keeps its connections: a server that was only slow would be lost for good.
   if (typeof (client.isCluster ? clusterRetryStrategy : retryStrategy) !== 'function') return []
   // A cluster connects to a server again as soon as another sends it there.
   const nodes = client.isCluster ? (client as { nodes?(): readonly Node[] }).nodes?.() : [client as Node]

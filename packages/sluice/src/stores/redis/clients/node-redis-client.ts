@@ -6,7 +6,7 @@ interface EvalOptions {
   readonly arguments: string[]
 }
 
-/** What is used of a node-redis client, pool, sentinel or cluster. */
+/** The part of a node-redis client, pool, sentinel or cluster that the store uses. */
 export interface NodeRedisClient {
   evalSha(sha: string, options: EvalOptions): Promise<unknown>
   eval(script: string, options: EvalOptions): Promise<unknown>

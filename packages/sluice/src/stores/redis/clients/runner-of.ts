@@ -21,7 +21,7 @@ export function runnerOf(client: unknown): ScriptRunner {
   )
 }
 
-/** For what people pass instead. */
+/** Advice for values that are often passed by mistake. */
 function hint(value: unknown): string {
   if (typeof value === 'string') return ' that was made for this address'
   if (typeof value !== 'object' || value === null) return ''

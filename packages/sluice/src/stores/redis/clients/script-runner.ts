@@ -1,6 +1,6 @@
-/** What the store needs of a client: to run a script, once. */
+/** A client as the store uses it: it runs a script, once. */
 export interface ScriptRunner {
-  /** Do keys live in slots, so that one call may only name keys of one slot? */
+  /** Is it a client of a cluster? Then all keys of one call must share a hash slot. */
   readonly cluster: boolean
   /** Runs a script that the server knows by its SHA-1. */
   evalSha(sha: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
@@ -11,20 +11,20 @@ export interface ScriptRunner {
    * drop: those of a client that was closed, or that would not connect again. Absent where a client does not show any.
    */
   connections?(key: string): readonly Connection[]
-  /** Options of the client with which a call may be sent twice or wait for ever, and what they should be. */
+  /** The options that should change, with their safe values: as they are, a call may be sent twice or wait for ever. */
   readonly unsafeOptions: readonly string[]
-  /** What `sluice/redis` calls the options that are safe. */
+  /** The name of the safe options in `sluice/redis`. */
   readonly safeOptions: string
 }
 
 /** An open connection of a client. */
 export interface Connection {
-  /** Stands for this connection: the client's next connection has another. */
+  /** Identifies this connection: the client's next connection has another id. */
   readonly id: object
   /** Is its handshake over? Until then the client itself refuses calls. */
   readonly isReady: boolean
-  /** How much Redis has said over it; 0 if the client does not show it. */
+  /** How many bytes have arrived on it; 0 if the client does not show that. */
   readonly bytesRead: number
-  /** Ends it at once, without a word to the server. The client connects again by its own strategy. */
+  /** Ends it at once, without telling the server. The client connects again by its own strategy. */
   drop(): void
 }

@@ -17,12 +17,12 @@ local function put(number)
   reply[size] = number
 end
 
--- What a blocked key has behind its state: the end of the block, when the state is whole, and a letter. So the length of
--- a blocked key's value is no multiple of 8.
+-- A blocked key has so many bytes behind its state: the end of the block, the time when the state is whole, and a letter.
+-- So the length of its value is no multiple of 8.
 local BLOCK = 17
 
 -- The words of a key, or false if it has no state; the end of its block, or 0; and, if it is blocked, when the words are
--- whole. Nothing if the value is none of ours.
+-- whole. Nothing if no limit wrote the value.
 local function read(key)
   local raw = pcall('GET', key)
   if not raw then return false, 0 end
