@@ -90,5 +90,5 @@ test('overrides that cannot be read are an error', async () => {
   await redis.set('sluice:o:{api}', 'something else')
   const { code, stdout, stderr } = await explain(server.url)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(/^sluice: Redis at [^\n]* did not tell the policy's run-time overrides\n$/)
+  expect(stderr).toMatch(/^sluice: Redis at [^\n]* did not report the policy's run-time overrides\n$/)
 })

@@ -37,7 +37,7 @@ Does not match:
   ip         merchant is 'acct_big', and it asks for null
 
 Allowed: a request like this would pass now and take from global, merchant, charges.
-Nothing has been taken: what is left is that of a fresh store. --store redis://… asks a Redis.
+This is a fresh store: nothing has been taken. --store redis://… asks a Redis.
 `)
 })
 
@@ -92,7 +92,7 @@ test('with a store it shows what is left there, and takes nothing', async () => 
   }
   const { stdout } = await explain({ ...CHARGE, merchant: 'acct_2' }, '--store', server.url)
   expect(stdout).toMatch(/^Denied by global, merchant, charges\.$/m)
-  expect(stdout).toContain(`As things stand in ${server.url}, policy 'payments'.`)
+  expect(stdout).toContain(`As of now in ${server.url}, policy 'payments'.`)
   const apart = await explain({ ...CHARGE, merchant: 'acct_2' }, '--store', server.url, '--prefix', 'other:')
   expect(apart.stdout).toContain('Allowed')
 })
@@ -132,5 +132,5 @@ test('a wrong password is an error', async () => {
 test('a Redis is asked by the name that the code gives the policy, which must be known', async () => {
   const args = ['explain', '-', '--request', '{}', '--store', 'redis://127.0.0.1:1']
   const { code, stderr } = await sluice(args, { stdin: small() })
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('say --name') })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('pass --name') })
 })

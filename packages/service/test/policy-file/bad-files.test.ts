@@ -132,7 +132,7 @@ levels:
     ['4:5', 'merge keys (<<) are not supported'],
   ],
   ['an alias of nothing', small('*none'), ['4:12', 'there is no &none above']],
-  ['an alias of itself', 'version: 1\nlevels: &a [*a]\n', ['2:13', '*a is inside of what it stands for']],
+  ['an alias of itself', 'version: 1\nlevels: &a [*a]\n', ['2:13', '*a is inside its own target']],
   ['a key that is a list', `? [a, b]\n: c\n${small()}`, ['1:3', 'a key must be text']],
   ['a key that is missing', `: c\n${small()}`, ['1:1', "a key is missing before ':'"]],
   ['a tab', 'version: 1\nlevels:\n\t- name: a\n', ['3:1', 'a tab indents this']],

@@ -1,11 +1,11 @@
 import {
   type Address,
   addressText,
-  type Block,
-  clientOf,
-  contains,
+  type CidrRange,
+  clientKeyOf,
   parseAddress,
-  parseBlock,
+  parseCidrRange,
+  rangeContains,
 } from '../addresses/index.js'
 import { checkOptions } from '../checks/check-options.js'
 import { invalidType, invalidValue } from '../errors.js'
@@ -59,7 +59,7 @@ export function clientAddress(options: ClientAddressOptions = {}): ClientAddress
 export function clientKey(options: ClientAddressOptions): ClientAddress {
   const origin = originOf(options)
   const ipv6Prefix = checkPrefix(options.ipv6Prefix)
-  return (remoteAddress, field) => clientOf(origin(remoteAddress, field), ipv6Prefix)
+  return (remoteAddress, field) => clientKeyOf(origin(remoteAddress, field), ipv6Prefix)
 }
 
 /** The same for whole addresses, of IPv6 too. */
@@ -69,7 +69,7 @@ export function originOf(options: ClientAddressOptions): ClientAddress {
   checkPrefix(options.ipv6Prefix)
   if (blocks.length === 0 && !trustsUnix) return (remoteAddress) => remoteAddress || UNKNOWN
   const entriesOf = name === 'forwarded' ? forwardedEntries : listEntries
-  const isTrusted = (address: Address) => blocks.some((block) => contains(block, address))
+  const isTrusted = (address: Address) => blocks.some((block) => rangeContains(block, address))
   return (remoteAddress, field) => {
     let address = remoteAddress === undefined ? undefined : parseAddress(remoteAddress)
     if (address === undefined ? remoteAddress !== undefined || !trustsUnix : !isTrusted(address))
@@ -136,7 +136,7 @@ function lastParts(value: string, lastSeparator: (end: number) => number): strin
 }
 
 interface Trusted {
-  readonly blocks: readonly Block[]
+  readonly blocks: readonly CidrRange[]
   readonly trustsUnix: boolean
 }
 
@@ -144,7 +144,7 @@ function checkTrusted(value: unknown): Trusted {
   if (value === undefined) return { blocks: [], trustsUnix: false }
   if (!Array.isArray(value)) throw invalidType('trustedProxies', "a list such as ['10.0.0.0/8']", value)
   const given = Array.from(value)
-  const blocks = given.filter((each) => each !== UNIX).map((each) => parseBlock('trustedProxies', each))
+  const blocks = given.filter((each) => each !== UNIX).map((each) => parseCidrRange('trustedProxies', each))
   if (blocks.some(({ prefix }) => prefix === 0)) {
     const wanted = 'the addresses of your own proxies, for whoever is trusted can say to be anybody'
     throw invalidValue('trustedProxies', wanted, given.join(', '))

@@ -61,7 +61,7 @@ describe('what a request takes', () => {
     for (const method of ['check', 'charge', 'refund', 'reserve', 'explain'] as const) {
       expectRefusal(
         () => each[method]({ bytes }),
-        "the attribute bytes must be a whole number from 0, for it is the cost in level 'bytes'",
+        "the attribute bytes must be a whole number from 0, because it is the cost in level 'bytes'",
       )
     }
     expect(each.peek({ bytes: 1 }).levels.map(({ decision }) => decision.remaining)).toEqual([100, 100, 100])

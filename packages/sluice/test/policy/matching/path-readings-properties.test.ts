@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodedSegment } from '../../../src/policy/matching/escapes.js'
+import { decodedSegment } from '../../../src/policy/matching/decoded-segment.js'
 import { PathReadings, plainPath } from '../../../src/policy/matching/path-readings.js'
 
 const segments = fc.array(

@@ -214,15 +214,15 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
     'an address that is none',
     when({ ip: 'localhost' }),
     'levels.0.when.ip',
-    "an address or block such as '10.0.0.0/8'",
+    "an address or CIDR range such as '10.0.0.0/8'",
   ],
-  ['bits behind the prefix', when({ ip: ['::1', '10.0.0.1/8'] }), 'levels.0.when.ip.1', "'10.0.0.0/8'"],
+  ['bits after the prefix', when({ ip: ['::1', '10.0.0.1/8'] }), 'levels.0.when.ip.1', "'10.0.0.0/8'"],
   ['a mapped block that would be every IPv4', when({ ip: '::ffff:10.0.0.0/8' }), 'levels.0.when.ip', '/96 to /128'],
   [
-    'a block of another name',
+    'a CIDR range for an attribute of another name',
     when({ proxy: { cidr: 10 } }),
     'levels.0.when.proxy.cidr',
-    'proxy must be an address or block',
+    'proxy must be an address or CIDR range',
   ],
 
   [
@@ -305,8 +305,8 @@ describe('a policy with a mistake is told where it is and what would be right', 
       typeof message === 'string' ? new RegExp(message.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')) : message,
     )
     expect(problems[0][1].length).toBeLessThan(400)
-    const { levels, warnings } = readPolicy(policy)
-    expect([...levels, ...warnings]).toEqual([])
+    const { levels, attributes } = readPolicy(policy)
+    expect([...levels, ...attributes]).toEqual([])
   })
 })
 
