@@ -1,11 +1,10 @@
 import { nearest } from '../checks/nearest.js'
 import { InvalidValueError, invalidType, shown } from '../errors.js'
-import type { Arithmetic } from './arithmetic.js'
+import { type Arithmetic, remember, remembered } from './arithmetic.js'
 import { type ConcurrencyOptions, concurrencyArithmetic } from './concurrency.js'
 import { FixedWindowArithmetic, type FixedWindowOptions } from './fixed-window.js'
 import { LeakyBucketArithmetic, type LeakyBucketOptions } from './leaky-bucket.js'
 import type { Algorithm, Limit } from './limit.js'
-import { remember, remembered } from './remembered.js'
 import { type SlidingLogOptions, slidingLogArithmetic } from './sliding-log.js'
 import { SlidingWindowArithmetic, type SlidingWindowOptions } from './sliding-window.js'
 import { TokenBucketArithmetic, type TokenBucketOptions } from './token-bucket.js'
@@ -44,11 +43,6 @@ export function parseLimit(value: unknown): Limit {
     throw invalidType('limit', `a limit such as tokenBucket({ capacity: 20, refill: '5/s' })${hint}`, value)
   }
   return arithmeticOf(value as Limit).limit
-}
-
-/** How a window's limit counts with another quota. */
-export function withQuota({ limit }: Arithmetic, quota: number): Arithmetic {
-  return arithmeticFrom(limit.algorithm === 'concurrency' ? { ...limit, max: quota } : { ...limit, quota })
 }
 
 function arithmeticFrom(value: object): Arithmetic {

@@ -1,93 +1,93 @@
 import type { Decision } from './decision.js'
 import type { Limit } from './limit.js'
 
-/** Where a state lives: a few float64 words in some array. The store owns the array; the arithmetic only counts in it. */
+/** An array of float64 words that holds a state. The store owns the array; the arithmetic only counts in it. */
 export type Words = Float64Array
 
-/** What is remembered of units that were taken, so that exactly those can be given back. */
+/** Identifies units that were taken, so that a refund gives back exactly those. */
 export interface Taken {
-  /** When they were taken, in epoch microseconds: what `takenUs` said. */
+  /** When the units were taken, in epoch microseconds: the answer's `takenUs`. */
   readonly atUs: number
-  /** How many were taken. */
+  /** How many units were taken. */
   readonly cost: number
-  /** The decision's `delayMs`: a leaky bucket's slot is known by when it departs. */
+  /** The decision's `delayMs`: a leaky bucket recognises a slot by its departure time. */
   readonly delayMs: number
-  /** The decision's `degraded`: then they were not taken from the store, or nobody knows. */
+  /** The decision's `degraded`. If set, the units were not taken from the store, or it is not known whether they were. */
   readonly degraded?: Decision['degraded'] | undefined
 }
 
 /**
- * How one limit counts: pure functions of a key's state, the time and a cost. Times are whole epoch microseconds and
- * may step back; no method ever lets that refund anything.
+ * How one limit counts: pure functions of a key's state, the time and a cost. Times are whole epoch microseconds. A time
+ * may be earlier than the one before; no method adds units because of that.
  *
- * A state is `words` float64 numbers from `at` in an array. It describes itself: units and times, never a number that
- * means something else under another quota or refill, so that a limit's numbers may change under a live key.
+ * A state is `words` float64 numbers from index `at` of an array. It holds units and times, so another limit of the same
+ * `stateId` reads it as it stands, whatever its quota or rate.
  */
 export interface Arithmetic {
   readonly limit: Limit
-  /** A bucket's capacity or a window's quota. */
+  /** A bucket's capacity, a window's quota, or a concurrency limit's maximum. */
   readonly quota: number
-  /** How many words a key's state takes; for an elastic state, what an empty one takes. */
+  /** How many words a key's state takes. An elastic state takes at least this many. */
   readonly words: number
-  /** A state that needs more words the more it holds: see `wordsFor`. */
-  readonly elastic: boolean
-  /** States of equal shape may be read by each other's limits. */
-  readonly shape: string
+  /** Set if a state needs more words the more it holds. */
+  readonly elastic: ElasticState | undefined
   /**
-   * A state means the same under any numbers of the algorithm, so that one serves all of them. Otherwise limits of
-   * different shapes each have a view of their own, from which whatever is taken is taken.
+   * Limits of equal `stateId` share one state a name and key: `'token-bucket'`, `'fixed-window/1m'`. The algorithm and,
+   * for windows, the length, slices and alignment belong to it. Quotas, capacities, rates and a `ttl` do not.
    */
-  readonly portable: boolean
-  /** For states that are counted elsewhere, by the same arithmetic in another language. */
-  readonly twin: Twin
+  readonly stateId: string
+  /** For states that are counted elsewhere by the same arithmetic in another language. */
+  readonly remote: RemoteArithmetic
   /** Writes the state of a key that has taken nothing. */
   start(words: Words, at: number, nowUs: number): void
   /** Would `cost` be allowed now? Changes nothing. */
   fits(words: Words, at: number, nowUs: number, cost: number): boolean
-  /** Takes `cost`, whether it fits or not. What does not fit leaves a debt. */
+  /** Takes `cost`, whether it fits or not. Units that do not fit leave a debt. */
   take(words: Words, at: number, nowUs: number, cost: number): void
-  /** `take` for what was taken from another view of the key: where not all can be remembered, the newest are. */
-  takeToo(words: Words, at: number, nowUs: number, cost: number): void
-  /** `fits`, `take` if so, and `decision`, in one go: what nearly every request comes to. */
+  /** `fits`, `take` if it fits, and `decision`, in one call: the path of nearly every request. */
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision
   /**
-   * The answer for a state as it stands, after `cost` was taken from it or, if not `allowed`, was refused. A cost of 0
-   * describes what an allowed request would meet.
+   * Describes the state after `cost` was taken from it or, if not `allowed`, was refused. A cost of 0 describes the state
+   * that the next request meets.
    */
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision
-  /** When units that are taken now count as taken: later than now, if the state has seen a later time. */
+  /** When units taken now count as taken: later than `nowUs` if the state has seen a later time. */
   takenUs(words: Words, at: number, nowUs: number): number
-  /** Gives units back, never beyond the whole quota: those of `taken`, if it is said, else the newest. */
+  /** Adds units, never beyond the whole quota: those of `taken` if it is given, else the newest. */
   refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void
-  /** Is the state now the same as no state? Then a store may forget it without loss. */
+  /** Does the state equal no state now? Then a store may forget it without loss. */
   isWhole(words: Words, at: number, nowUs: number): boolean
-  /** Writes what the state of another limit of the same algorithm means under this one. */
-  adopt(words: Words, at: number, nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void
-  /** How many words the state must have before `cost` more can be taken. */
-  wordsFor(words: Words, at: number, nowUs: number, cost: number): number
 }
 
-/** What a twin of an arithmetic says of a state: whole numbers only. */
+/** An arithmetic whose states grow: a log needs a word for each unit it remembers. Such a state has an array of its own. */
+export interface ElasticState {
+  /** How many words the state must have before `cost` more units can be taken. */
+  wordsFor(words: Words, nowUs: number, cost: number): number
+  /** A copy of the state in an array of `size` words. */
+  resized(words: Words, size: number): Words
+}
+
+/** A state as the remote twin of an arithmetic reports it: whole numbers only. */
 export interface Report {
   /** The time there, in epoch microseconds. */
   readonly nowUs: number
-  /** A bucket's level, in parts; otherwise 0. */
+  /** A bucket's tokens, in parts; otherwise 0. */
   readonly level: number
-  /** For how long a bucket's time lies ahead of the clock, in microseconds; otherwise 0. */
+  /** How far a bucket's time lies ahead of the clock, in microseconds; otherwise 0. */
   readonly aheadUs: number
-  /** The other numbers that tell the state are `reportLength` of these, from `at`. */
+  /** Holds the state's other numbers: `reportLength` of them from index `at`. */
   readonly numbers: ArrayLike<number>
   readonly at: number
 }
 
 /**
- * The other half of an arithmetic whose states live elsewhere: there, a twin in another language takes and gives back;
- * here, its report of a state becomes a decision. What takes and what describes are thus never written twice.
+ * An arithmetic whose states live elsewhere, as in Redis. A twin in another language takes and refunds there and reports
+ * the state; `decision` describes the report here. So neither language repeats the other's half.
  */
-export interface Twin {
-  /** The limit's numbers, in the order in which the twin wants them. */
+export interface RemoteArithmetic {
+  /** The limit's numbers, in the order in which the twin expects them. */
   readonly parameters: readonly number[]
-  /** How many numbers tell a state, besides a level. */
+  /** How many numbers describe a state, besides a bucket's tokens. */
   readonly reportLength: number
   /** See {@link Arithmetic.decision}. */
   decision(report: Report, cost: number, allowed: boolean): Decision
@@ -95,5 +95,18 @@ export interface Twin {
   takenUs(report: Report): number
 }
 
-/** A debt stops growing here: far beyond any use, and small enough that float64 still counts whole units. */
+/** A debt stops growing here, in units: far beyond any use, and small enough that float64 still counts whole units. */
 export const LARGEST_DEBT = 1e15
+
+const arithmetics = new WeakMap<Limit, Arithmetic>()
+
+/** Keeps the arithmetic of a limit that its function has just made, so that the limit is parsed once. */
+export function remember<A extends Arithmetic>(arithmetic: A): A {
+  arithmetics.set(arithmetic.limit, arithmetic)
+  return arithmetic
+}
+
+/** The arithmetic of a limit made by its function; `undefined` for an object that merely looks like a limit. */
+export function remembered(limit: Limit): Arithmetic | undefined {
+  return arithmetics.get(limit)
+}

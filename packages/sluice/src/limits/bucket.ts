@@ -1,46 +1,45 @@
 import { InvalidValueError, shown } from '../errors.js'
-import type { Arithmetic, Taken, Twin, Words } from './arithmetic.js'
+import type { Arithmetic, RemoteArithmetic, Taken, Words } from './arithmetic.js'
 import type { Decision } from './decision.js'
 import type { Limit } from './limit.js'
 import { lowerFraction, type Rate } from './rate.js'
-import { type Users, usersOf } from './users.js'
-import { WordsTwin } from './words-twin.js'
+import { RemoteWords } from './remote-words.js'
 
-/** Levels stay below this, so that a level kept as units in a float64 comes back as the same whole number of parts. */
-export const LARGEST_LEVEL = 2 ** 50
+/** Tokens stay below this many parts, so that tokens kept as units in a float64 come back as the same whole parts. */
+const LARGEST_LEVEL = 2 ** 50
 
-/** Where a rate cannot be counted exactly it is rounded down, by no more than this share. */
+/** A rate that cannot be counted exactly is rounded down, by at most one part in this many. */
 const LARGEST_SHORTFALL = 1_000_000n
 
-/** Units, of which each kind of bucket says what they are. */
-export const LEVEL = 0
-/** The time at which they were so many. */
+/** Word 0: tokens (token bucket) or queue length (leaky bucket), in units. */
+export const UNITS = 0
+/** Word 1: the time at which the bucket had so many, in epoch microseconds. */
 export const SINCE = 1
 
 /**
- * What token and leaky bucket have in common: room for `capacity` units that comes back at a constant rate.
+ * Token and leaky bucket share this: room for `capacity` units that comes back at a constant rate. In a leaky bucket the
+ * tokens are the free places of the queue.
  *
- * A rate of g units every s microseconds is counted in parts: a unit is s parts, a microsecond brings g.
+ * A rate of g units every s microseconds is counted in parts. A unit has s parts, and a microsecond brings g parts:
  *
- *     level(now) = min(capacity·s, level(since) + (now − since)·g)
+ *     tokens(now) = min(capacity·s, tokens(since) + (now − since)·g)
  *
- * All of these are whole numbers below 2^53, so nothing is ever rounded. The state keeps units (a float64, turned back
- * into the same whole parts on reading), which mean the same under any other capacity or rate.
+ * All of these are whole numbers below 2^53, so nothing is rounded. Example: '5/s' is 1 unit every 200,000 µs, so a unit
+ * has 200,000 parts and each microsecond brings one. The state keeps units, so a limit with another capacity or rate can
+ * read it.
  */
 export abstract class Bucket implements Arithmetic {
   abstract readonly limit: Limit
   abstract readonly words: number
   readonly quota: number
-  readonly elastic = false
-  readonly shape: string
-  readonly portable = true
-  readonly twin: Twin
+  readonly elastic = undefined
+  readonly stateId: string
+  readonly remote: RemoteArithmetic
   protected readonly partsPerUnit: number
   protected readonly partsPerUs: number
   protected readonly partsPerMs: number
+  /** The whole capacity, in parts. */
   protected readonly full: number
-  /** This limit as the only one in use. */
-  readonly users: Users
 
   constructor(algorithm: string, capacity: number, option: string, rate: Rate) {
     const [gain, scale] = lowerFraction(rate, BigInt(Math.floor(LARGEST_LEVEL / capacity)))
@@ -50,42 +49,37 @@ export abstract class Bucket implements Arithmetic {
     this.partsPerUs = Number(gain)
     this.partsPerMs = this.partsPerUs * 1000
     this.full = capacity * this.partsPerUnit
-    this.users = usersOf(this.full / this.partsPerUs, this.partsPerUnit / this.partsPerUs)
     const parameters = [this.partsPerUnit, this.partsPerUs, capacity]
-    this.twin = new WordsTwin(this, parameters, 0, ({ level, nowUs, aheadUs }, words) => {
-      this.store(words, 0, level)
+    this.remote = new RemoteWords(this, parameters, 0, ({ level, nowUs, aheadUs }, words) => {
+      this.write(words, 0, level)
       words[SINCE] = nowUs + aheadUs
     })
-    this.shape = algorithm
+    this.stateId = algorithm
   }
 
   start(words: Words, at: number, nowUs: number): void {
-    this.store(words, at, this.full)
+    this.write(words, at, this.full)
     words[at + SINCE] = nowUs
   }
 
   fits(words: Words, at: number, nowUs: number, cost: number): boolean {
-    return cost <= this.quota && this.level(words, at, nowUs) >= cost * this.partsPerUnit
+    return cost <= this.quota && this.tokens(words, at, nowUs) >= cost * this.partsPerUnit
   }
 
   take(words: Words, at: number, nowUs: number, cost: number): void {
-    this.takeFrom(words, at, nowUs, this.level(words, at, nowUs), cost)
-  }
-
-  takeToo(words: Words, at: number, nowUs: number, cost: number): void {
-    this.take(words, at, nowUs, cost)
+    this.takeFrom(words, at, nowUs, this.tokens(words, at, nowUs), cost)
   }
 
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
-    const level = this.level(words, at, nowUs)
-    const allowed = cost <= this.quota && level >= cost * this.partsPerUnit
-    const left = allowed ? level - cost * this.partsPerUnit : level
-    if (left !== level) this.takeFrom(words, at, nowUs, level, cost)
+    const tokens = this.tokens(words, at, nowUs)
+    const allowed = cost <= this.quota && tokens >= cost * this.partsPerUnit
+    const left = allowed ? tokens - cost * this.partsPerUnit : tokens
+    if (left !== tokens) this.takeFrom(words, at, nowUs, tokens, cost)
     return this.describe(words, at, nowUs, left, cost, allowed)
   }
 
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision {
-    return this.describe(words, at, nowUs, this.level(words, at, nowUs), cost, allowed)
+    return this.describe(words, at, nowUs, this.tokens(words, at, nowUs), cost, allowed)
   }
 
   takenUs(_words: Words, _at: number, nowUs: number): number {
@@ -93,76 +87,47 @@ export abstract class Bucket implements Arithmetic {
   }
 
   refund(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): void {
-    // As much as fits or more was left by a larger capacity: there is nothing to add here, and it is not to be cut down.
-    if (this.stored(words, at) >= this.full) return
-    if (this.isBeyondCount(words, at)) {
-      this.addToDebt(words, at, -units)
-      return
-    }
-    const level = this.level(words, at, nowUs)
+    const tokens = this.tokens(words, at, nowUs)
     if (nowUs > words[at + SINCE]) words[at + SINCE] = nowUs
-    this.store(words, at, Math.min(this.full, level + units * this.partsPerUnit))
+    this.write(words, at, Math.min(this.full, tokens + units * this.partsPerUnit))
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
-    return this.level(words, at, nowUs) === this.full
+    return this.tokens(words, at, nowUs) === this.full
   }
 
-  adopt(words: Words, at: number, _nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
-    for (let i = 0; i < from.words; i++) words[at + i] = fromWords[fromAt + i]
+  /** How long an admitted request waits for its turn, when `tokens` are left after its cost was taken. */
+  protected abstract delayMs(tokens: number, aheadUs: number, cost: number): number
+
+  /** The tokens that were written, in parts. A limit with a larger capacity may have written more than `full`. */
+  protected abstract read(words: Words, at: number): number
+
+  /** Writes tokens, given in parts. */
+  protected abstract write(words: Words, at: number, tokens: number): void
+
+  protected takeFrom(words: Words, at: number, nowUs: number, tokens: number, cost: number): void {
+    // A full bucket equals no bucket, so it starts now, even if it has seen a later time.
+    if (nowUs > words[at + SINCE] || tokens === this.full) words[at + SINCE] = nowUs
+    this.write(words, at, Math.max(tokens - cost * this.partsPerUnit, -LARGEST_LEVEL))
   }
 
-  wordsFor(): number {
-    return this.words
-  }
-
-  /** After how long a state is whole for all that use it. */
-  abstract wholeAfterUs(words: Words, at: number, users: Users): number
-
-  /** How long an allowed request waits for its turn, at a level from which its cost has been taken. */
-  protected abstract delayMs(level: number, aheadUs: number, cost: number): number
-
-  /** The level that was stored, in parts: it may be above `full`, if the capacity was larger then. */
-  protected abstract stored(words: Words, at: number): number
-
-  /** Stores a level, as units. */
-  protected abstract store(words: Words, at: number, level: number): void
-
-  /** Adds units to a debt that cannot be counted here. Since when it was so large, stays. */
-  protected abstract addToDebt(words: Words, at: number, units: number): void
-
-  /** Is it a debt that other numbers left, of more parts than can be counted here? */
-  protected isBeyondCount(words: Words, at: number): boolean {
-    return this.stored(words, at) < -LARGEST_LEVEL
-  }
-
-  protected takeFrom(words: Words, at: number, nowUs: number, level: number, cost: number): void {
-    if (this.isBeyondCount(words, at)) {
-      this.addToDebt(words, at, cost)
-      return
-    }
-    // A whole bucket is the same as none, so its past does not count, even if it lies ahead.
-    if (nowUs > words[at + SINCE] || level === this.full) words[at + SINCE] = nowUs
-    this.store(words, at, Math.max(level - cost * this.partsPerUnit, -LARGEST_LEVEL))
-  }
-
-  /** The level now, in parts. Below 0 is a debt. */
-  protected level(words: Words, at: number, nowUs: number): number {
-    // A debt of units may be more parts under other numbers than can be counted.
-    const level = Math.max(this.stored(words, at), -LARGEST_LEVEL)
-    if (level >= this.full) return this.full
+  /** The tokens now, in parts. Below 0 is a debt. */
+  protected tokens(words: Words, at: number, nowUs: number): number {
+    // A limit with other numbers may have written a debt of more parts than this limit can count.
+    const tokens = Math.max(this.read(words, at), -LARGEST_LEVEL)
+    if (tokens >= this.full) return this.full
     const gained = (nowUs - words[at + SINCE]) * this.partsPerUs
-    if (gained <= 0) return level
-    return gained >= this.full - level ? this.full : level + gained
+    if (gained <= 0) return tokens
+    return gained >= this.full - tokens ? this.full : tokens + gained
   }
 
-  private describe(words: Words, at: number, nowUs: number, level: number, cost: number, allowed: boolean): Decision {
+  private describe(words: Words, at: number, nowUs: number, tokens: number, cost: number, allowed: boolean): Decision {
     const { partsPerUnit, partsPerMs, full } = this
-    const whole = level === full
-    // After a clock stepped back, nothing comes in until it is where it was.
-    const aheadUs = whole ? 0 : Math.max(0, words[at + SINCE] - nowUs)
-    const missing = aheadUs * this.partsPerUs - level
-    const remaining = Math.max(0, Math.floor(level / partsPerUnit))
+    const isWhole = tokens === full
+    // After the clock stepped back, no tokens come in until it is where it was.
+    const aheadUs = isWhole ? 0 : Math.max(0, words[at + SINCE] - nowUs)
+    const missing = aheadUs * this.partsPerUs - tokens
+    const remaining = Math.max(0, Math.floor(tokens / partsPerUnit))
     return {
       allowed,
       quota: this.quota,
@@ -172,9 +137,9 @@ export abstract class Bucket implements Arithmetic {
         : cost > this.quota
           ? Infinity
           : Math.ceil((cost * partsPerUnit + missing) / partsPerMs),
-      nextUnitAfterMs: whole ? 0 : Math.ceil(((remaining + 1) * partsPerUnit + missing) / partsPerMs),
-      resetAfterMs: whole ? 0 : Math.ceil((full + missing) / partsPerMs),
-      delayMs: allowed ? this.delayMs(level, aheadUs, cost) : 0,
+      nextUnitAfterMs: isWhole ? 0 : Math.ceil(((remaining + 1) * partsPerUnit + missing) / partsPerMs),
+      resetAfterMs: isWhole ? 0 : Math.ceil((full + missing) / partsPerMs),
+      delayMs: allowed ? this.delayMs(tokens, aheadUs, cost) : 0,
     }
   }
 }

@@ -91,3 +91,13 @@ export function unitOf(option: string, written: string, value: string): { readon
 export function checkWritten(option: string, right: string, text: string): void {
   if (text !== right) throw invalidValue(option, `written '${right}'`, text)
 }
+
+/**
+ * A clock's epoch milliseconds as whole microseconds, the unit of all arithmetic here. A float64 holds every microsecond
+ * exactly until the year 2255. Fractions of a millisecond are off by up to 0.2 µs, so they must not be added up.
+ */
+export function microseconds(epochMs: number): number {
+  const us = typeof epochMs === 'number' ? Math.floor(epochMs * 1000 + 0.5) : NaN
+  if (us >= 0 && us <= Number.MAX_SAFE_INTEGER) return us
+  throw invalidValue('clock.now()', 'epoch milliseconds, a number from 0 to 9,007,199,254,740', epochMs)
+}

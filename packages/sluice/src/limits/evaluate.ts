@@ -1,10 +1,11 @@
 import { checkCost } from '../checks/check-value.js'
+import type { Arithmetic, Words } from './arithmetic.js'
 import { arithmeticOf } from './arithmetic-of.js'
 import type { Decision } from './decision.js'
+import { microseconds } from './duration.js'
 import type { Limit } from './limit.js'
-import { microseconds } from './microseconds.js'
 
-/** What a limit remembers of a key: a few numbers, to be handed back with the next request and not to be read. */
+/** A key's state as plain numbers: pass it back with the key's next request. Its contents may change between versions. */
 export type LimitState = readonly number[]
 
 /**
@@ -34,12 +35,13 @@ export function evaluate(
   if (state === undefined) arithmetic.start(words, 0, nowUs)
   const allowed = arithmetic.fits(words, 0, nowUs, cost)
   if (!allowed || cost === 0) return { decision: arithmetic.decision(words, 0, nowUs, cost, allowed), state }
-  const next = withRoom(arithmetic.wordsFor(words, 0, nowUs, cost), words)
-  if (next !== words) arithmetic.adopt(next, 0, nowUs, arithmetic, words, 0)
+  const next = withRoom(arithmetic, words, nowUs, cost)
   arithmetic.take(next, 0, nowUs, cost)
   return { decision: arithmetic.decision(next, 0, nowUs, cost, true), state: Array.from(next) }
 }
 
-function withRoom(size: number, words: Float64Array): Float64Array {
-  return words.length >= size ? words : new Float64Array(size)
+/** The state, or a larger copy of it if `cost` more units need more words. */
+export function withRoom({ elastic }: Arithmetic, words: Words, nowUs: number, cost: number): Words {
+  const size = elastic?.wordsFor(words, nowUs, cost) ?? 0
+  return elastic === undefined || words.length >= size ? words : elastic.resized(words, size)
 }

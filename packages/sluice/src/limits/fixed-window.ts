@@ -1,11 +1,10 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkUnits, checkValue } from '../checks/check-value.js'
-import { type Arithmetic, LARGEST_DEBT, type Taken, type Twin, type Words } from './arithmetic.js'
+import { type Arithmetic, LARGEST_DEBT, type RemoteArithmetic, remember, type Taken, type Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { Alignment, FixedWindow } from './limit.js'
-import { remember } from './remembered.js'
-import { WordsTwin } from './words-twin.js'
+import { RemoteWords } from './remote-words.js'
 
 /** The numbers of a fixed window. */
 export interface FixedWindowOptions {
@@ -47,10 +46,9 @@ export class FixedWindowArithmetic implements Arithmetic {
   readonly limit: FixedWindow
   readonly quota: number
   readonly words = 2
-  readonly elastic = false
-  readonly shape: string
-  readonly portable = false
-  readonly twin: Twin
+  readonly elastic = undefined
+  readonly stateId: string
+  readonly remote: RemoteArithmetic
   private readonly windowUs: number
   private readonly first: boolean
 
@@ -66,11 +64,11 @@ export class FixedWindowArithmetic implements Arithmetic {
       ...(this.first && { align: 'first' as const }),
     })
     const parameters = [this.windowUs, Number(this.first), this.quota]
-    this.twin = new WordsTwin(this, parameters, 2, ({ numbers, at }, words) => {
+    this.remote = new RemoteWords(this, parameters, 2, ({ numbers, at }, words) => {
       words[MARK] = numbers[at]
       words[COUNT] = numbers[at + 1]
     })
-    this.shape = `fixed-window/${this.windowUs}/${this.first}`
+    this.stateId = `fixed-window/${this.limit.window}${this.first ? '/first' : ''}`
   }
 
   start(words: Words, at: number, nowUs: number): void {
@@ -86,10 +84,6 @@ export class FixedWindowArithmetic implements Arithmetic {
     const used = this.used(words, at, nowUs)
     words[at + MARK] = this.first ? this.startUs(words, at, nowUs) : this.laterUs(words, at, nowUs)
     words[at + COUNT] = Math.min(used + cost, this.quota + LARGEST_DEBT)
-  }
-
-  takeToo(words: Words, at: number, nowUs: number, cost: number): void {
-    this.take(words, at, nowUs, cost)
   }
 
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
@@ -117,17 +111,6 @@ export class FixedWindowArithmetic implements Arithmetic {
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
     return this.used(words, at, nowUs) === 0
-  }
-
-  /** A mark that is a window's start does not say when units were taken: for all that is known, just now. */
-  adopt(words: Words, at: number, nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
-    const isStart = (from as FixedWindowArithmetic).first && !from.isWhole(fromWords, fromAt, nowUs)
-    words[at + MARK] = isStart ? Math.max(nowUs, fromWords[fromAt + MARK]) : fromWords[fromAt + MARK]
-    words[at + COUNT] = fromWords[fromAt + COUNT]
-  }
-
-  wordsFor(): number {
-    return this.words
   }
 
   private describe(nowUs: number, startUs: number, used: number, cost: number, allowed: boolean): Decision {

@@ -56,3 +56,9 @@ export type Limit = TokenBucket | LeakyBucket | FixedWindow | SlidingWindow | Sl
 
 /** The name of an algorithm, as it is written in a limit's JSON. */
 export type Algorithm = Limit['algorithm']
+
+/** How many units a limit gives: a capacity, a window's quota, or how many may be in flight. */
+export function quotaOf(limit: Limit): number {
+  if ('capacity' in limit) return limit.capacity
+  return 'max' in limit ? limit.max : limit.quota
+}

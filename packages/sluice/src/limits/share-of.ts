@@ -1,7 +1,6 @@
 import { parseLimit } from './arithmetic-of.js'
 import { durationText, durationUs } from './duration.js'
-import type { Limit } from './limit.js'
-import { quotaOf } from './quota-of.js'
+import { type Limit, quotaOf } from './limit.js'
 import { parseRate } from './rate.js'
 
 /** The longest period of a rate, and the most digits that a period and the whole part of a count may have. */

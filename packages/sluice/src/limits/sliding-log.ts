@@ -1,9 +1,9 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkUnits } from '../checks/check-value.js'
+import { remember } from './arithmetic.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { SlidingLog } from './limit.js'
-import { LARGEST_LOG, LogArithmetic } from './log.js'
-import { remember } from './remembered.js'
+import { LARGEST_LOG, LogArithmetic } from './log-arithmetic.js'
 
 /** The numbers of a sliding log. */
 export interface SlidingLogOptions {

@@ -1,13 +1,12 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkUnits, checkValue } from '../checks/check-value.js'
 import { invalidValue } from '../errors.js'
-import { type Arithmetic, LARGEST_DEBT, type Taken, type Twin, type Words } from './arithmetic.js'
+import { type Arithmetic, LARGEST_DEBT, type RemoteArithmetic, remember, type Taken, type Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { Alignment, SlidingWindow } from './limit.js'
-import { remember } from './remembered.js'
+import { RemoteWords } from './remote-words.js'
 import { SliceGrid } from './slice-grid.js'
-import { WordsTwin } from './words-twin.js'
 
 /** The numbers of a sliding window. */
 export interface SlidingWindowOptions {
@@ -50,10 +49,9 @@ export class SlidingWindowArithmetic implements Arithmetic {
   readonly limit: SlidingWindow
   readonly quota: number
   readonly words: number
-  readonly elastic = false
-  readonly shape: string
-  readonly portable = false
-  readonly twin: Twin
+  readonly elastic = undefined
+  readonly stateId: string
+  readonly remote: RemoteArithmetic
   private readonly grid: SliceGrid
   private readonly slices: number
   private readonly first: boolean
@@ -81,10 +79,10 @@ export class SlidingWindowArithmetic implements Arithmetic {
       ...(this.first && { align: 'first' as const }),
     })
     const parameters = [windowUs, Number(this.first), this.quota, this.slices]
-    this.twin = new WordsTwin(this, parameters, this.words, ({ numbers, at }, words) => {
+    this.remote = new RemoteWords(this, parameters, this.words, ({ numbers, at }, words) => {
       for (let i = 0; i < this.words; i++) words[i] = numbers[at + i]
     })
-    this.shape = `sliding-window/${windowUs}/${this.slices}/${this.first}`
+    this.stateId = `sliding-window/${this.limit.window}/${this.slices}${this.first ? '/first' : ''}`
   }
 
   start(words: Words, at: number, nowUs: number): void {
@@ -106,10 +104,6 @@ export class SlidingWindowArithmetic implements Arithmetic {
     words[at + LATEST] = laterUs
     const place = this.place(at, slice)
     words[place] = Math.min(words[place] + cost, this.quota + LARGEST_DEBT)
-  }
-
-  takeToo(words: Words, at: number, nowUs: number, cost: number): void {
-    this.take(words, at, nowUs, cost)
   }
 
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
@@ -147,18 +141,6 @@ export class SlidingWindowArithmetic implements Arithmetic {
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
     return this.newestTaken(words, at, this.takenUs(words, at, nowUs)) === undefined
-  }
-
-  /** Another window's slices have no place here: what they amounted to when the last was taken counts as taken then. */
-  adopt(words: Words, at: number, _nowUs: number, from: Arithmetic, fromWords: Words, fromAt: number): void {
-    const previous = from as SlidingWindowArithmetic
-    const latestUs = fromWords[fromAt + LATEST]
-    this.start(words, at, latestUs)
-    words[this.place(at, this.newest(words, at))] = previous.used(fromWords, fromAt, latestUs)
-  }
-
-  wordsFor(): number {
-    return this.words
   }
 
   private fitsAt(words: Words, at: number, laterUs: number, cost: number): boolean {

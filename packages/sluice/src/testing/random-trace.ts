@@ -1,9 +1,10 @@
-/** Random series of calls, the same for the same seed, for comparing one store with another. */
+/** Random series of calls for comparing one store with another. The same seed gives the same series. */
 import {
   concurrency,
   fixedWindow,
   type Limit,
   leakyBucket,
+  parseLimit,
   slidingLog,
   slidingWindow,
   tokenBucket,
@@ -23,7 +24,7 @@ export interface TraceStep {
     readonly shadow?: boolean
   }[]
   readonly durationUs: number
-  /** Two versions of a limit may be in use, so that it shows when a whole state has been forgotten. */
+  /** Two versions of a limit are in use. Then it shows when a store has forgotten a whole state. */
   readonly mixed?: boolean
 }
 
@@ -47,14 +48,12 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
   const pick = <T>(...from: readonly T[]): T => from[whole(from.length - 1)]
   const limits = new Map<string, Limit>()
   for (let i = whole(2); i >= 0; i--) limits.set(`limit-${i}`, randomLimit(pick, whole))
-  // What limits were before their numbers changed, and still are for some: two versions of a program side by side.
+  // The limits before their numbers changed: two versions of a program use them side by side.
   const versions = new Map<string, Limit[]>()
   const demand = (isOld: boolean) => {
     const [name, newest] = pick(...limits)
     const limit = (isOld ? versions.get(name)?.at(-1) : undefined) ?? newest
-    // What a look under other numbers leaves behind, if anything, is for each store to say.
-    const least = versions.has(name) ? 1 : 0
-    const cost = Math.max(least, pick(1, 1, 1, 1, 2, 3, 0, whole(12), 1e9))
+    const cost = pick(1, 1, 1, 1, 2, 3, 0, whole(12), 1e9)
     return { name, limit, key: pick(...KEYS), cost, ...(random() < 0.1 && { shadow: true }) }
   }
   const demandsOf = (length: number, isOld: boolean) => Array.from({ length }, () => demand(isOld))
@@ -63,8 +62,7 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
       const [name, before] = pick(...limits)
       const limit = sameAlgorithm(before, pick, whole)
       limits.set(name, limit)
-      // Not of a log, of which a store remembers no more than the quotas that it has met.
-      if (!isLog(before)) versions.set(name, [...(versions.get(name) ?? []), before])
+      versions.set(name, [...(versions.get(name) ?? []), before])
       const demands = KEYS.map((key) => ({ name, limit, key, cost: 1 }))
       return { advanceMs: 0, call: 'change', demands, durationUs: 0 }
     }
@@ -79,10 +77,6 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
       mixed: versions.size > 0,
     }
   })
-}
-
-function isLog({ algorithm }: Limit): boolean {
-  return algorithm === 'sliding-log' || algorithm === 'concurrency'
 }
 
 type Pick = <T>(...from: readonly T[]) => T
@@ -104,11 +98,9 @@ function randomLimit(pick: Pick, whole: Whole): Limit {
   )()
 }
 
+/** Other numbers of the same algorithm; half of the time the window stays. */
 function sameAlgorithm(limit: Limit, pick: Pick, whole: Whole): Limit {
-  // A log's window stays: how much a store remembers beyond it shows when the clock steps back and units are given back.
-  const units = 1 + whole(pick(4, 20, 300))
-  if (limit.algorithm === 'sliding-log') return slidingLog({ quota: units, window: limit.window })
-  if (limit.algorithm === 'concurrency') return concurrency({ max: units, ttl: limit.ttl })
+  if ('window' in limit && pick(true, false)) return parseLimit({ ...limit, quota: 1 + whole(pick(4, 20, 300)) })
   for (;;) {
     const other = randomLimit(pick, whole)
     if (other.algorithm === limit.algorithm) return other

@@ -1,34 +1,30 @@
 import type { Clock } from '../clock.js'
+import { withRoom } from '../limits/evaluate.js'
 import {
   type Arithmetic,
   arithmeticOf,
   blockedDecision,
   type Decision,
-  fullerView,
   type Limit,
   microseconds,
-  mixed,
   type Taken,
-  withQuota,
 } from '../limits/index.js'
 import type { Answer, Demand, SyncStore } from '../stores/index.js'
 
 interface Entry {
+  /** The arithmetic of the limit that wrote the state last: it says when the state is whole. */
   readonly arithmetic: Arithmetic
   readonly words: Float64Array
 }
 
-/** Of one algorithm, by shape, in the order in which they came; of a portable one there is only one. */
-type Views = Map<string, Entry>
-
 /**
- * The store that is right because nothing in it is clever: a map of states that forgets nothing. Other stores are
- * compared with it; nobody should run it.
+ * A store that is too simple to be wrong: maps of states and blocks that forget nothing. Tests compare other stores with
+ * it. It is slow, and its memory is not bounded: do not run it in production.
  */
 export class ReferenceStore implements SyncStore {
   readonly synchronous = true
   readonly clock: Clock
-  readonly #views = new Map<string, Views>()
+  readonly #states = new Map<string, Entry>()
   readonly #blocks = new Map<string, number>()
 
   constructor(clock: Clock) {
@@ -41,127 +37,68 @@ export class ReferenceStore implements SyncStore {
 
   decide(demands: readonly Demand[]): Answer {
     const nowUs = microseconds(this.clock.now())
-    for (const demand of demands) this.#look(demand, nowUs)
-    const costOf = (id: string) => demands.reduce((sum, other) => sum + (idOf(other) === id ? other.cost : 0), 0)
-    const fits = demands.map((demand) => this.#fits(demand, nowUs, costOf(idOf(demand))))
-    const isShadow = (id: string) => demands.every((other) => idOf(other) !== id || other.shadow === true)
-    const allowed = demands.every((demand, i) => fits[i] || isShadow(idOf(demand)))
-    const isFirst = (demand: Demand, i: number) => demands.findIndex((other) => idOf(other) === idOf(demand)) === i
+    const sameState = (demand: Demand) => demands.filter((other) => stateOf(other) === stateOf(demand))
+    const costOf = (demand: Demand) => sameState(demand).reduce((sum, { cost }) => sum + cost, 0)
+    const fits = demands.map((demand) => this.#fits(demand, nowUs, costOf(demand)))
+    const isShadow = (demand: Demand) => sameState(demand).every(({ shadow }) => shadow === true)
+    const allowed = demands.every((demand, i) => fits[i] || isShadow(demand))
     for (const [i, demand] of demands.entries()) {
-      const cost = costOf(idOf(demand))
-      if (isFirst(demand, i) && allowed && fits[i]) this.#take(demand, nowUs, cost)
+      if (allowed && fits[i] && sameState(demand)[0] === demand) this.#take(demand, nowUs, costOf(demand))
     }
-    const decisions = demands.map((demand, i) => {
-      const cost = fits[i] && !allowed ? 0 : costOf(idOf(demand))
-      return this.#describe(demand, nowUs, cost, fits[i])
+    // If another demand was refused, this one took nothing: describe the state that the next request meets.
+    const decisions = demands.map((demand, i) =>
+      this.#describe(demand, nowUs, fits[i] && !allowed ? 0 : costOf(demand), fits[i]),
+    )
+    const takenUs = demands.map((demand) => {
+      const { arithmetic, words } = this.#entry(demand, nowUs)
+      return arithmetic.takenUs(words, 0, nowUs)
     })
-    const takenUs = demands
-      .map((demand) => this.#entry(demand, nowUs))
-      .map(({ arithmetic, words }) => arithmetic.takenUs(words, 0, nowUs))
     return { allowed, decisions, takenUs }
   }
 
   charge(demand: Demand): Decision {
     const nowUs = microseconds(this.clock.now())
-    this.#look(demand, nowUs)
     this.#take(demand, nowUs, demand.cost)
     return this.#describe(demand, nowUs, 0, this.#fits(demand, nowUs, 0))
   }
 
   refund(demand: Demand, taken: Taken | undefined): Decision {
     const nowUs = microseconds(this.clock.now())
-    this.#look(demand, nowUs)
-    for (const [shape, entry] of [...this.#viewsOf(demand)]) {
-      const isOwn = entry.arithmetic.portable || shape === arithmeticOf(demand.limit).shape
-      const { arithmetic, words } = isOwn ? this.#entry(demand, nowUs) : entry
-      arithmetic.refund(words, 0, nowUs, demand.cost, taken)
-      if (isOwn) this.#keep(demand, { arithmetic, words })
-    }
+    const entry = this.#entry(demand, nowUs)
+    entry.arithmetic.refund(entry.words, 0, nowUs, demand.cost, taken)
+    if (this.#states.has(stateOf(demand))) this.#states.set(stateOf(demand), entry)
     return this.#describe(demand, nowUs, 0, this.#fits(demand, nowUs, 0))
   }
 
   reset(name: string, key: string): void {
-    this.#views.delete(idOf({ name, key }))
-    this.#blocks.delete(idOf({ name, key }))
+    for (const state of [...this.#states.keys()]) if (keyOf(state) === idOf(name, key)) this.#states.delete(state)
+    this.#blocks.delete(idOf(name, key))
   }
 
   block(name: string, key: string, durationUs: number): void {
-    this.#blocks.set(idOf({ name, key }), microseconds(this.clock.now()) + durationUs)
+    this.#blocks.set(idOf(name, key), microseconds(this.clock.now()) + durationUs)
   }
 
   /**
-   * The keys of which another store may have forgotten something: a state that is whole, or a block that is over. That
-   * is no fault, but it shows when the clock steps back, or when the limit's numbers change.
+   * The keys of which another store may have forgotten a whole state or a finished block. That is allowed, but it shows
+   * if the clock then steps back.
    */
   forgettable(): readonly { readonly name: string; readonly key: string }[] {
     const nowUs = microseconds(this.clock.now())
-    const whole = [...this.#views].filter(([, views]) =>
-      [...views.values()].every((entry) => showsNothing(entry, nowUs)),
-    )
-    const over = [...this.#blocks].filter(([, untilUs]) => untilUs <= nowUs)
-    return [...whole, ...over].map(([id]) => JSON.parse(id)).map(([name, key]) => ({ name, key }))
+    const whole = [...this.#states].filter(([, entry]) => showsNothing(entry, nowUs)).map(([state]) => keyOf(state))
+    const over = [...this.#blocks].filter(([, untilUs]) => untilUs <= nowUs).map(([id]) => id)
+    return [...new Set([...whole, ...over])].map((id) => JSON.parse(id)).map(([name, key]) => ({ name, key }))
   }
 
-  #viewsOf(demand: Demand): Views {
-    const views = this.#views.get(idOf(demand)) ?? new Map<string, Entry>()
-    const [first] = views.values()
-    return first?.arithmetic.limit.algorithm === demand.limit.algorithm ? views : new Map()
-  }
-
-  /** A copy of the state under the demand's limit: of its view, or of what the first view means under it, or fresh. */
+  /** A copy of the state for the demand's limit to count in. A whole state equals no state, so it starts fresh. */
   #entry(demand: Demand, nowUs: number): Entry {
-    const arithmetic = mixed(arithmeticOf(demand.limit))
-    const views = this.#viewsOf(demand)
-    const isCopied = arithmetic.portable || this.#hasOtherView(demand, nowUs)
-    const stored = views.get(arithmetic.shape) ?? (isCopied ? fullest(views) : undefined)
-    if (stored === undefined) {
-      const words = new Float64Array(arithmetic.words)
-      arithmetic.start(words, 0, nowUs)
-      return { arithmetic, words }
-    }
-    if (stored.arithmetic.shape === arithmetic.shape) return { arithmetic, words: stored.words.slice() }
-    const words = new Float64Array(arithmetic.elastic ? stored.words.length : arithmetic.words)
-    arithmetic.adopt(words, 0, nowUs, stored.arithmetic, stored.words, 0)
+    const arithmetic = arithmeticOf(demand.limit)
+    const stored = this.#states.get(stateOf(demand))
+    if (stored !== undefined && !stored.arithmetic.isWhole(stored.words, 0, nowUs))
+      return { arithmetic, words: stored.words.slice() }
+    const words = new Float64Array(arithmetic.words)
+    arithmetic.start(words, 0, nowUs)
     return { arithmetic, words }
-  }
-
-  /**
-   * The first look under new numbers makes a view of its own, which from then on knows what came when; a bucket then knows
-   * of one more that uses it.
-   */
-  #look(demand: Demand, nowUs: number): void {
-    const { portable, shape } = arithmeticOf(demand.limit)
-    const views = this.#viewsOf(demand)
-    if (portable && views.size > 0) {
-      const entry = this.#entry(demand, nowUs)
-      entry.arithmetic.fits(entry.words, 0, nowUs, 0)
-      this.#keep(demand, entry)
-    }
-    if (portable || views.size === 0 || (views.size === 1 && views.has(shape))) return
-    if ([...views.values()].every(({ arithmetic, words }) => arithmetic.isWhole(words, 0, nowUs)))
-      this.#views.delete(idOf(demand))
-    else if (!views.has(shape)) this.#keep(demand, this.#entry(demand, nowUs))
-  }
-
-  /** Is there no view of the demand's own, but another that still matters? */
-  #hasOtherView(demand: Demand, nowUs: number): boolean {
-    const { portable, shape } = arithmeticOf(demand.limit)
-    const views = this.#viewsOf(demand)
-    return (
-      !portable &&
-      !views.has(shape) &&
-      [...views.values()].some(({ arithmetic, words }) => !arithmetic.isWhole(words, 0, nowUs))
-    )
-  }
-
-  #keep(demand: Demand, { arithmetic, words }: Entry): void {
-    const views = this.#viewsOf(demand)
-    const before = views.get(arithmetic.shape)?.arithmetic ?? arithmetic
-    // Of several limits that share a view, the one that remembers most takes for those who have another.
-    const widest = before.quota > arithmetic.quota ? before : arithmetic
-    if (arithmetic.portable) views.clear()
-    views.set(arithmetic.shape, { arithmetic: arithmetic.portable ? arithmetic : widest, words })
-    this.#views.set(idOf(demand), views)
   }
 
   #fits(demand: Demand, nowUs: number, cost: number): boolean {
@@ -172,22 +109,9 @@ export class ReferenceStore implements SyncStore {
   #take(demand: Demand, nowUs: number, cost: number): void {
     if (cost === 0) return
     const { arithmetic, words } = this.#entry(demand, nowUs)
-    // How many of the units are remembered: a log does not remember a debt of more than its quota.
-    const taking = arithmetic.elastic
-      ? arithmetic.wordsFor(words, 0, nowUs, cost) - arithmetic.wordsFor(words, 0, nowUs, 0)
-      : cost
-    const own = withRoom({ arithmetic, words }, nowUs, cost)
-    arithmetic.take(own.words, 0, nowUs, cost)
-    this.#keep(demand, own)
-    const views = this.#viewsOf(demand)
-    for (const [shape, entry] of views) {
-      if (shape === arithmetic.shape) continue
-      const isNarrow = arithmetic.elastic && arithmetic.quota > entry.arithmetic.quota
-      const wide = isNarrow ? withQuota(entry.arithmetic, arithmetic.quota) : entry.arithmetic
-      const other = withRoom({ ...entry, arithmetic: wide }, nowUs, taking)
-      other.arithmetic.takeToo(other.words, 0, nowUs, taking)
-      views.set(shape, other)
-    }
+    const roomy = withRoom(arithmetic, words, nowUs, cost)
+    arithmetic.take(roomy, 0, nowUs, cost)
+    this.#states.set(stateOf(demand), { arithmetic, words: roomy })
   }
 
   #describe(demand: Demand, nowUs: number, cost: number, allowed: boolean): Decision {
@@ -198,28 +122,24 @@ export class ReferenceStore implements SyncStore {
     return blockedDecision(arithmetic.decision(words, 0, nowUs, cost, fits), blockedUs)
   }
 
-  #blockedUs(demand: Demand, nowUs: number): number {
-    return (this.#blocks.get(idOf(demand)) ?? 0) - nowUs
+  #blockedUs({ name, key }: Demand, nowUs: number): number {
+    return (this.#blocks.get(idOf(name, key)) ?? 0) - nowUs
   }
-}
-
-function fullest(views: Views): Entry | undefined {
-  const arithmetics = [...views.values()].map(({ arithmetic }) => arithmetic)
-  return arithmetics.length === 0 ? undefined : views.get(arithmetics.reduce(fullerView).shape)
 }
 
 function showsNothing({ arithmetic, words }: Entry, nowUs: number): boolean {
   return arithmetic.decision(words, 0, nowUs, 0, true).resetAfterMs === 0
 }
 
-/** A copy of a state that has room for `cost` more. */
-function withRoom({ arithmetic, words }: Entry, nowUs: number, cost: number): Entry {
-  const roomy = new Float64Array(Math.max(words.length, arithmetic.wordsFor(words, 0, nowUs, cost)))
-  if (arithmetic.elastic) arithmetic.adopt(roomy, 0, nowUs, arithmetic, words, 0)
-  else roomy.set(words)
-  return { arithmetic, words: roomy }
+function idOf(name: string, key: string): string {
+  return JSON.stringify([name, key.toWellFormed()])
 }
 
-function idOf({ name, key }: Pick<Demand, 'name' | 'key'>): string {
-  return JSON.stringify([name, key.toWellFormed()])
+function stateOf({ name, key, limit }: Demand): string {
+  return `${arithmeticOf(limit).stateId} ${idOf(name, key)}`
+}
+
+/** The name and key of a state: no state id contains a space. */
+function keyOf(state: string): string {
+  return state.slice(state.indexOf(' ') + 1)
 }

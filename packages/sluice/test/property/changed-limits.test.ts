@@ -92,15 +92,96 @@ describe('when the numbers of a named limit change', () => {
   })
 
   for (const [algorithm, [fast, slow]] of Object.entries(SLOWED)) {
-    it(`nobody is refilled: what a slower ${algorithm} finds was taken from the faster one before it`, () => {
-      expect(remainingAfterDeploy(fast, slow, 100_000n, 0)).toBe(0)
+    const isWindow = 'window' in fast
+    it(`a slower ${algorithm} ${isWindow ? 'begins a new count' : 'finds the units that the faster one took'}`, () => {
+      expect(remainingAfterDeploy(fast, slow, 100_000n, 0)).toBe(isWindow ? 5 : 0)
     })
 
-    it(`a ${algorithm} that is whole by the numbers it was taken with is like a key never seen`, () => {
+    it(`a ${algorithm} is whole when the limit that wrote it last says so`, () => {
       expect(remainingAfterDeploy(fast, slow, 2_000_000n, 0)).toBe(5)
       expect(remainingAfterDeploy(fast, slow, 2_000_000n, 10_000)).toBe(5)
     })
+
+    it(`a wait that a changed ${algorithm} tells is never too short`, () => {
+      for (const [first, second] of [
+        [fast, slow],
+        [slow, fast],
+      ] as const) {
+        const clock = new ExactClock(1_745_000_100_000_000n)
+        const store = memoryStore({ clock })
+        store.decideOne('test', first, KEY, 5)
+        const { allowed, retryAfterMs } = store.decideOne('test', second, KEY, 3)
+        if (allowed) continue
+        clock.us += BigInt(retryAfterMs) * 1000n
+        expect(store.decideOne('test', second, KEY, 3).allowed).toBe(true)
+      }
+    })
   }
+
+  it('two versions of a bucket side by side admit at most the larger burst and the faster rate', () => {
+    const buckets = fc.record({
+      capacity: fc.integer({ min: 1, max: 30 }),
+      refill: fc.constantFrom('1/s', '3/s', '7/m', '10/250ms'),
+    })
+    const asks = fc.array(
+      fc.record({
+        afterMs: fc.constantFrom(0, 0, 0, 1, 100, 900, 5_000),
+        second: fc.boolean(),
+        cost: fc.integer({ min: 0, max: 6 }),
+      }),
+      { minLength: 1, maxLength: 60 },
+    )
+    fc.assert(
+      fc.property(buckets, buckets, asks, (one, other, asks) => {
+        const clock = new ExactClock(1_745_000_100_000_000n)
+        const store = memoryStore({ clock })
+        const limits = [tokenBucket(one), tokenBucket(other)]
+        const burst = Math.max(one.capacity, other.capacity)
+        const perMs = Math.max(unitsPerMs(one.refill), unitsPerMs(other.refill))
+        // The most that one bucket of the larger capacity and the faster rate could have left, step by step.
+        let left = burst
+        for (const { afterMs, second, cost } of asks) {
+          clock.us += BigInt(afterMs) * 1000n
+          left = Math.min(burst, left + afterMs * perMs)
+          if (store.decideOne('test', limits[second ? 1 : 0], KEY, cost).allowed) left -= cost
+          // A state that is whole for the smaller bucket is whole: the larger one then starts fresh, once.
+          expect(left).toBeGreaterThanOrEqual(-burst - 1e-6)
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  it('two windows side by side admit at most both quotas', () => {
+    const store = memoryStore({ clock: new ExactClock(1_745_000_100_000_000n) })
+    const [one, other] = [fixedWindow({ quota: 5, window: '1h' }), fixedWindow({ quota: 3, window: '2h' })]
+    let admitted = 0
+    for (let i = 0; i < 50; i++)
+      for (const limit of [one, other]) if (store.decideOne('test', limit, KEY, 1).allowed) admitted++
+    expect(admitted).toBe(8)
+  })
+
+  it('a count is compared with the quota of the limit that asks', () => {
+    const store = memoryStore({ clock: new ExactClock(1_745_000_100_000_000n) })
+    const [small, large] = [fixedWindow({ quota: 5, window: '1h' }), fixedWindow({ quota: 8, window: '1h' })]
+    store.decideOne('test', large, KEY, 6)
+    expect(store.decideOne('test', small, KEY, 0)).toMatchObject({ allowed: false, remaining: 0 })
+    expect(store.decideOne('test', large, KEY, 2).allowed).toBe(true)
+    expect(store.decideOne('test', large, KEY, 1).allowed).toBe(false)
+  })
+
+  it('a leaky bucket with a smaller capacity reads at most its own queue, and a debt stays a debt', () => {
+    const clock = new ExactClock(1_745_000_100_000_000n)
+    const store = memoryStore({ clock })
+    const [large, small] = [
+      leakyBucket({ capacity: 1_000, drain: '1000/s' }),
+      leakyBucket({ capacity: 2, drain: '1/s' }),
+    ]
+    store.decideOne('queue', large, KEY, 1_000)
+    expect(store.decideOne('queue', small, KEY, 1)).toMatchObject({ allowed: false, retryAfterMs: 1_000 })
+    store.charge({ name: 'debt', limit: large, key: KEY, cost: 1_003 })
+    expect(store.decideOne('debt', small, KEY, 1)).toMatchObject({ allowed: false, retryAfterMs: 4_000 })
+  })
 
   it('a leaky bucket whose capacity is lowered keeps its queue: departures are still cost / drain apart', () => {
     const clock = new ExactClock(1_745_000_100_000_000n)
@@ -130,6 +211,12 @@ function remainingAfterDeploy(fast: Limit, slow: Limit, laterUs: bigint, others:
   clock.us += laterUs
   for (let i = 0; i < others; i++) store.decideOne('test', slow, `other ${i}`, 1)
   return store.decideOne('test', slow, KEY, 0).remaining
+}
+
+/** '3/s' is 0.003 units a millisecond. */
+function unitsPerMs(rate: string): number {
+  const [count, period] = rate.split('/')
+  return Number(count) / ({ s: 1_000, m: 60_000, '250ms': 250 }[period] ?? Number.NaN)
 }
 
 /** A store in which a key has made some requests of a limit. */

@@ -75,6 +75,8 @@ export function live(
     } else {
       given = given === before ? after : before
       limiter = limiterOf(given)
+      // The limit that wrote last says when a state is whole, so its waits are exact once it has written.
+      limiter.charge(KEY, { cost: 1 })
     }
     see(limiter.peek(KEY), 0, given)
   }

@@ -119,7 +119,7 @@ function checkShare(limit: Limit, share: Limit | undefined, instances: number): 
     if (!DIVIDED.includes(name) && share[name as keyof Limit] !== value) throw new Error(`a share has another ${name}`)
   if (rate === undefined) return
   const [whole, part] = [exact(rate), exact(rateOf(share) as string)]
-  const [partsPerUnit, partsPerUs] = arithmeticOf(share).twin.parameters.map(BigInt)
+  const [partsPerUnit, partsPerUs] = arithmeticOf(share).remote.parameters.map(BigInt)
   for (const [units, perUs] of [
     [part.units, part.perUs],
     // What is really counted, unless a microsecond fills the bucket in any case.

@@ -1,28 +1,37 @@
-/** A slot is a tag (two 32-bit halves of a fingerprint) and its words, side by side, so that a look-up misses one line. */
 const FULLEST = 0.75
 const ROOMIEST = 0.62
-const FEWEST_SLOTS = 8
+const FEWEST_ENTRIES = 8
 
 /**
- * A small hash table with open addressing and linear probing over flat arrays. It does not grow: its table replaces it.
+ * A small hash table with open addressing and linear probing. It does not grow: its table replaces it.
+ *
+ * An entry is a tag (the two 32-bit halves of a fingerprint) and the words of a state, side by side in one array, so that
+ * a look-up misses one cache line. An entry also has a writer: the number of the limit that wrote it last, 0 unless set.
+ * Writers have an array of their own, which exists only once a writer other than 0 was set.
  */
 export class Segment {
   /** How many leading bits of the first half all its fingerprints share. */
   readonly depth: number
+  /** How many entries it has, used and free. */
   readonly size: number
   readonly words: Float64Array
   count = 0
   readonly #stride: number
   readonly #most: number
   readonly #tags: Int32Array
+  #writers: Uint32Array | undefined
 
   constructor(depth: number, stateWords: number, expected: number) {
     this.depth = depth
     this.#stride = stateWords + 1
-    this.size = Math.max(FEWEST_SLOTS, Math.ceil(expected / ROOMIEST))
+    this.size = Math.max(FEWEST_ENTRIES, Math.ceil(expected / ROOMIEST))
     this.#most = Math.floor(this.size * FULLEST)
     this.words = new Float64Array(this.size * this.#stride)
     this.#tags = new Int32Array(this.words.buffer)
+  }
+
+  get bytes(): number {
+    return this.words.byteLength + (this.#writers?.byteLength ?? 0)
   }
 
   get isFull(): boolean {
@@ -31,7 +40,7 @@ export class Segment {
 
   /** So empty that a smaller segment would do. */
   get isSparse(): boolean {
-    return this.size > FEWEST_SLOTS && this.count * 4 < this.size
+    return this.size > FEWEST_ENTRIES && this.count * 4 < this.size
   }
 
   /** Where the state of a fingerprint begins in `words`, or -1. */
@@ -49,7 +58,7 @@ export class Segment {
     }
   }
 
-  /** Takes a slot for a fingerprint that is not here yet, and says where its state begins. */
+  /** Takes an entry for a fingerprint that is not here yet, and returns where its state begins. */
   add(high: number, low: number): number {
     const tags = this.#tags
     const step = this.#stride * 2
@@ -61,38 +70,53 @@ export class Segment {
     tags[at] = high
     tags[at + 1] = low
     this.count++
-    return (at >> 1) + 1
+    const state = (at >> 1) + 1
+    this.setWriter(state, 0)
+    return state
   }
 
-  /** Where the state in a slot begins, or -1 if the slot is empty. */
-  stateOf(slot: number): number {
-    const at = slot * this.#stride
+  writerOf(state: number): number {
+    return this.#writers === undefined ? 0 : this.#writers[(state - 1) / this.#stride]
+  }
+
+  setWriter(state: number, writer: number): void {
+    if (this.#writers === undefined) {
+      if (writer === 0) return
+      this.#writers = new Uint32Array(this.size)
+    }
+    this.#writers[(state - 1) / this.#stride] = writer
+  }
+
+  /** Where the state of the n-th entry begins, or -1 if the entry is free. */
+  stateOf(entry: number): number {
+    const at = entry * this.#stride
     return this.#tags[at * 2] === 0 ? -1 : at + 1
   }
 
-  /** How many fingerprints go to the right when the segment is split: those with the next bit set. */
+  /** How many fingerprints have the next bit set: they go to the right when the segment is split. */
   countRight(): number {
-    const tags = this.#tags
-    const step = this.#stride * 2
     let count = 0
-    for (let at = 0; at < tags.length; at += step) if (tags[at] !== 0) count += this.#nextBit(tags[at])
+    for (let entry = 0; entry < this.size; entry++) {
+      const state = this.stateOf(entry)
+      if (state >= 0) count += this.#nextBit(this.#tags[(state - 1) * 2])
+    }
     return count
   }
 
   /** Adds every state to one of two segments, by the next bit of its fingerprint. */
   copyTo(left: Segment, right: Segment): void {
-    const tags = this.#tags
-    const step = this.#stride * 2
-    for (let at = 0; at < tags.length; at += step) {
-      const high = tags[at]
-      if (high === 0) continue
+    for (let entry = 0; entry < this.size; entry++) {
+      const state = this.stateOf(entry)
+      if (state < 0) continue
+      const high = this.#tags[(state - 1) * 2]
       const target = this.#nextBit(high) === 1 ? right : left
-      const to = target.add(high, tags[at + 1])
-      for (let i = 0; i < this.#stride - 1; i++) target.words[to + i] = this.words[(at >> 1) + 1 + i]
+      const to = target.add(high, this.#tags[(state - 1) * 2 + 1])
+      for (let i = 0; i < this.#stride - 1; i++) target.words[to + i] = this.words[state + i]
+      target.setWriter(to, this.writerOf(state))
     }
   }
 
-  /** Empties a slot and moves up those behind it that would otherwise not be found again. */
+  /** Frees an entry, and moves up the entries behind it that a look-up would otherwise miss. */
   remove(state: number): void {
     const step = this.#stride * 2
     const tags = this.#tags
@@ -105,7 +129,7 @@ export class Segment {
       const home = this.#home(tags[at + 1]) * step
       // It may move into the hole unless its home lies after the hole (cyclically).
       if (hole <= at ? home > hole && home <= at : home > hole || home <= at) continue
-      this.#move(at, hole)
+      this.#move(at >> 1, hole >> 1)
       hole = at
     }
     tags[hole] = 0
@@ -113,16 +137,17 @@ export class Segment {
   }
 
   #move(from: number, to: number): void {
-    this.#tags[to] = this.#tags[from]
-    this.#tags[to + 1] = this.#tags[from + 1]
-    this.words.copyWithin((to >> 1) + 1, (from >> 1) + 1, (from >> 1) + this.#stride)
+    this.words.copyWithin(to + 1, from + 1, from + this.#stride)
+    this.#tags[to * 2] = this.#tags[from * 2]
+    this.#tags[to * 2 + 1] = this.#tags[from * 2 + 1]
+    this.setWriter(to + 1, this.writerOf(from + 1))
   }
 
   #nextBit(high: number): number {
     return (high >>> (31 - this.depth)) & 1
   }
 
-  /** The slot where probing begins: the low half as a share of the size, which need not be a power of two. */
+  /** The entry where probing begins: the low half as a share of the size, which need not be a power of two. */
   #home(low: number): number {
     return ((low >>> 0) * this.size * 2 ** -32) | 0
   }

@@ -1,53 +1,53 @@
 import { Segment } from './segment.js'
 
-/** Who knows what the states in a table mean. */
+/** Knows what the states of a table mean. */
 export interface TableOwner {
-  /** May this state be forgotten without loss? */
-  isWhole(words: Float64Array, at: number, nowUs: number): boolean
-  /** A state is about to be forgotten. */
-  forget(words: Float64Array, at: number): void
+  /** May the state at `at` be forgotten without loss? */
+  isWhole(segment: Segment, at: number, nowUs: number): boolean
+  /** The state at `at` is about to be forgotten. */
+  forget(segment: Segment, at: number): void
 }
 
-/** How many keys a store holds, over all its tables, and how many states the others share. */
+/** Counts entries over several tables. */
 export interface Census {
-  keys: number
+  entries: number
+  /** Entries that a sweep has dropped so far. */
   dropped: number
-  readonly shared: Omit<Census, 'shared'>
 }
 
-/** A segment with more than this splits in two; its size bounds the longest pause. */
+/** A segment with more entries splits in two. The size of a segment bounds the longest pause. */
 const MOST_IN_SEGMENT = 4096
 
 /**
- * Fingerprints to states, in segments that grow, split and shrink one at a time (extendible hashing): the leading bits
- * of a fingerprint choose the segment. No operation touches more than one segment, so none takes noticeably long.
+ * Maps fingerprints to states, in segments that grow, split and shrink one at a time (extendible hashing). The leading
+ * bits of a fingerprint choose the segment. No operation touches more than one segment, so none takes noticeably long.
  */
 export class Table {
   count = 0
   readonly #stateWords: number
   readonly #owner: TableOwner
-  readonly #census: Omit<Census, 'shared'>
+  readonly #census: Census
   #segments: Segment[]
   #depth = 0
   #sweptSegment = 0
-  #sweptSlot = 0
+  #sweptEntry = 0
 
-  constructor(stateWords: number, owner: TableOwner, census: Omit<Census, 'shared'>) {
+  constructor(stateWords: number, owner: TableOwner, census: Census) {
     this.#stateWords = stateWords
     this.#owner = owner
     this.#census = census
     this.#segments = [new Segment(0, stateWords, 0)]
   }
 
-  /** The segment that holds a fingerprint, if the table does. Any `add` may replace it. */
+  /** The segment that holds a fingerprint, if the table does. Any `add` or `sweep` may replace it or move its states. */
   segment(high: number): Segment {
     return this.#segments[this.#index(high)]
   }
 
-  /** Makes a slot for a fingerprint that is not here yet and says where in its segment the state begins. */
+  /** Makes an entry for a fingerprint that is not here yet, and returns where in its segment the state begins. */
   add(high: number, low: number, nowUs: number): number {
     if (this.segment(high).isFull) this.#makeRoom(high, nowUs)
-    this.#census.keys++
+    this.#census.entries++
     this.count++
     return this.segment(high).add(high, low)
   }
@@ -58,17 +58,17 @@ export class Table {
     if (state >= 0) this.#drop(segment, state)
   }
 
-  /** Looks at the next few slots and drops what is whole. Says whether it came to the table's end. */
-  sweep(slots: number, nowUs: number): boolean {
-    for (let i = 0; i < slots; i++) {
+  /** Looks at the next few entries and drops whole states. Returns whether it reached the end of the table. */
+  sweep(entries: number, nowUs: number): boolean {
+    for (let i = 0; i < entries; i++) {
       const segment = this.#segments[this.#sweptSegment]
-      if (this.#sweptSlot < segment.size) {
-        this.#sweptSlot = this.#sweepSlot(segment, this.#sweptSlot, nowUs)
+      if (this.#sweptEntry < segment.size) {
+        this.#sweptEntry = this.#sweepEntry(segment, this.#sweptEntry, nowUs)
         continue
       }
       const span = this.#span(segment)
       if (segment.isSparse) this.#rebuild(this.#sweptSegment)
-      this.#sweptSlot = 0
+      this.#sweptEntry = 0
       this.#sweptSegment += span
       if (this.#sweptSegment < this.#segments.length) continue
       this.#sweptSegment = 0
@@ -79,15 +79,15 @@ export class Table {
 
   get bytes(): number {
     let bytes = 0
-    for (const segment of new Set(this.#segments)) bytes += segment.words.byteLength
+    for (const segment of new Set(this.#segments)) bytes += segment.bytes
     return bytes
   }
 
-  /** Drops what is whole; if that does not help enough, the segment is replaced by a larger one or by two. */
+  /** Drops whole states. If that does not help enough, replaces the segment by a larger one or by two. */
   #makeRoom(high: number, nowUs: number): void {
     const segment = this.segment(high)
     const before = segment.count
-    for (let slot = 0; slot < segment.size; ) slot = this.#sweepSlot(segment, slot, nowUs)
+    for (let entry = 0; entry < segment.size; ) entry = this.#sweepEntry(segment, entry, nowUs)
     if (segment.count * 4 <= before * 3) return
     const first = this.#index(high) & -this.#span(segment)
     if (segment.count < MOST_IN_SEGMENT) this.#rebuild(first)
@@ -118,20 +118,20 @@ export class Table {
     this.#segments.fill(right, first + half, first + 2 * half)
   }
 
-  /** Drops the state in a slot if it is whole, and says which slot to look at next. */
-  #sweepSlot(segment: Segment, slot: number, nowUs: number): number {
-    const state = segment.stateOf(slot)
-    if (state < 0 || !this.#owner.isWhole(segment.words, state, nowUs)) return slot + 1
+  /** Drops an entry if its state is whole, and returns which entry to look at next. */
+  #sweepEntry(segment: Segment, entry: number, nowUs: number): number {
+    const state = segment.stateOf(entry)
+    if (state < 0 || !this.#owner.isWhole(segment, state, nowUs)) return entry + 1
     this.#census.dropped++
     this.#drop(segment, state)
-    // Another state may have moved into the slot.
-    return slot
+    // Another state may have moved into the entry.
+    return entry
   }
 
   #drop(segment: Segment, state: number): void {
-    this.#owner.forget(segment.words, state)
+    this.#owner.forget(segment, state)
     segment.remove(state)
-    this.#census.keys--
+    this.#census.entries--
     this.count--
   }
 
@@ -140,8 +140,34 @@ export class Table {
     return (high >>> 1) >>> (31 - this.#depth)
   }
 
-  /** How many places of the directory point to a segment. */
+  /** How many elements of the directory point to a segment. */
   #span(segment: Segment): number {
     return 1 << (this.#depth - segment.depth)
+  }
+}
+
+/** All tables of a store: counts their entries and sweeps them in turn. */
+export class TableSet {
+  /** Counts the keys that have a state of their own or a block. */
+  readonly keys: Census = { entries: 0, dropped: 0 }
+  /** Counts the states that keys share while the store is full. */
+  readonly overflow: Census = { entries: 0, dropped: 0 }
+  readonly #tables: Table[] = []
+  #next = 0
+
+  add(stateWords: number, owner: TableOwner, census = this.keys): Table {
+    const table = new Table(stateWords, owner, census)
+    this.#tables.push(table)
+    return table
+  }
+
+  /** Looks at the next few entries of the next table and drops whole states. */
+  sweep(entries: number, nowUs: number): void {
+    if (this.#tables.length === 0) return
+    if (this.#tables[this.#next].sweep(entries, nowUs)) this.#next = (this.#next + 1) % this.#tables.length
+  }
+
+  get bytes(): number {
+    return this.#tables.reduce((bytes, table) => bytes + table.bytes, 0)
   }
 }

@@ -7,7 +7,7 @@ const texts = new WeakMap<Limit, string>()
 function textOf(limit: Limit): string {
   let text = texts.get(limit)
   if (text === undefined) {
-    const { parameters } = arithmeticOf(limit).twin
+    const { parameters } = arithmeticOf(limit).remote
     text = JSON.stringify([ALGORITHM_ORDER.indexOf(limit.algorithm) + 1, ...parameters])
     texts.set(limit, text)
   }

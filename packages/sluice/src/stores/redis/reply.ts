@@ -49,7 +49,7 @@ export class Reply {
     const aheadUs = kind === USUAL ? 0 : this.#next()
     const fullLevel = kind === USUAL ? level : this.#next()
     const at = this.#at
-    this.#at += arithmetic.twin.reportLength
+    this.#at += arithmetic.remote.reportLength
     return { arithmetic, nowUs, level: fullLevel, aheadUs, numbers, at, fits, blockedUs }
   }
 
@@ -77,10 +77,10 @@ export class Reply {
 
 /** The answer to a demand for `cost`, which was taken or refused. */
 export function decisionOf(reported: Reported, cost: number): Decision {
-  const decision = reported.arithmetic.twin.decision(reported, cost, reported.fits)
+  const decision = reported.arithmetic.remote.decision(reported, cost, reported.fits)
   return reported.blockedUs > 0 ? blockedDecision(decision, reported.blockedUs) : decision
 }
 
 export function takenUsOf(reported: Reported): number {
-  return reported.arithmetic.twin.takenUs(reported)
+  return reported.arithmetic.remote.takenUs(reported)
 }

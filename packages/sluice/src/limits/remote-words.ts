@@ -1,12 +1,13 @@
-import type { Arithmetic, Report, Twin, Words } from './arithmetic.js'
+import type { Arithmetic, RemoteArithmetic, Report, Words } from './arithmetic.js'
 import type { Decision } from './decision.js'
 
-/** The twin of an arithmetic whose report tells all words of a state: `read` writes them from the start of an array. */
-export class WordsTwin implements Twin {
+/** A remote arithmetic whose reports tell every word of a state. `read` writes a report's words to the start of an array. */
+export class RemoteWords implements RemoteArithmetic {
   readonly parameters: readonly number[]
   readonly reportLength: number
   readonly #arithmetic: Arithmetic
   readonly #read: (report: Report, words: Words) => void
+  /** Scratch for one report at a time: each call fills it and reads it before it returns. */
   #words: Words | undefined
 
   constructor(

@@ -25,7 +25,7 @@ export interface MemoryStoreOptions {
 
 const MOST_KEYS = 2 ** 30
 
-/** The options, each checked, with what they are when absent. */
+/** Checks the options and fills in defaults. */
 export function checkMemoryStoreOptions(options: MemoryStoreOptions) {
   const given = checkOptions('memoryStore', options, ['maxKeys', 'onFull', 'clock', 'maxLogTimestamps', 'seed'])
   return {

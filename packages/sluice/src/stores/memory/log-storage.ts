@@ -1,0 +1,54 @@
+const EMPTY = new Float64Array(0)
+
+/**
+ * Arrays for states that grow: the timestamps of sliding logs and concurrency limits. Each state has an array, known by a
+ * number that fits in a table's entry. All arrays together hold at most `mostWords` words.
+ */
+export class LogStorage {
+  readonly #most: number
+  readonly #arrays: Float64Array[] = []
+  readonly #free: number[] = []
+  #words = 0
+  #reserved = 0
+
+  constructor(mostWords: number) {
+    this.#most = mostWords
+  }
+
+  /** Words of all arrays together. */
+  get words(): number {
+    return this.#words
+  }
+
+  /** How many more words fit, besides those reserved. */
+  get room(): number {
+    return Math.max(0, this.#most - this.#words - this.#reserved)
+  }
+
+  /** Sets words aside for a demand that fits, so that others of its request cannot use them. Negative words end that. */
+  reserve(words: number): void {
+    this.#reserved += words
+  }
+
+  get(id: number): Float64Array {
+    return this.#arrays[id]
+  }
+
+  add(array: Float64Array): number {
+    const id = this.#free.pop() ?? this.#arrays.length
+    this.#arrays[id] = array
+    this.#words += array.length
+    return id
+  }
+
+  replace(id: number, array: Float64Array): void {
+    this.#words += array.length - this.#arrays[id].length
+    this.#arrays[id] = array
+  }
+
+  remove(id: number): void {
+    this.#words -= this.#arrays[id].length
+    this.#arrays[id] = EMPTY
+    this.#free.push(id)
+  }
+}

@@ -1,0 +1,332 @@
+import { type Arithmetic, blockedDecision, type Decision, type Limit, type Taken } from '../../limits/index.js'
+import type { LogStorage } from './log-storage.js'
+import { type NamedStates, OVERFLOW_HIGH, type StateTable } from './named-states.js'
+import type { Segment } from './segment.js'
+import type { Table } from './table.js'
+
+/** Counts decisions that were shaped by a lack of memory. */
+export interface MemoryShortage {
+  /** Decisions for keys that share an overflow state. */
+  shared: number
+  /** Denials for lack of memory alone, and charges that were cut short by it. */
+  refused: number
+}
+
+/** The wait that a client is told after a refusal for lack of memory: the store cannot know when there is room. */
+const REFUSED_MS = 1000
+
+/**
+ * One demand's state while its request is decided. A store uses the same few records for every request.
+ *
+ * The order of calls is `use` (name and limit), `open` (key), `begin` if the key has no state, and then the rest. A record
+ * points into a table, and adding to that table or sweeping it makes the pointer stale. So a request opens all of its
+ * records first, and adds states only after every record has taken.
+ */
+export class OpenState {
+  // What `use` found. Most requests ask for the same name and limit again.
+  name: string | undefined
+  limit: Limit | undefined
+  names!: NamedStates
+  states!: StateTable
+  arithmetic!: Arithmetic
+  #writer = 0
+
+  // The key's fingerprint, and the table that has its state or will get it; `undefined` if there is no room for one.
+  #high = 0
+  #low = 0
+  #table: Table | undefined
+  #segment!: Segment
+  #entry = 0
+  // The state: in the segment, in the log storage, or in `#fresh`.
+  #words!: Float64Array
+  #at = 0
+  /** Was the key's own state found? */
+  isFound = false
+  /** The state is not in the table yet. */
+  isNew = false
+  #blockedUs = 0
+  /** May `tryTake` decide it? Not if the key is blocked, has no room, or its state may grow or is shared. */
+  isPlain = false
+
+  // The demand. Several demands for the same state are added up in the first of them.
+  first: OpenState = this
+  cost = 0
+  isShadow = false
+  /** Does the demand fit? Set by `tryTake` and `reserve`. */
+  fits = false
+  #reservedWords = 0
+
+  readonly #shortage: MemoryShortage
+  #fresh = new Float64Array(2)
+  #saved = new Float64Array(2)
+
+  constructor(shortage: MemoryShortage) {
+    this.#shortage = shortage
+  }
+
+  use(name: string, limit: Limit, names: NamedStates): void {
+    const { states, arithmetic, writer } = names.statesOf(limit)
+    if (this.#fresh.length !== arithmetic.words) {
+      this.#fresh = new Float64Array(arithmetic.words)
+      this.#saved = new Float64Array(arithmetic.words)
+    }
+    this.name = name
+    this.limit = limit
+    this.names = names
+    this.states = states
+    this.arithmetic = arithmetic
+    this.#writer = writer
+  }
+
+  /** Finds the key's own state. If the key has none, call `begin`. */
+  open(high: number, low: number, nowUs: number): void {
+    const { states, names } = this
+    this.#high = high
+    this.#low = low
+    this.#blockedUs = names.hasBlocks ? names.blockedUs(high, low, nowUs) : 0
+    this.#table = states.own
+    this.isPlain = this.#blockedUs <= 0 && states.logs === undefined
+    const segment = states.own.segment(high)
+    const at = segment.find(high, low)
+    this.isFound = at >= 0
+    if (at < 0) return
+    this.#point(segment, at)
+    // A whole state equals no state. Only another limit's state needs the check: this limit reads its own as whole.
+    if (states.isMixed && segment.writerOf(at) !== this.#writer && states.isWhole(segment, at, nowUs))
+      this.#startFresh(nowUs)
+  }
+
+  /**
+   * Begins a state for a key that has none. With `hasRoom` it is the key's own. Otherwise the key shares an overflow state
+   * with other keys or, unless `canShare`, gets no state and is denied.
+   */
+  begin(hasRoom: boolean, canShare: boolean, nowUs: number): void {
+    const shared = this.states.findOverflow(this.#low)
+    if (hasRoom) {
+      // The key may have taken units while the store was full: continue from a copy of the state that it shared then.
+      if (shared >= 0) this.#startFromCopy(shared, nowUs)
+      else this.#startFresh(nowUs)
+      return
+    }
+    this.isPlain = false
+    this.#table = canShare ? this.states.overflow : undefined
+    if (this.#table === undefined) return
+    if (shared >= 0) this.#point(this.#table.segment(OVERFLOW_HIGH), shared)
+    else this.#startFresh(nowUs)
+  }
+
+  /** Is it for the same name, key and state id as the other record? */
+  isSame(other: OpenState): boolean {
+    return this.#low === other.#low && this.#high === other.#high && this.states === other.states
+  }
+
+  /** Adds this demand to an earlier one for the same state: the earlier one takes for both. */
+  join(earlier: OpenState): void {
+    this.first = earlier
+    earlier.cost += this.cost
+    earlier.isShadow &&= this.isShadow
+    this.isPlain = false
+    earlier.isPlain = false
+  }
+
+  get hasOwnRoom(): boolean {
+    return this.#table === this.states.own
+  }
+
+  /** Do both share overflow states of one name? A request may take from those for one key only. */
+  sharesWith(other: OpenState): boolean {
+    return this.#table !== undefined && !this.hasOwnRoom && this.#table === other.#table && this.first !== other.first
+  }
+
+  loseRoom(): void {
+    this.#table = undefined
+  }
+
+  /** Takes `cost` from a plain state if it fits. `restore` undoes it. */
+  tryTake(nowUs: number, cost: number): Decision {
+    for (let i = 0; i < this.#saved.length; i++) this.#saved[i] = this.#words[this.#at + i]
+    const decision = this.arithmetic.tryTake(this.#words, this.#at, nowUs, cost)
+    this.fits = decision.allowed
+    return decision
+  }
+
+  /** Puts the words of a plain state back as they were before `tryTake`. */
+  restore(): void {
+    for (let i = 0; i < this.#saved.length; i++) this.#words[this.#at + i] = this.#saved[i]
+  }
+
+  /** Records that this limit wrote the state last. Call it after units were taken and before any state is added. */
+  sign(): void {
+    if (!this.isNew && this.states.isMixed) this.#segment.setWriter(this.#entry, this.#writer)
+  }
+
+  /** Adds a new state to its table. This makes pointers of other records into the table stale. */
+  add(nowUs: number): void {
+    const { states } = this
+    const table = this.#table as Table
+    const [high, low] = table === states.own ? [this.#high, this.#low] : [OVERFLOW_HIGH, states.overflowLow(this.#low)]
+    this.#setReserved(0)
+    // A fresh state may replace one that is whole for the limit that wrote it.
+    const found = states.isMixed ? table.segment(high).find(high, low) : -1
+    const at = found >= 0 ? found : table.add(high, low, nowUs)
+    const segment = table.segment(high)
+    if (found >= 0) states.forget(segment, at)
+    if (states.logs !== undefined) segment.words[at] = states.logs.add(this.#words)
+    else for (let i = 0; i < this.arithmetic.words; i++) segment.words[at + i] = this.#words[i]
+    segment.setWriter(at, this.#writer)
+    this.#point(segment, at)
+  }
+
+  /** Finds out whether the demand fits, and sets aside the memory that it needs. */
+  reserve(nowUs: number): boolean {
+    this.fits = this.allows(nowUs, this.first.cost)
+    const takes = this.fits && this.first === this && this.cost > 0
+    this.#setReserved(takes ? this.#extraWords(nowUs, this.cost) : 0)
+    return this.fits
+  }
+
+  /** Undoes `reserve`. */
+  release(): void {
+    this.#setReserved(0)
+  }
+
+  /** Takes units that `reserve` found to fit, and describes the state after it. */
+  takeReserved(nowUs: number): Decision {
+    const { first } = this
+    if (first === this) {
+      if (this.fits && this.cost > 0) this.take(nowUs, this.cost)
+    } else if (first.fits && first.cost > 0) {
+      this.#words = first.#words
+      this.#at = first.#at
+    }
+    return this.describe(nowUs, first.cost, this.fits)
+  }
+
+  /** Did the demand take units for a state that is in no table yet? Then `add` is due. */
+  get isAddDue(): boolean {
+    return this.isNew && this.fits && this.cost > 0 && this.first === this
+  }
+
+  /** Would `cost` be allowed now? */
+  allows(nowUs: number, cost: number): boolean {
+    if (this.#table === undefined || this.#blockedUs > 0) return false
+    if (!this.arithmetic.fits(this.#words, this.#at, nowUs, cost)) return false
+    const { logs } = this.states
+    return logs === undefined || this.#extraWords(nowUs, cost) <= logs.room
+  }
+
+  /** Takes `cost` whether it fits or not. A log takes as much as there is memory for. Returns whether it took any. */
+  take(nowUs: number, cost: number): boolean {
+    if (this.#table === undefined) return false
+    const { logs } = this.states
+    const units = logs === undefined ? cost : this.#grow(logs, nowUs, cost)
+    if (units === 0) return false
+    this.arithmetic.take(this.#words, this.#at, nowUs, units)
+    this.sign()
+    return true
+  }
+
+  /** Gives units back to a state that a table has. */
+  refund(nowUs: number, units: number, taken: Taken | undefined): void {
+    if (this.#table === undefined || this.isNew) return
+    // Units of a key that shares a state may have been taken from a state of its own, since forgotten. A window, a log or
+    // a queue is forgotten only when it holds no units, so for those `taken` proves that the shared state has the units.
+    const isShared = this.#table !== this.states.own
+    if (isShared && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
+    this.arithmetic.refund(this.#words, this.#at, nowUs, units, taken)
+    this.sign()
+  }
+
+  /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */
+  describe(nowUs: number, cost: number, allowed: boolean): Decision {
+    if (this.#table === undefined) return this.#refusal()
+    if (this.#table !== this.states.own) this.#shortage.shared++
+    const fits = allowed || this.arithmetic.fits(this.#words, this.#at, nowUs, cost)
+    if (fits && !allowed && this.#blockedUs <= 0) return this.#refusal()
+    const decision = this.arithmetic.decision(this.#words, this.#at, nowUs, cost, fits)
+    return this.#blockedUs > 0 ? blockedDecision(decision, this.#blockedUs) : decision
+  }
+
+  /** When units taken now count as taken, in epoch microseconds. */
+  takenUs(nowUs: number): number {
+    return this.#table === undefined ? nowUs : this.arithmetic.takenUs(this.#words, this.#at, nowUs)
+  }
+
+  #point(segment: Segment, at: number): void {
+    this.#segment = segment
+    this.#entry = at
+    this.isNew = false
+    const { logs } = this.states
+    this.#words = logs === undefined ? segment.words : logs.get(segment.words[at])
+    this.#at = logs === undefined ? at : 0
+  }
+
+  #startFresh(nowUs: number): void {
+    this.#words = this.#fresh
+    this.#at = 0
+    this.isNew = true
+    this.arithmetic.start(this.#words, 0, nowUs)
+  }
+
+  #startFromCopy(shared: number, nowUs: number): void {
+    this.#point(this.states.overflow.segment(OVERFLOW_HIGH), shared)
+    const { elastic } = this.arithmetic
+    this.#words =
+      elastic === undefined
+        ? this.#words.slice(shared, shared + this.arithmetic.words)
+        : elastic.resized(this.#words, elastic.wordsFor(this.#words, nowUs, 0))
+    this.#at = 0
+    this.isNew = true
+  }
+
+  #setReserved(words: number): void {
+    if (words !== this.#reservedWords) this.states.logs?.reserve(words - this.#reservedWords)
+    this.#reservedWords = words
+  }
+
+  /** How many more words the state needs to hold `cost` more units. */
+  #extraWords(nowUs: number, cost: number): number {
+    const needed = this.arithmetic.elastic?.wordsFor(this.#words, nowUs, cost) ?? 0
+    return Math.max(0, needed - (this.isNew ? 0 : this.#words.length))
+  }
+
+  /**
+   * Makes room for `cost` more units, as far as there is memory, and returns how many units fit. The array doubles, so that
+   * growing costs little in the long run, but not beyond a whole quota, and not where memory is scarce.
+   */
+  #grow(logs: LogStorage, nowUs: number, cost: number): number {
+    const { elastic, quota, words: least } = this.arithmetic
+    if (elastic === undefined) return cost
+    // Its own reservation is part of the room it has.
+    this.#setReserved(0)
+    const length = this.isNew ? 0 : this.#words.length
+    const most = length + logs.room
+    const units = Math.min(cost, Math.max(0, most - elastic.wordsFor(this.#words, nowUs, 0)))
+    // If it takes none of a new state, its description is a refusal, which is counted there.
+    if (units < cost && !(this.isNew && units === 0)) this.#shortage.refused++
+    const needed = elastic.wordsFor(this.#words, nowUs, units)
+    if (needed > this.#words.length) {
+      const doubled = length <= logs.room / 8 ? Math.min(least + quota, 2 * this.#words.length, most) : needed
+      const larger = elastic.resized(this.#words, Math.max(needed, doubled))
+      if (!this.isNew) logs.replace(this.#segment.words[this.#entry], larger)
+      this.#words = larger
+    }
+    // The storage counts the array of a new state when `add` hands it over.
+    if (this.isNew && units > 0) this.#setReserved(this.#words.length)
+    return units
+  }
+
+  /** Denied for lack of memory alone. */
+  #refusal(): Decision {
+    this.#shortage.refused++
+    return {
+      allowed: false,
+      quota: this.arithmetic.quota,
+      remaining: 0,
+      retryAfterMs: REFUSED_MS,
+      nextUnitAfterMs: REFUSED_MS,
+      resetAfterMs: REFUSED_MS,
+      delayMs: 0,
+    }
+  }
+}
