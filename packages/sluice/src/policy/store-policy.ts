@@ -3,7 +3,7 @@ import { invalidType } from '../errors.js'
 import { checkCostOptions } from '../limiter/call.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
-import type { Awaitable, Overrides, Store } from '../stores/index.js'
+import type { Answer, Awaitable, Overrides, Store } from '../stores/index.js'
 import { type Explanation, withDecisions } from './explanation.js'
 import type { Matcher } from './matcher.js'
 import { checkOverride, checkRemoval, type OverrideCall } from './override-call.js'
@@ -138,12 +138,23 @@ export class StorePolicy {
   /**
    * Calls `next` with the demands of the request: now, unless the run-time overrides must be read first. `isKnown` says
    * whether all of them were known in time. With `look`, the demands cost 0.
+   *
+   * This is the path of every check. The closures of the case that waits are in `#withDemandsLater`, because V8 would
+   * allocate their context here even if they are not made.
    */
   #withDemands<R>(request: object, cost: number, look: boolean, next: WithDemands<R>): Awaitable<R> {
     const refreshed = this.#refresh()
-    if (!(refreshed instanceof Promise)) {
-      return next(this.#matcher.demandsOf(request, cost, this.#overrides, look), refreshed)
-    }
+    if (refreshed instanceof Promise) return this.#withDemandsLater(refreshed, request, cost, look, next)
+    return next(this.#matcher.demandsOf(request, cost, this.#overrides, look), refreshed)
+  }
+
+  #withDemandsLater<R>(
+    refreshed: Promise<boolean>,
+    request: object,
+    cost: number,
+    look: boolean,
+    next: WithDemands<R>,
+  ): Promise<R> {
     // The caller may change the request while this waits.
     const copy = this.#matcher.copyOf(request)
     return refreshed.then((isKnown) => next(this.#matcher.demandsOf(copy, cost, this.#overrides, look), isKnown))
@@ -153,8 +164,16 @@ export class StorePolicy {
     return this.#overrides === undefined ? true : this.#overrides.refresh()
   }
 
-  readonly #decide: WithDemands<Verdict> = (demands, isKnown) =>
-    this.#then(this.#store.decide(demands), ({ decisions }) => verdictOf(demands, decisions, isKnown))
+  readonly #decide: WithDemands<Verdict> = (demands, isKnown) => {
+    const answer = this.#store.decide(demands)
+    return this.#isSynchronous
+      ? verdictOf(demands, (answer as Answer).decisions, isKnown)
+      : this.#verdictLater(demands, answer, isKnown)
+  }
+
+  async #verdictLater(demands: readonly LevelDemand[], answer: Awaitable<Answer>, isKnown: boolean): Promise<Verdict> {
+    return verdictOf(demands, (await answer).decisions, isKnown)
+  }
 
   #each(request: object, cost: number, run: (demand: LevelDemand) => Awaitable<Decision>): Awaitable<Verdict> {
     return this.#withDemands(request, cost, false, (demands, isKnown) =>
