@@ -100,4 +100,4 @@ test('every denial comes from a level without a warning', () => {
     }),
     { numRuns: 1_000, maxSkipsPerRun: 1_000 },
   )
-})
+}, 120_000)

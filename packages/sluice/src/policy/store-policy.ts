@@ -6,7 +6,7 @@ import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, Awaitable, Overrides, Store } from '../stores/index.js'
 import { type Explanation, withDecisions } from './explanation.js'
 import type { Matcher } from './matcher.js'
-import { checkOverride, checkRemoval, type OverrideCall } from './override-call.js'
+import { checkOverride, checkRemoval, type OverrideArguments } from './override-arguments.js'
 import type { OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
 import { TakenDemands } from './taken-demands.js'
 import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
@@ -181,7 +181,7 @@ export class StorePolicy {
     )
   }
 
-  #setOverride({ level, key, limits, untilMs }: OverrideCall): Awaitable<void> {
+  #setOverride({ level, key, limits, untilMs }: OverrideArguments): Awaitable<void> {
     if (this.#overrides !== undefined) return this.#overrides.set(level, key, limits, untilMs)
     throw invalidType('store', 'one that keeps overrides, as memoryStore() and redisStore(client) do', this.#store)
   }

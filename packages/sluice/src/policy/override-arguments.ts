@@ -7,7 +7,7 @@ import { ProblemList } from './reading/problem-list.js'
 import { readLimits } from './reading/read-limits.js'
 
 /** The checked arguments of `override` or, with `limits` undefined, of `removeOverride`. */
-export interface OverrideCall {
+export interface OverrideArguments {
   readonly level: string
   readonly key: string
   readonly limits: readonly Limit[] | undefined
@@ -21,7 +21,7 @@ export function checkOverride(
   key: OverrideKey,
   limit: unknown,
   options: OverrideOptions | undefined,
-): OverrideCall {
+): OverrideArguments {
   const level = matcher.level(name)
   const text = matcher.keyFrom(level, key)
   const untilMs = checkUntil(checkOptions('override', options ?? {}, ['until']).until)
@@ -33,7 +33,7 @@ export function checkOverride(
 }
 
 /** Checks the arguments of `removeOverride`. */
-export function checkRemoval(matcher: Matcher, name: string, key: OverrideKey): OverrideCall {
+export function checkRemoval(matcher: Matcher, name: string, key: OverrideKey): OverrideArguments {
   const level = matcher.level(name)
   return { level: name, key: matcher.keyFrom(level, key), limits: undefined, untilMs: undefined }
 }
