@@ -4,11 +4,11 @@ const common = {
   pool: 'forks' as const,
   testTimeout: 30_000,
   hookTimeout: 30_000,
-  // Built packages are loaded by Node itself, as a user's program would load them.
+  // Node itself loads built packages, as it does for a user's program.
   server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
 }
 
-/** Those that watch the clock, or a server that does, and must not be kept waiting by others. */
+/** Tests that depend on real time, or on a server that does. They run one at a time, so that no other test delays them. */
 const timed = [
   'packages/*/test/redis/**/*.test.ts',
   'packages/*/test/**/redis/**/*.test.ts',

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** A server leaves the microtask queue between requests. One that never did would pile up settled rejections. */
+/** The event loop turns between requests of a server. A loop that never let it turn would pile up settled rejections. */
 const CALLS_A_TURN = 256
 
-/** Asks a contender for each key in turn, every time with a new string, and counts how often it was allowed. */
+/** Asks a contender once for each id, each time with a new key string. Returns how many calls were allowed. */
 export function askAll(contender, ids) {
   return contender.isAsync ? askAndAwait(contender, ids) : askAtOnce(contender, ids)
 }

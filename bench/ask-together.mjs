@@ -1,9 +1,9 @@
-// Held, because the global is a getter.
+// Read once, because the global is a getter.
 const { performance } = globalThis
 
 /**
- * Lets so many callers ask a contender at a time, each again as soon as it has its answer, until all ids were asked for
- * or so much time has gone. Gives how many calls there were, how many were allowed, and how long each took.
+ * Lets `callers` callers ask a contender at the same time. Each asks again as soon as it has its answer, until every id was
+ * asked for or `ms` have passed. Returns the number of calls, how many were allowed, and the latency of each.
  */
 export async function askTogether(contender, { callers, ids, ms = Number.POSITIVE_INFINITY }) {
   const startMs = performance.now()
@@ -13,7 +13,7 @@ export async function askTogether(contender, { callers, ids, ms = Number.POSITIV
   return { calls: run.answered, allowed: run.allowed, latencies, ms: performance.now() - startMs }
 }
 
-/** One reading of the clock a call: it ends one and begins the next. */
+/** Reads the clock once a call: the reading ends this call and begins the next. */
 async function askOnAndOn({ ask, isAllowed }, run) {
   let now = performance.now()
   while (now < run.endMs && run.asked < run.ids.length) {

@@ -1,7 +1,7 @@
-// Does one task, given as JSON, in a process of its own, and prints what it found, as JSON.
+// Does one task, given as JSON, in its own process, and prints its result as JSON.
 import { writeSync } from 'node:fs'
 
-/** Each is loaded only where it is done, so that no process holds what others need. */
+/** A process loads only the task that it does, so that its heap holds nothing else. */
 const tasks = {
   speed: async () => (await import('./tasks/speed.mjs')).speed,
   bytes: async () => (await import('./tasks/bytes.mjs')).bytes,
@@ -15,10 +15,13 @@ const tasks = {
   shaperBytes: async () => (await import('./tasks/shaper-bytes.mjs')).shaperBytes,
   shaperSpacing: async () => (await import('./tasks/shaper-spacing.mjs')).shaperSpacing,
   shaperDepartures: async () => (await import('./tasks/shaper-departures.mjs')).shaperDepartures,
+  compareMemory: async () => (await import('./tasks/compare-memory.mjs')).compareMemory,
+  compareRedis: async () => (await import('./tasks/compare-redis.mjs')).compareRedis,
+  compareRedisBytes: async () => (await import('./tasks/compare-redis.mjs')).compareRedisBytes,
   redisBytes: async () => (await import('./tasks/redis-bytes.mjs')).redisBytes,
 }
 const { task, ...options } = JSON.parse(process.argv[2])
 const run = await tasks[task]()
 writeSync(1, JSON.stringify(await run(options)))
-// Nobody needs ten million keys to be cleared away.
+// At once: there may be ten million keys, and nothing needs them any more.
 process.exit()

@@ -1,6 +1,6 @@
-// Who is compared. A contender is a function of a limit, `{ capacity, perHour }`, that gives
-// `{ ask(key), isAllowed(answer) }`, and `isAsync: true` when `ask` promises its answer. Each is loaded only where it
-// is measured, so that a process holds one of them.
+// The contenders in memory. A contender is a function of a limit, `{ capacity, perHour }`, and of the number of keys. It
+// returns `{ ask(key), isAllowed(answer) }`, and `isAsync: true` if `ask` returns a promise. A process loads only the
+// contender that it measures.
 
 export const contenders = {
   strings: {
@@ -10,6 +10,10 @@ export const contenders = {
   clock: {
     title: 'reading the clock',
     load: async () => (await import('./contenders/clock.mjs')).clock,
+  },
+  floor: {
+    title: 'floor',
+    load: async () => (await import('./contenders/floor.mjs')).floor,
   },
   sluice: {
     title: 'sluice',
@@ -33,5 +37,5 @@ export const contenders = {
   },
 }
 
-/** Those that decide and remember, as against those that show what the others are made of. */
+/** The contenders that decide. The others show what parts of a decision cost. */
 export const deciders = ['sluice', 'map', 'limiter', 'express-rate-limit', 'rate-limiter-flexible']

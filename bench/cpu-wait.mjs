@@ -4,8 +4,8 @@ const buffer = Buffer.alloc(128)
 const file = open()
 
 /**
- * How long this process's main thread has waited for a CPU that others were using, in milliseconds, since it began.
- * Linux tells (nanoseconds, the second number of schedstat); elsewhere it is always 0.
+ * Milliseconds, since its start, that this process's main thread was ready to run but had to wait for a busy CPU. Linux
+ * reports it (the second number of schedstat, in nanoseconds); on other systems it is always 0.
  */
 export function cpuWaitMs() {
   if (file === undefined) return 0

@@ -1,4 +1,4 @@
-// Which keys are asked for, as numbers made beforehand: a loop turns each into a fresh string when its turn comes.
+// The keys of calls, as numbers that are made beforehand. The measured loop makes a fresh string of each.
 
 /** Every key once, in order. */
 export function everyId(keys) {
@@ -7,7 +7,7 @@ export function everyId(keys) {
   return ids
 }
 
-/** So many keys drawn at random (xorshift), the same ones for everybody. */
+/** The keys of `calls` calls, drawn at random (xorshift): the same ones for every contender. */
 export function randomIds(keys, calls, seed = 1) {
   const ids = new Uint32Array(calls)
   let x = seed

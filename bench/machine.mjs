@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, totalmem } from 'node:os'
 
-/** What a number depends on, without saying whose machine it is. */
+/** The parts of the machine that figures depend on, without its name. */
 export function machine() {
   return {
     cpu: cpus()[0].model.trim(),

@@ -1,6 +1,6 @@
 // Numbers and tables as text. A number that was not measured is a dash.
 
-/** A table with its first column to the left and all others to the right, padded so that it reads well as it is. */
+/** A table whose first column is aligned left and all others right, padded so that its source is readable too. */
 export function table(head, rows) {
   const widths = head.map((cell, column) => Math.max(3, cell.length, ...rows.map((row) => row[column].length)))
   const line = (cells) => `| ${cells.map((cell, column) => pad(cell, widths[column], column)).join(' | ')} |`

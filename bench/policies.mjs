@@ -1,5 +1,4 @@
-// The policies that are compared, by name: `levels({ capacity })` gives their levels, of which a request of `requestFor`
-// matches those that it is about.
+// The policies to compare, by name. `levels({ capacity })` returns their levels.
 import { tokenBucket } from 'sluice'
 
 const OTHERS = 996
@@ -8,14 +7,14 @@ const OVERRIDES = 100_000
 export const policies = {
   one: { title: 'one level', levels: (limit) => [merchant(limit)] },
   four: { title: 'four levels', levels: four },
-  thousand: { title: '1,000 levels, of which four match', levels: (limit) => [...four(limit), ...others(limit)] },
+  thousand: { title: '1,000 levels, four of them match', levels: (limit) => [...four(limit), ...others(limit)] },
   overridden: {
     title: 'four levels, one with 100,000 overrides',
     levels: (limit) => four(limit).map((level) => (level.name === 'merchant' ? withOverrides(level, limit) : level)),
   },
 }
 
-/** A request of the so manieth merchant, which every level of `four` matches. */
+/** A request of the merchant with this number. Every level of `four` matches it. */
 export function requestFor(id) {
   return {
     method: 'POST',
@@ -38,7 +37,7 @@ function merchant(limit) {
   return { name: 'merchant', key: ['merchant'], limit: bucket(limit) }
 }
 
-/** As a large API has them: by method and path, some with a part that may be anything. */
+/** Levels of a large API: by method and path, some with a parameter in the path. */
 function others(limit) {
   return Array.from({ length: OTHERS }, (_, i) => ({
     name: `route-${i}`,
@@ -56,7 +55,7 @@ function withOverrides(level, limit) {
   return { ...level, overrides }
 }
 
-/** Comes back so slowly that no state is whole again before the end; for an endpoint, a little less than for all. */
+/** Refills so slowly that no bucket is full again before the end. An endpoint gets a little less than its merchant. */
 function bucket({ capacity }, less = 0) {
   return tokenBucket({ capacity: Math.max(1, capacity - less), refill: '1/h' })
 }

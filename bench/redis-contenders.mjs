@@ -1,6 +1,6 @@
-// Who is compared on Redis. A contender is a function of the server's port and a limit, `{ capacity, perHour }`, that
-// promises `{ ask(key), isAllowed(answer) }`, with a connection of its own; `ask` promises its answer. Each is loaded
-// only where it is measured, so that a process holds one of them.
+// The contenders on Redis. A contender is an async function of the server's port and a limit, `{ capacity, perHour }`. It
+// opens its own connection and returns `{ ask(key), isAllowed(answer) }`, where `ask` returns a promise. A process loads
+// only the contender that it measures.
 
 const sluice = (name) => async () => (await import('./redis-contenders/sluice-ioredis.mjs'))[name]
 
@@ -51,5 +51,5 @@ export const redisContenders = {
   },
 }
 
-/** Those that goals are about. */
+/** The contenders that goals name. */
 export const rivals = ['sluice', 'rate-limiter-flexible', 'rate-limit-redis', 'article', 'incr']

@@ -4,7 +4,7 @@ export async function redisInfo(client, section) {
   return Object.fromEntries(lines.filter((line) => line.includes(':')).map((line) => line.split(':')))
 }
 
-/** The CPU time that the server's one thread for commands has taken so far, in microseconds. */
+/** CPU time that the server's command thread has used so far, in microseconds. */
 export async function redisCpuUs(client) {
   const { used_cpu_user_main_thread: user, used_cpu_sys_main_thread: system } = await redisInfo(client, 'cpu')
   return (Number(user) + Number(system)) * 1e6

@@ -3,7 +3,7 @@ import { table } from './markdown.mjs'
 import { readResult } from './results.mjs'
 import { sections } from './sections.mjs'
 
-/** All of RESULTS.md, from what each section found when it was last measured. */
+/** The text of RESULTS.md, from the last results of each section. */
 export function report() {
   const measured = sections.flatMap((section) => {
     const result = readResult(section.name)
@@ -12,8 +12,8 @@ export function report() {
   return `${[
     '# Benchmark results',
     '',
-    'Written by `npm run bench`. Each section says when and where it was measured; `npm run bench -- <section>`',
-    'measures one anew and leaves the others. Only ratios within a section carry over to other machines.',
+    '`npm run bench` writes this file. Each section names its date and machine; `npm run bench -- <section>` measures one',
+    'section again and keeps the others. Only ratios within a section carry over to other machines.',
     '',
     '## Goals',
     '',

@@ -1,11 +1,11 @@
-// The last results of each section are kept as bench/results/<section>.json, so that measuring one section anew
-// leaves the others as they are.
+// The last results of each section, kept in bench/results/<section>.json: measuring one section again does not change the
+// others.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { machine } from './machine.mjs'
 
 const folder = new URL('./results/', import.meta.url)
 
-/** `{ date, command, machine, data }`, or nothing if the section was never measured. */
+/** `{ date, command, machine, data }`, or undefined if the section was never measured. */
 export function readResult(name) {
   const file = fileOf(name)
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined

@@ -1,5 +1,6 @@
-// `npm run bench [-- [--full] [section …]]`: measures the sections whose names begin so, or all but the soak,
-// keeps what they found in bench/results/, and writes bench/RESULTS.md from that. It reports; it does not fail where a goal is missed.
+// `npm run bench [-- [--full] [section …]]`: measures the sections whose names begin with an argument, or all but the
+// soak, keeps their results in bench/results/, and writes bench/RESULTS.md from them. A missed goal is reported; it does
+// not make the command fail.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { report } from './report.mjs'
@@ -14,7 +15,7 @@ const wanted = sections.filter(({ name, onlyIfNamed = false }) =>
   positionals.length === 0 ? !onlyIfNamed : positionals.some((start) => name.startsWith(start)),
 )
 if (wanted.length === 0) {
-  console.error(`There is no such section. There are: ${sections.map(({ name }) => name).join(', ')}.`)
+  console.error(`There is no such section. The sections are: ${sections.map(({ name }) => name).join(', ')}.`)
   process.exit(1)
 }
 

@@ -1,11 +1,11 @@
-// What can be measured, in the order of RESULTS.md. A section is
+// The sections of RESULTS.md, in its order. A section is
 //
-//   name               what `npm run bench -- <name>` knows it by; the beginning of it is enough
+//   name               the argument of `npm run bench -- <name>`; the beginning of it is enough
 //   title              its heading
-//   measure({ full })  measures, and gives plain data without arrays; with `full` it may take its time
+//   measure({ full })  measures, and returns plain data without arrays; with `full` it may run for many minutes
 //   render(data)       the data as Markdown
-//   goals(data)        what was to be reached: [{ goal, measured, reached }]
-//   onlyIfNamed        true for one that is not measured with all others
+//   goals(data)        the goals: [{ goal, measured, reached }]
+//   onlyIfNamed        true for a section that runs only if it is named
 import { httpSpeed } from './sections/http-speed.mjs'
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'

@@ -1,6 +1,6 @@
-// Who is compared where work waits for its turn. A contender is a function of a rate, `perSecond`, that gives
-// `{ run(work) }`, which promises what the work gives; evenly spaced, as far as it can. Each is loaded only where it is
-// measured, so that a process holds one of them.
+// The contenders that make jobs wait for their turn. A contender is a function of a rate, `perSecond`. It returns
+// `{ run(work) }`, where `run` promises the result of the work, and spaces jobs as evenly as it can. A process loads only
+// the contender that it measures.
 
 export const shaperContenders = {
   sluice: {

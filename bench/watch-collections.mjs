@@ -1,7 +1,7 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 
-/** Watches when the garbage collector stops the program: `{ start, end }` on the clock of `performance.now()`. */
+/** Records when the garbage collector stops the program, as `{ start, end }` in milliseconds of `performance.now()`. */
 export function watchCollections() {
   const pauses = []
   const observer = new PerformanceObserver((list) => {
@@ -11,7 +11,7 @@ export function watchCollections() {
   observer.observe({ entryTypes: ['gc'] })
   return {
     async stop() {
-      // They are reported when the event loop turns.
+      // Entries arrive when the event loop turns.
       await setTimeout(100)
       observer.disconnect()
       return pauses

@@ -2,7 +2,7 @@ import { startRedis } from '../scripts/redis-server.mjs'
 import { connectIoredis } from './redis-contenders/ioredis.mjs'
 import { redisInfo } from './redis-info.mjs'
 
-/** Does something with a Redis server of its own, given its port and version. */
+/** Starts a Redis server, calls `run` with its port and version, and stops the server. */
 export async function withRedis(run) {
   const server = await startRedis()
   try {

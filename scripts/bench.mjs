@@ -1,5 +1,5 @@
-// `npm run bench`: makes the clone ready, then measures. Arguments after `--` go to bench/run.mjs, which gets
-// a process of its own, so that nothing of the set-up is in its heap.
+// `npm run bench`: makes the clone ready, then measures. Arguments after `--` go to bench/run.mjs. It runs in its own
+// process, so that its heap holds nothing of the set-up.
 import { runNode } from './run-command.mjs'
 import { setUp } from './set-up.mjs'
 

@@ -1,6 +1,6 @@
-// Builds every package with tsc, the library first. Each dist is removed before, so that no file of a
-// module that is gone is ever tested or published. The root's README and LICENSE are copied into the
-// library's folder, because npm packs only what lies there.
+// Builds every package with tsc, the library first. Each dist is removed first, so that no file of a deleted module is
+// tested or published. The root's README and LICENSE are copied into the library's folder, because npm packs only files
+// of that folder.
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMain } from './is-main.mjs'

@@ -1,5 +1,5 @@
-// Proves that `sluice/limits` runs in a browser as it is: bundles it with nothing left out and nothing
-// replaced, then decides with it in a context that has the language's own globals and none of Node's.
+// Proves that `sluice/limits` runs in a browser unchanged: bundles it without leaving out or replacing any module, then
+// decides with it in a context that has the globals of the language and none of Node's.
 import { join } from 'node:path'
 import { createContext, runInContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
@@ -29,7 +29,7 @@ try {
   fail(`${error.name}: ${error.message}`)
 }
 
-/** A script that leaves the module in the global `sluice`. An import that cannot be bundled throws. */
+/** A script that puts the module into the global `sluice`. Throws if an import cannot be bundled. */
 async function bundle() {
   const { outputFiles, metafile } = await build({
     entryPoints: [join(root, 'packages/sluice/dist/limits/index.js')],

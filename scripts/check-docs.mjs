@@ -1,6 +1,6 @@
-// Compiles every TypeScript example of the documentation, each as a module of its own that sees the built
-// packages as a user would, and runs those marked `ts run`. `ts no-check` leaves one out.
-// A module starts with as many empty lines as its document has above it, so tsc's line numbers are right.
+// Compiles every TypeScript example of the documentation as its own module, against the built packages, as a user would.
+// Examples marked `ts run` also run; those marked `ts no-check` are left out. A module starts with as many empty lines as
+// its document has above the example, so that tsc's line numbers are right.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { examplesInMarkdown, examplesInSource } from './doc-examples.mjs'

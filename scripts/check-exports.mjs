@@ -1,5 +1,5 @@
-// Compares what each package.json promises with what the build left on the disk: every target of `exports`
-// and every entry of `files` exists, every public folder is exported, and all versions are the same.
+// Compares each package.json with the built files: every target of `exports` and every entry of `files` exists, every
+// public folder is exported, and all versions are equal.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMain } from './is-main.mjs'
@@ -8,7 +8,7 @@ import { packageFolders, readManifest, root } from './workspaces.mjs'
 
 const publicFolders = ['limits', 'stores/redis', 'testing']
 
-/** What is wrong with one package, given its package.json and a test for files of its folder. */
+/** The problems of one package, given its package.json and a function that says whether a file of its folder exists. */
 export function findExportProblems(manifest, exists) {
   const targets = targetsOf(manifest.exports)
   const listed = (manifest.files ?? []).filter((entry) => !/[!*]/.test(entry))
@@ -22,7 +22,7 @@ export function findExportProblems(manifest, exists) {
   ]
 }
 
-/** The manifests whose version is not that of the first one. */
+/** The manifests whose version differs from the first one's. */
 export function findVersionProblems([first, ...others]) {
   return others
     .filter(({ version }) => version !== first.version)

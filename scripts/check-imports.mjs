@@ -1,5 +1,5 @@
-// Keeps imports of the library going one way, from a layer to those before it, and keeps the arithmetic in
-// src/limits free of clocks, timers, promises, randomness and Node. See ARCHITECTURE.md for the reasons.
+// Imports of the library go one way: a layer imports only layers before it. The arithmetic in src/limits has no clocks,
+// timers, promises, randomness or Node modules. ARCHITECTURE.md gives the reasons.
 import { readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join, posix, sep } from 'node:path'

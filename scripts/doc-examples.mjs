@@ -1,12 +1,12 @@
-// Finds the TypeScript examples in documentation: fenced `ts` blocks of Markdown, and those inside the doc
-// comments of source files. It reads text and knows nothing of files; check-docs.mjs does the rest.
+// Finds the TypeScript examples of documentation: fenced `ts` blocks in Markdown and in the doc comments of source files.
+// It works on text; check-docs.mjs reads the files.
 
 const fence = /^(?<indent>\s*)(?<marks>`{3,}|~{3,})\s*(?<language>[\w-]*)\s*(?<flags>.*?)\s*$/
 const knownFlags = ['no-check', 'run']
 
 /**
  * The `ts` blocks of a Markdown text.
- * @returns {{ line: number, flags: string[], code: string }[]} line is that of the first line of code, from 1
+ * @returns {{ line: number, flags: string[], code: string }[]} `line` is the line where the code begins, from 1
  */
 export function examplesInMarkdown(markdown) {
   const examples = []
@@ -24,7 +24,7 @@ export function examplesInMarkdown(markdown) {
   return examples
 }
 
-/** The `ts` blocks inside the doc comments of a source text; lines are those of the source. */
+/** The `ts` blocks in the doc comments of a source text. Line numbers are those of the source. */
 export function examplesInSource(source) {
   const markdown = source.split('\n').map(() => '')
   for (const { 0: comment, index } of source.matchAll(/\/\*\*.*?\*\//gs)) {

@@ -1,6 +1,5 @@
-// Puts the Lua of the Redis store into a TypeScript module, so that the library needs no file at run time: all files
-// as one script, without comments and indentation, which Redis would only have to read. `--check` says whether the
-// module is what the Lua makes, and changes nothing.
+// Writes the Lua of the Redis store into a TypeScript module, so that the library reads no file at run time. All files
+// become one script, without comments and indentation. `--check` changes nothing and fails if the module is out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMain } from './is-main.mjs'

@@ -1,5 +1,5 @@
-// Tells whether a module was started by `node path/to/it` rather than imported, so that a check can be
-// both a command and a function with tests.
+// Whether a module was started by `node path/to/it` rather than imported. A check can then be a command and also export
+// a function that tests call.
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

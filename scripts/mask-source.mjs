@@ -1,6 +1,5 @@
-// Blanks comments and the insides of strings, templates and regular expressions in TypeScript, so that a
-// plain search finds code and nothing else. It is not a parser: a regular expression straight after `)` or
-// `}` is read as a division.
+// Blanks comments and the insides of strings, templates and regular expressions in TypeScript, so that a plain search
+// finds only code. It is not a parser: it reads a regular expression right after `)` or `}` as a division.
 
 const token =
   /(?<comment>\/\/[^\n]*|\/\*.*?(?:\*\/|$))|(?<string>'(?:\\.|[^'\\\n])*'?|"(?:\\.|[^"\\\n])*"?)|(?<word>[\w$]+)|(?<space>\s+)|(?<mark>.)/sy
@@ -8,7 +7,7 @@ const regex = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y
 const templateText = /(?:\\.|\$(?!\{)|[^`\\$])*/sy
 const beforeRegex = /^(?:return|typeof|case|in|of|await|void|delete|instanceof|new|yield|throw|else|do|[^\w$)\]}])$/
 
-/** Text of the same length with the same line breaks and quotes, where only code is left. */
+/** Text of the same length with the same line breaks and quotes, in which only code is left. */
 export function maskSource(source) {
   let masked = ''
   let previous = ';'

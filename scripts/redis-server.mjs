@@ -1,4 +1,5 @@
 // Real Redis servers for tests and benchmarks: each on a free port, in a folder of its own, stopped by its own id.
+// SLUICE_REDIS_SERVER is the command that starts one, if it is not `redis-server` (see test-servers.mjs).
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -55,7 +56,8 @@ async function tryStart(port, argsIn, readyText) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-'))
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder]
   const args = await argsIn(folder)
-  const child = spawn('redis-server', [...args, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const command = process.env.SLUICE_REDIS_SERVER ?? 'redis-server'
+  const child = spawn(command, [...args, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
   running.add(child)
   const exited = once(child, 'exit').then(async () => {
     running.delete(child)

@@ -1,5 +1,5 @@
-// Child processes: a Node script, a tool from node_modules, or npm itself, each without a shell so that
-// paths with spaces work. Output is held back and returned, unless `show` lets it through to the terminal.
+// Child processes: a Node script, a tool from node_modules, or npm itself. There is no shell in between, so paths with
+// spaces work. Output is returned, or with `show` goes to the terminal.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

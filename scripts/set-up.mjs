@@ -1,6 +1,6 @@
-// Makes a fresh clone ready, so that every npm script works without anything typed before it.
-// A stamp in node_modules holds the hash of what was installed; `npm ci` runs only when it no longer matches.
-// The stamp goes first and comes last, so an installation that was cut short is done again.
+// Makes a fresh clone ready, so that every npm script works right after `git clone`. A stamp in node_modules holds a hash
+// of the installed packages; `npm ci` runs only if it no longer matches. The stamp is removed before an installation and
+// written after it, so that an interrupted installation is done again.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ function install() {
   console.log('Installing packages ...')
   rmSync(stamp, { force: true })
   const exact = npmInstall('ci')
-  // npm ci also refuses a lockfile that lacks only packages for other platforms; npm install makes do with it.
+  // npm ci also refuses a lockfile that lacks packages for other platforms; npm install accepts it.
   const lenient = exact.ok ? exact : npmInstall('install', '--no-save')
   if (!lenient.ok) fail(`${exact.output}\n${lenient.output}\nThe packages could not be installed.`)
   if (!exact.ok) console.log('npm ci refused package-lock.json, so npm install was used; run it by hand to see why.')

@@ -1,5 +1,4 @@
-// `npm run soak`: a minute of a fleet that calls a strict API through a shaper. Fails where a goal is missed, for here
-// they are promises.
+// `npm run soak`: for a minute, a fleet of processes calls a strict API through a shaper. Fails if a goal is missed.
 import { readResult } from '../bench/results.mjs'
 import { soak } from '../bench/sections/soak.mjs'
 import { runNode } from './run-command.mjs'

@@ -1,4 +1,4 @@
-// `npm start`: makes the clone ready, then shows the library at work.
+// `npm start`: makes the clone ready, then runs the demo.
 import { existsSync } from 'node:fs'
 import { fail } from './run-command.mjs'
 import { setUp } from './set-up.mjs'

@@ -1,6 +1,6 @@
-// `npm test`: makes the clone ready, then runs every check, one after another, and says at the end which
-// failed. A check is one line when it passes and its whole output when it does not; only vitest always
-// speaks for itself. Arguments after `--` go to vitest.
+// `npm test`: makes the clone ready, runs every check, one after another, and lists at the end those that failed. A check
+// that passes prints one line, a check that fails its whole output; vitest always prints its own. Arguments after `--` go
+// to vitest.
 import { fail, runNode, runTool } from './run-command.mjs'
 import { setUp } from './set-up.mjs'
 import { packageFolders, readManifest } from './workspaces.mjs'
@@ -47,7 +47,7 @@ function forEach(items, run) {
   return { ok: results.every(({ ok }) => ok), output: results.map(({ output }) => output).join('\n') }
 }
 
-/** Drops what a tool says when all is well. */
+/** Drops the output of a tool that succeeded. */
 function quiet(result) {
   return result.ok ? { ok: true, output: '' } : result
 }

@@ -1,5 +1,5 @@
-// Where things are: the repository's root, and its packages in the order in which they are built,
-// the library first because every other package imports it.
+// The repository's root and its packages, in the order in which they are built: the library first, because every other
+// package imports it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

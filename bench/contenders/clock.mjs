@@ -1,8 +1,8 @@
-// Held, because the global is a getter, and what is to be measured is the clock.
+// Read once, because the global is a getter and only the clock is to be measured.
 const { performance } = globalThis
 const originMs = performance.timeOrigin
 
-/** Reads the clock that sluice reads, and decides nothing. */
+/** Reads the clock as sluice does, and decides nothing. */
 export function clock() {
   return {
     ask: (key) => key.charCodeAt(key.length - 1) + originMs + performance.now(),

@@ -1,6 +1,6 @@
 import { MemoryStore } from 'express-rate-limit'
 
-/** Its store counts; comparing the count with the limit is what its middleware does. */
+/** Its store counts; its middleware compares the count with the limit, as `isAllowed` does here. */
 export function expressRateLimit({ capacity }) {
   const store = new MemoryStore()
   store.init({ windowMs: 3_600_000 })

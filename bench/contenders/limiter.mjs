@@ -1,6 +1,6 @@
 import { RateLimiter } from 'limiter'
 
-/** It limits one thing, so those who limit by key keep one for each key. */
+/** One `RateLimiter` limits one thing, so limiting by key takes one for each key. */
 export function limiter({ capacity }) {
   const limiters = new Map()
   return {

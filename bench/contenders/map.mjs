@@ -1,4 +1,4 @@
-/** The bucket of the articles in a Map: a float of tokens, refilled when somebody asks, and the system's clock. */
+/** The token bucket of the articles in a `Map`: tokens as a float, refilled at each call, by `Date.now()`. */
 export function map({ capacity, perHour }) {
   const perMs = perHour / 3_600_000
   const buckets = new Map()

@@ -1,19 +1,19 @@
-// Applications in each framework with one route, bare or behind a limiter that admits everything and tells the quota.
+// Applications of each framework with one route: bare, or behind a limiter that admits every request and sets the fields.
 
 const QUOTA = 1_000_000
 const REFILL_MS = 1_000
 
 const sluiceOptions = async () => {
   const { tokenBucket } = await import('sluice')
-  // Each client asks for more than comes back, so that it has a state, as one has that keeps asking.
+  // Each client takes more than the bucket refills, so that it has a state, like a real client that keeps calling.
   return { limit: tokenBucket({ capacity: QUOTA, refill: '1/s' }) }
 }
 
-/** What nobody who tells the quota can be faster than: two fields that never change, set by the framework's own means. */
+/** No limiter that sets the fields can be faster: two fields that never change, set by the framework itself. */
 const FIELDS = { 'ratelimit-policy': '"default";q=1000000;w=1000000', ratelimit: '"default";r=999999;t=1' }
 const constantFields = 'two constant fields'
 
-/** As little as a limiter can do: a token bucket a key in a map that never forgets, and no option at all. Below zero is a no. */
+/** The least that a limiter can do: a token bucket for each key in a `Map` that never forgets. A negative number denies. */
 function sketchOfBuckets() {
   const buckets = new Map()
   return (key) => {
@@ -61,7 +61,7 @@ const hono = async (use) => {
   )
 }
 
-/** Starts an application of a framework, by what stands before its route; each gives the port. */
+/** Starts an application, by its framework and by the middleware before its route. Each function promises the port. */
 export const frameworks = {
   express: {
     bare: () => express(() => {}),

@@ -7,7 +7,7 @@ const OK = Buffer.from('HTTP/1.1 200 ')
 /** A status line may come in two pieces. */
 const KEPT = OK.length - 1
 
-/** Connections to a server, each of a client with an address of its own, with so many requests on their way at a time. */
+/** Opens connections, each from its own client address. Each has `pipelined` requests on their way at a time. */
 export async function openConnections(port, { connections, pipelined }) {
   const batch = REQUEST.repeat(pipelined)
   const sockets = Array.from({ length: connections }, async (_, i) => {
@@ -20,11 +20,11 @@ export async function openConnections(port, { connections, pipelined }) {
 }
 
 /**
- * How many answers came within so long: a connection asks again, a batch at a time, as soon as it has all answers of the
- * batch before. It does little more than count, so that it is the server that is waited for. Anything but a 200 is an error.
+ * How many answers come within `ms`. A connection sends its next batch as soon as it has all answers of the last one. The
+ * client does little more than count, so that the server is the bottleneck. An answer other than 200 is an error.
  *
- * It never sleeps: whoever writes to a process that does has to wake a processor, which takes as long as half a request and
- * is no work of a server whose clients are elsewhere.
+ * The client never sleeps. A server that writes to a sleeping process must wake a processor, which takes as long as half
+ * a request; a server whose clients are on other machines does not do that work.
  */
 export async function load({ sockets, batch, pipelined }, ms) {
   const endMs = performance.now() + ms
@@ -42,7 +42,7 @@ export async function load({ sockets, batch, pipelined }, ms) {
             const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
             const [count, end] = countOf(data)
             if (count < 0) {
-              reject(new Error(`a strange answer: ${data.latin1Slice(0, 200)}`))
+              reject(new Error(`an unexpected answer: ${data.latin1Slice(0, 200)}`))
               return
             }
             rest = data.subarray(Math.max(end, data.length - KEPT))

@@ -1,4 +1,4 @@
-// Serves one application: says its port, and when asked how much CPU it has used.
+// Serves one application. Sends its port, and after each message the CPU time that it has used.
 import { frameworks } from './frameworks.mjs'
 
 const [framework, contender] = process.argv.slice(2)

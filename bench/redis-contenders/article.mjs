@@ -1,6 +1,6 @@
 import { connectIoredis } from './ioredis.mjs'
 
-/** The token bucket of the articles, as it is printed there. */
+/** The token bucket of the articles, as printed there. */
 const script = `
 local key = KEYS[1]
 local rate = tonumber(ARGV[1])       -- tokens per second

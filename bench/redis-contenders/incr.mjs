@@ -1,6 +1,6 @@
 import { connectIoredis } from './ioredis.mjs'
 
-/** Counts, and no more: nothing ever expires. What the client and a round trip cost without a script. */
+/** Only counts, and no key expires: the cost of the client and a round trip without a script. */
 export async function incr(port, { capacity }) {
   const client = await connectIoredis(port)
   return {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { ioredisOptions } from 'sluice/redis'
 
-/** One connection, with the same options for everybody. */
+/** Opens one connection, with the same options for every contender. */
 export async function connectIoredis(port, more = {}) {
   const client = new Redis(port, '127.0.0.1', { ...ioredisOptions, ...more, lazyConnect: true })
   await client.connect()

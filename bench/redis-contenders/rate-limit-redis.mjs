@@ -1,7 +1,7 @@
 import { RedisStore } from 'rate-limit-redis'
 import { connectIoredis } from './ioredis.mjs'
 
-/** The store counts; comparing the count with the limit is what the middleware of express-rate-limit does. */
+/** The store counts; express-rate-limit's middleware compares the count with the limit, as `isAllowed` does here. */
 export async function rateLimitRedis(port, { capacity }) {
   const client = await connectIoredis(port)
   const store = new RedisStore({ sendCommand: (command, ...args) => client.call(command, ...args) })

@@ -1,7 +1,7 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { connectIoredis } from './ioredis.mjs'
 
-/** A denial is a rejection that is no Error. */
+/** It denies by a rejection that is not an Error. */
 export async function rateLimiterFlexible(port, { capacity }, clientOptions) {
   const storeClient = await connectIoredis(port, clientOptions)
   const limiter = new RateLimiterRedis({ storeClient, points: capacity, duration: 3600 })
@@ -11,7 +11,7 @@ export async function rateLimiterFlexible(port, { capacity }, clientOptions) {
   }
 }
 
-/** With what ioredis has for many commands at a time, and leaves to its users to turn on. */
+/** With auto-pipelining, an option of ioredis that is off by default. */
 export function rateLimiterFlexiblePipelined(port, limit) {
   return rateLimiterFlexible(port, limit, { enableAutoPipelining: true })
 }

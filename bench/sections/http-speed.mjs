@@ -10,7 +10,7 @@ const usual = { connections: 100, pipelined: 1, warmUpMs: 3_000, turnMs: 60, tur
 const ROUNDS = 9
 const LEAST = { express: 0.95, fastify: 0.93 }
 
-/** What a limit costs in front of a handler that does nothing. */
+/** The cost of a limit in front of a handler that does nothing. */
 export const httpSpeed = {
   name: 'http-speed',
   title: 'HTTP: requests a second with and without a limit',
@@ -38,14 +38,15 @@ export const httpSpeed = {
       ]),
     )
     return [
-      `${usual.connections} clients, each with an address and a connection of its own, ask for a route that says hello, again as soon`,
-      'as they have their answer; everything is admitted and every response tells the quota. Each application has a process of',
-      `its own, and they are asked in short turns; this is done ${rounds} times with new processes, for one of the same program may`,
-      'be a tenth slower than another. A share is the middle of these rounds, and of each round the middle of all turns, compared',
-      'with the bare framework in the same turns; in brackets the spread of the rounds. The clients ask in step, so most are told a',
-      'number that another was told before, as those of a small quota are. CPU is microseconds of the server process a request. Two',
-      'constant fields, set by the framework itself, are the least that telling a quota can cost; a sketch is the least that',
-      'limiting can: a bucket a client in a map, and a text with what is left.',
+      `${usual.connections} clients, each with its own address and connection, request a route that answers hello, again as soon as they have`,
+      'their answer. Every request is admitted, and every response has the fields of the quota. Each application runs in its own',
+      `process, and the applications take short turns. This is done ${rounds} times with new processes, because one process may be a`,
+      'tenth slower than another of the same program. A share compares an application with the bare framework in the same turn: the',
+      'median over the turns of a round, then the median over the rounds, with the spread of the rounds in brackets. The clients',
+      'send in step, so most responses carry a number that another response carried before, as with a small quota. CPU is',
+      'microseconds of the server process a request. "Two constant fields" shows the least that fields can cost: the framework sets',
+      'two that never change. "A sketch" shows the least that limiting can cost: a bucket for each client in a `Map`, and a field',
+      'with the units that are left.',
       '',
       table(['', 'requests/s', 'of bare', 'CPU', 'of the bare CPU'], rows),
       '',
@@ -67,7 +68,7 @@ export const httpSpeed = {
   },
 }
 
-/** Of each contender the middle of each round, and of those the spread. */
+/** For each contender: the median of each round, then the spread of these medians. */
 function summary(rounds) {
   const names = Object.keys(rounds[0])
   return Object.fromEntries(

@@ -15,7 +15,7 @@ const columns = {
   slowest: 'with all',
 }
 
-/** How long the longest call takes while the table grows. */
+/** The slowest call while the table grows. */
 export const memoryPauses = {
   name: 'memory-pauses',
   title: 'Memory: the slowest call while 5 M keys come in',
@@ -36,10 +36,10 @@ export const memoryPauses = {
       ...Object.keys(columns).map((column) => fixed(measured[column], measured[column] < 0.1 ? 4 : 2)),
     ])
     return [
-      'Milliseconds within which so many of the calls were done, each timed alone, which adds a reading of the clock.',
-      'Then the slowest of all: by itself, without the garbage collector (most of whose work is the key strings and',
-      'decisions that the benchmark throws away) and without waiting for a CPU that other processes were using; with',
-      'such waiting; with everything. The goal is held against the first of these in the worst round.',
+      'Milliseconds within which this share of the calls was done. Each call is timed alone, which adds one reading of the',
+      'clock. Then the slowest call: by itself, that is without garbage collection (most of it for key strings and decisions',
+      'that the benchmark drops) and without waiting for a busy CPU; with that waiting; and with everything. The goal is',
+      'about the slowest call by itself, in the worst round.',
       '',
       table(['', ...Object.values(columns)], rows),
     ].join('\n')
@@ -50,7 +50,7 @@ export const memoryPauses = {
     return [
       {
         goal: `the slowest call while filling 5 M keys, garbage collection aside, under ${GOAL_MS} ms`,
-        measured: `${fixed(greatest, 2)} ms (middle round ${fixed(median, 2)} ms)`,
+        measured: `${fixed(greatest, 2)} ms (median round ${fixed(median, 2)} ms)`,
         reached: greatest < GOAL_MS,
       },
     ]

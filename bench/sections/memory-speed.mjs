@@ -4,7 +4,7 @@ import { speedGoals } from './memory-speed/goals.mjs'
 import { measureSpeed } from './memory-speed/measure.mjs'
 import { renderSpeed } from './memory-speed/render.mjs'
 
-/** What a decision costs. */
+/** The cost of a decision in memory. */
 export const memorySpeed = {
   name: 'memory-speed',
   title: 'Memory: time of a decision',

@@ -6,7 +6,7 @@ import { withRedis } from '../with-redis.mjs'
 
 const PROCESSES = 3
 
-/** What is held against what: [policy, with which, at most]. */
+/** Which policies are compared: [policy, base, most times the cost of the base]. */
 const MEMORY_GOALS = [
   ['four', 'one', 2.5],
   ['thousand', 'four', 3],
@@ -14,7 +14,7 @@ const MEMORY_GOALS = [
 ]
 const REDIS_GOALS = [['four', 'one', 1.3]]
 
-/** What it takes to check a request in memory. */
+/** The cost of a check in memory. */
 export const policySpeed = {
   name: 'policy-speed',
   title: 'Policies in memory: a check, in turns',
@@ -25,7 +25,7 @@ export const policySpeed = {
     for (const name of ['admitted', 'denied']) {
       for (let round = 1; round <= PROCESSES; round++) {
         console.error(`  ${name}, process ${round} of ${PROCESSES}`)
-        measured[`${name}, process ${round}`] = middles(inChild('policySpeed', { names, case: name }), MEMORY_GOALS)
+        measured[`${name}, process ${round}`] = medians(inChild('policySpeed', { names, case: name }), MEMORY_GOALS)
       }
     }
     return measured
@@ -33,8 +33,8 @@ export const policySpeed = {
 
   render: (measured) =>
     [
-      'Nanoseconds a check, with 10,000 merchants and as many addresses. In each process the policies take turns of 10,000',
-      'checks; a ratio is the middle of forty pairs of turns. Denied requests are denied by three of the four levels.',
+      'Nanoseconds a check, with 10,000 merchants and 10,000 addresses. In each process the policies take turns of 10,000',
+      'checks; a ratio is the median of forty pairs of turns. Three of the four levels deny the denied requests.',
       '',
       tableOf(measured, Object.keys(policies), MEMORY_GOALS),
     ].join('\n'),
@@ -42,7 +42,7 @@ export const policySpeed = {
   goals: (measured) => goalsOf('memory, ', only(measured, 'admitted'), MEMORY_GOALS),
 }
 
-/** What a caller waits who is alone. */
+/** The latency of a single caller. */
 export const policyLatency = {
   name: 'policy-latency',
   title: 'Policies on Redis: one caller, in turns',
@@ -53,15 +53,15 @@ export const policyLatency = {
       for (let round = 1; round <= PROCESSES; round++) {
         console.error(`  process ${round} of ${PROCESSES}`)
         const found = inChild('policyLatency', { names: ['one', 'four'], port })
-        measured[`process ${round}`] = middles(found, REDIS_GOALS)
+        measured[`process ${round}`] = medians(found, REDIS_GOALS)
       }
       return measured
     }),
 
   render: (measured) =>
     [
-      'Microseconds within which half of the checks of one caller were answered. In each process the two take turns of 250',
-      'checks; the ratio is the middle of forty pairs of turns.',
+      'Median latency of one caller, in microseconds. In each process the two policies take turns of 250 checks; the ratio is',
+      'the median of forty pairs of turns.',
       '',
       tableOf(measured, ['one', 'four'], REDIS_GOALS),
     ].join('\n'),
@@ -69,12 +69,12 @@ export const policyLatency = {
   goals: (measured) => goalsOf('Redis, ', Object.values(measured), REDIS_GOALS),
 }
 
-function middles(found, goals) {
-  const middle = (turns) => spread(Object.values(turns)).median
+function medians(found, goals) {
+  const median = (turns) => spread(Object.values(turns)).median
   const ratioOf = (name, base) =>
     spread(Object.keys(found[name]).map((turn) => found[name][turn] / found[base][turn])).median
   return {
-    ...Object.fromEntries(Object.entries(found).map(([name, turns]) => [name, middle(turns)])),
+    ...Object.fromEntries(Object.entries(found).map(([name, turns]) => [name, median(turns)])),
     ratios: Object.fromEntries(goals.map(([name, base]) => [`${name}/${base}`, ratioOf(name, base)])),
   }
 }

@@ -5,11 +5,11 @@ import { spread } from '../statistics.mjs'
 import { withRedis } from '../with-redis.mjs'
 
 const PROCESSES = 3
-const MOST = 1.15
+const MOST = 1.05
 const contenders = ['sluice', 'article']
 const limit = { capacity: 1_000, perHour: 60 }
 
-/** What a caller waits who is alone. */
+/** The latency of a single caller. */
 export const redisLatency = {
   name: 'redis-latency',
   title: 'Redis: one caller, in turns',
@@ -19,22 +19,22 @@ export const redisLatency = {
       const rounds = {}
       for (let round = 1; round <= PROCESSES; round++) {
         console.error(`  process ${round} of ${PROCESSES}`)
-        rounds[`process ${round}`] = middles(inChild('redisLatency', { contenders, port, limit }))
+        rounds[`process ${round}`] = medians(inChild('redisLatency', { contenders, port, limit }))
       }
       return rounds
     }),
 
   render(rounds) {
-    const head = ['', ...contenders.map((contender) => redisContenders[contender].title), "sluice's"]
+    const head = ['', ...contenders.map((contender) => redisContenders[contender].title), 'ratio']
     const rows = Object.entries(rounds).map(([round, { ratio, ...own }]) => [
       round,
       ...contenders.map((contender) => fixed(own[contender], 0)),
       `${fixed(ratio, 2)}x`,
     ])
     return [
-      'Microseconds within which half of the calls of one caller were answered. In each process the two take turns of 500',
-      'calls; the ratio is the middle of thirty pairs of turns. The table of one caller above has them in processes of their',
-      'own instead, where luck with memory and CPUs weighs more than the difference.',
+      'Median latency of one caller, in microseconds. In each process the two take turns of 500 calls; the ratio is the',
+      'median of thirty pairs of turns. The table of one caller above measures each in its own process, where luck with',
+      'memory and CPUs weighs more than the difference between the two.',
       '',
       table(head, rows),
     ].join('\n')
@@ -52,8 +52,8 @@ export const redisLatency = {
   },
 }
 
-function middles(found) {
-  const middle = (turns) => spread(Object.values(turns)).median
+function medians(found) {
+  const median = (turns) => spread(Object.values(turns)).median
   const ratios = Object.keys(found.sluice).map((turn) => found.sluice[turn] / found.article[turn])
-  return { sluice: middle(found.sluice), article: middle(found.article), ratio: spread(ratios).median }
+  return { sluice: median(found.sluice), article: median(found.article), ratio: spread(ratios).median }
 }

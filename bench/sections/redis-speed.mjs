@@ -6,7 +6,7 @@ import { renderRedisSpeed } from './redis-speed/render.mjs'
 
 const packages = ['sluice', 'ioredis', 'redis', 'rate-limiter-flexible', 'rate-limit-redis']
 
-/** What a decision costs when Redis makes it. */
+/** The cost of a decision on Redis. */
 export const redisSpeed = {
   name: 'redis-speed',
   title: 'Redis: time of a decision',

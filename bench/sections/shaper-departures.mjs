@@ -2,10 +2,10 @@ import { inChild } from '../in-child.mjs'
 import { fixed, table } from '../markdown.mjs'
 import { spread } from '../statistics.mjs'
 
-/** Their callers hold up the process for longer than slots are kept, and then those are lost: no rate can be asked of it. */
+/** These bursts hold up the process for longer than a slot is kept. Slots are lost then, so there is no goal for the rate. */
 const HELD_UP = '20,000/s in large bursts'
 
-/** The slower, the longer, for a timer's millisecond is to be nothing. */
+/** A slower rate is measured for longer, so that a timer's millisecond does not count. */
 const CASES = {
   '1/s': { perSecond: 1, burstMs: 3_000, ms: 12_000 },
   '10/s': { perSecond: 10, burstMs: 300, ms: 10_000 },
@@ -15,10 +15,10 @@ const CASES = {
 }
 const ROUNDS = 3
 const MOST_OFF = 0.001
-/** What a process that was held up lets go at once at most. */
+/** A process that was held up lets at most this much leave at once. */
 const CATCH_UP_SECONDS = 0.02
 
-/** Whether departures keep the rate on the real clock, whatever comes in. */
+/** Departures keep the rate on the real clock, however calls arrive. */
 export const shaperDepartures = {
   name: 'shaper-departures',
   title: 'Shaper: departures on the real clock',
@@ -47,14 +47,15 @@ export const shaperDepartures = {
         fixed(own.latestMs, 2),
       ]),
     )
-    const head = ['', 'departures', 'a second', 'off', 'largest crowd', 'half within', '99 % within', 'latest']
+    const head = ['', 'departures', 'a second', 'off', 'largest crowd', 'p50 late', 'p99 late', 'latest']
     return [
-      'Bursts of random size come at random times, so that somebody always waits: at 20,000/s about 2,000 calls in a row, and in',
-      'large bursts about 14,000, which alone take the process longer than slots are kept. The rate is by least squares over the times at',
-      'which they left, without the first tenth; a crowd is what leaves in one turn of the event loop beyond what is due while that',
-      'turn lasts; the last columns are by how many milliseconds departures were later than their slots. Timers know whole',
-      'milliseconds, so what is due within one leaves together, and so does what fell due while the process was held up, if that',
-      'was for no more than 20 ms. Where it is held up for longer, slots are lost, and the rate falls short by them.',
+      'Bursts of random size arrive at random times, so that some call always waits: about 2,000 calls in a row at 20,000/s, and',
+      'about 14,000 in large bursts, which alone hold up the process for longer than a slot is kept. The rate is a least-squares',
+      'fit of the departure times, without the first tenth. A crowd is the number of departures in one turn of the event loop,',
+      'less the number that is due while the turn lasts. The last columns are milliseconds between slot and departure. setTimeout',
+      'takes whole milliseconds, so departures that are due within one leave together. If the process is held up for at most',
+      '20 ms, departures that became due meanwhile also leave together. If it is held up for longer, slots are lost, and the rate',
+      'falls short by them.',
       '',
       table(head, rows),
     ].join('\n')
@@ -78,7 +79,7 @@ function crowdGoal(title, rounds) {
   const most = Math.max(...Object.values(rounds).map(({ largestCrowd }) => largestCrowd))
   const share = CATCH_UP_SECONDS * CASES[title].perSecond + 1
   return {
-    goal: `shaper: no more at once than 20 ms are worth, ${fixed(share)}, at ${title}`,
+    goal: `shaper: at most ${fixed(share)} at once, the departures of 20 ms, at ${title}`,
     measured: fixed(most),
     reached: most <= share,
   }

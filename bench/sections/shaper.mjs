@@ -4,18 +4,18 @@ import { peers, shaperContenders } from '../shaper-contenders.mjs'
 import { spread } from '../statistics.mjs'
 import { versions } from '../versions.mjs'
 
-const everybody = Object.keys(shaperContenders)
+const all = Object.keys(shaperContenders)
 const ROUNDS = 5
-/** More of what is over in seconds, and which a machine that holds a process up once spoils. */
+/** More rounds, because each takes seconds and a single pause of the machine spoils it. */
 const SPACING_ROUNDS = 9
 const PER_SECOND = 10_000
 const usual = { jobs: 50_000, warmUps: 12, turns: 15, perSecond: PER_SECOND, waitingJobs: PER_SECOND }
-/** One that is slow gets as many as it can do in about a second. */
+/** A slow contender gets as many jobs as it can do in about a second. */
 const speedOf = { bottleneck: { ...usual, jobs: 500, warmUps: 1, turns: 1, waitingJobs: 500 } }
 const spacing = { perSecond: 100, jobs: 300 }
 const WAITING_JOBS = 100_000
 
-/** Work that waits for its turn, beside those who do the same. */
+/** Jobs that wait for their turn, beside other libraries for it. */
 export const shaper = {
   name: 'shaper',
   title: 'Shaper: work that waits for its turn',
@@ -29,16 +29,16 @@ export const shaper = {
       inChild('shaperSpacing', { contender, ...spacing }),
     )
     console.error('  bytes')
-    const held = everybody.map((contender) => [contender, inChild('shaperBytes', { contender, jobs: WAITING_JOBS })])
+    const held = all.map((contender) => [contender, inChild('shaperBytes', { contender, jobs: WAITING_JOBS })])
     return {
-      versions: versions(everybody),
-      found: Object.fromEntries(everybody.map((each) => [each, { ...speeds[each], ...spacings[each] }])),
+      versions: versions(all),
+      found: Object.fromEntries(all.map((each) => [each, { ...speeds[each], ...spacings[each] }])),
       held: Object.fromEntries(held),
     }
   },
 
   render({ versions, found, held }) {
-    const rows = everybody.map((contender) => {
+    const rows = all.map((contender) => {
       const own = found[contender]
       return [
         shaperContenders[contender].title,
@@ -53,20 +53,21 @@ export const shaper = {
     })
     const head = ['', 'jobs/s, none waits', 'jobs/s at 10,000/s', 'CPU µs', 'bytes', 'mean ms', 'p99 ms', 'drift ms']
     return [
-      'Jobs that do nothing and come all at once. First how many a second are done where the rate is so high that none waits;',
-      `then at ${fixed(PER_SECOND)}/s, for about a second, how many a second leave and what a job takes of the CPU. Bytes are those of each of`,
-      `${fixed(WAITING_JOBS)} jobs that wait, with the garbage collected. The last columns are how far ${fixed(spacing.jobs)} jobs at ${spacing.perSecond}/s leave from an`,
-      'even schedule, one every 10 ms, that fits them best: in the mean, and 99 % of them; and by how much the last is later than',
-      `it would be after the first. Figures are the middle of ${ROUNDS} rounds, and of ${SPACING_ROUNDS} in the last columns, each of which goes`,
-      'through all contenders, in processes of their own.',
+      'Jobs that do nothing and arrive all at once. First: jobs done a second at a rate so high that none waits. Then at',
+      `${fixed(PER_SECOND)}/s, for about a second: jobs that leave a second, and CPU time of a job. Bytes: memory of each of ${fixed(WAITING_JOBS)} waiting`,
+      `jobs, with the garbage collected. The last columns compare ${fixed(spacing.jobs)} jobs at ${spacing.perSecond}/s with the even schedule, one every 10 ms,`,
+      'that fits them best: the mean distance from it, the p99 distance, and how much later the last job leaves than the first',
+      `job's departure says it should. A figure is the median of ${ROUNDS} rounds, in the last columns of ${SPACING_ROUNDS}. A round measures`,
+      'every contender, each in its own process.',
       '',
       table(head, rows),
       '',
       `Versions: ${Object.entries(versions)
         .map(([name, version]) => `${name} ${version}`)
         .join(', ')}.`,
-      'Each is set to space jobs as evenly as it can: p-queue and p-throttle to one job an interval (at 10,000/s, ten in the',
-      'shortest, a millisecond), bottleneck by `minTime`. It has 500 jobs, which take it about a second, and the others 50,000.',
+      'Each is set to space jobs as evenly as it can: p-queue and p-throttle to one job an interval (at 10,000/s: ten jobs in',
+      'the shortest interval, 1 ms), bottleneck by `minTime`. bottleneck gets 500 jobs, which take it about a second, the others',
+      '50,000.',
     ].join('\n')
   },
 
@@ -80,17 +81,17 @@ export const shaper = {
   },
 }
 
-/** Of each contender the middles of so many rounds, each of which goes through all of them. */
+/** For each contender the medians of this many rounds. Each round measures all contenders. */
 function inRounds(rounds, measure) {
-  const found = Object.fromEntries(everybody.map((contender) => [contender, []]))
+  const found = Object.fromEntries(all.map((contender) => [contender, []]))
   for (let round = 1; round <= rounds; round++) {
     console.error(`  round ${round} of ${rounds}`)
-    for (const contender of everybody) found[contender].push(measure(contender))
+    for (const contender of all) found[contender].push(measure(contender))
   }
-  return Object.fromEntries(Object.entries(found).map(([contender, each]) => [contender, middles(each)]))
+  return Object.fromEntries(Object.entries(found).map(([contender, each]) => [contender, medians(each)]))
 }
 
-function middles(rounds) {
+function medians(rounds) {
   const names = Object.keys(rounds[0])
   return Object.fromEntries(names.map((name) => [name, spread(rounds.map((round) => round[name]))]))
 }

@@ -6,7 +6,7 @@ const usual = { callers: 4, perSecond: 100, ms: 60_000 }
 const LEAST = 0.95
 const MOST = 1.05
 
-/** A fleet against an API that forgives nothing. */
+/** A fleet of processes against an API that bans at the first excess. */
 export const soak = {
   name: 'soak',
   title: 'Shaper over Redis: a strict API',
@@ -28,10 +28,11 @@ export const soak = {
       ['turns without Redis', fixed(found.degraded)],
     ]
     return [
-      `${usual.callers} processes call an HTTP server at ${usual.perSecond}/s together, through one shaper on Redis ${redis}, for ${usual.ms / 1_000} s. Each has bursts`,
-      'of up to 50 calls and lulls of up to a second, each the same, more than the rate on average; whoever finds the queue full comes back when',
-      `it was told to. The server has an exact log of arrivals, by its own clock, and bans all for good who let more than ${usual.perSecond * MOST}`,
-      'arrive in any second; while it is held up itself it sees nothing, and then all at once. Redis has a second to answer instead of 50 ms, so that a busy machine sends nobody off without it.',
+      `${usual.callers} processes call an HTTP server at ${usual.perSecond}/s together, through one shaper on Redis ${redis}, for ${usual.ms / 1_000} s. Each process has bursts of`,
+      'up to 50 calls and lulls of up to a second; together they want more than the rate. If the queue is full, a caller comes back',
+      `when the error says. The server logs arrivals by its own clock. If more than ${usual.perSecond * MOST} arrive in any second, it bans all callers for`,
+      'good. While the server itself is held up, it sees no arrivals, and then all of them at once. Redis has 1 s to answer instead',
+      'of 50 ms, so that a busy machine makes no caller go on without Redis.',
       '',
       table(['', ''], rows),
     ].join('\n')

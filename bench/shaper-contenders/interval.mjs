@@ -1,9 +1,9 @@
-/** No timer is quicker than this. */
+/** The shortest timer. */
 const LEAST_MS = 1
-/** From here on nobody is meant to wait, and how it is counted should not matter. */
+/** At this rate and above, no job is meant to wait. */
 const AMPLE = 1e6
 
-/** The rate as so many in so many milliseconds, for those who count that way: as few at a time as timers allow. */
+/** The rate as `many` jobs in `ms` milliseconds, with as few jobs at a time as timers allow. */
 export function interval(perSecond) {
   if (perSecond >= AMPLE) return { many: perSecond, ms: 1_000 }
   const perLeast = (perSecond * LEAST_MS) / 1_000

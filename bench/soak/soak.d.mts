@@ -2,19 +2,19 @@ export interface SoakOptions {
   readonly redisPort: number
   readonly callers: number
   readonly perSecond: number
-  /** How long new work comes; what then waits is done too. */
+  /** For how long new calls come. Calls that still wait then are done too. */
   readonly ms: number
-  /** After which a caller goes on without Redis. Default 1,000. */
+  /** A caller that has no answer of Redis after this long goes on without it. Default 1,000. */
   readonly deadlineMs?: number
 }
 
 export interface SoakResult {
   readonly arrivals: number
-  /** The most that arrived in any second. */
+  /** The most arrivals in any second. */
   readonly mostInASecond: number
   readonly bans: number
   readonly refused: number
-  /** How late the API itself was at worst. */
+  /** The longest that the API itself was held up. */
   readonly heldUpMs: number
   readonly perSecond: number
   readonly calls: number
@@ -25,7 +25,7 @@ export interface SoakResult {
   /** Turns that were given without Redis. */
   readonly degraded: number
   readonly busyMs: number
-  /** Of the rate, over the time in which there was work. */
+  /** Arrivals as a share of the rate, over the time in which there was work. */
   readonly share: number
 }
 

@@ -7,16 +7,17 @@ const api = fileURLToPath(new URL('./strict-api.mjs', import.meta.url))
 const caller = fileURLToPath(new URL('./spiky-caller.mjs', import.meta.url))
 
 /**
- * So many processes with a spiky load call an API that bans whoever exceeds `1.05 perSecond` in any second, through one
- * shaper over Redis, for so long. Gives what the API saw, what the callers did, and for how long there was work.
+ * `callers` processes with a spiky load call an API through one shaper over Redis, for `ms`. The API bans them all if more
+ * than `1.05 * perSecond` calls arrive in any second. Returns what the API counted, what the callers counted, and for how
+ * long there was work.
  */
 export async function soak({ redisPort, callers, perSecond, ms, deadlineMs = 1_000 }) {
   const server = fork(api, [JSON.stringify({ mostInASecond: 1.05 * perSecond })])
   const children = [server]
   try {
-    const { port: apiPort } = await said(server)
+    const { port: apiPort } = await messageOf(server)
     const load = {
-      // A queue of two seconds, and callers who together want a little more than it holds.
+      // The queue holds the calls of two seconds, and the callers together want a little more.
       shaper: { name: 'soak', drain: `${perSecond}/s`, capacity: 2 * perSecond },
       mostInABurst: Math.ceil(perSecond / 2),
       mostAtATime: Math.ceil((2.3 * perSecond) / callers),
@@ -26,21 +27,21 @@ export async function soak({ redisPort, callers, perSecond, ms, deadlineMs = 1_0
       fork(caller, [JSON.stringify({ redisPort, apiPort, deadlineMs, ...load })]),
     )
     children.push(...fleet)
-    await Promise.all(fleet.map(said))
+    await Promise.all(fleet.map(messageOf))
     for (const child of fleet) child.send('begin')
     await pause(ms)
-    const reports = Promise.all(fleet.map(said))
+    const reports = Promise.all(fleet.map(messageOf))
     for (const child of fleet) child.send('end')
-    const told = await reports
-    const seen = said(server)
+    const counted = await reports
+    const seen = messageOf(server)
     server.send('report')
-    return summary(await seen, told, perSecond)
+    return summary(await seen, counted, perSecond)
   } finally {
     for (const child of children) child.kill('SIGKILL')
   }
 }
 
-async function said(child) {
+async function messageOf(child) {
   const failed = once(child, 'exit').then(([code]) => {
     throw new Error(`a process of the soak ended: ${code}`)
   })
@@ -49,15 +50,15 @@ async function said(child) {
   return message
 }
 
-function summary(seen, told, perSecond) {
-  const sum = (of) => told.reduce((total, report) => total + of(report), 0)
-  const busyMs = lengthOfUnion(told.flatMap(({ busy }) => busy))
+function summary(seen, counted, perSecond) {
+  const sum = (of) => counted.reduce((total, report) => total + of(report), 0)
+  const busyMs = lengthOfUnion(counted.flatMap(({ busy }) => busy))
   return {
     ...seen,
     perSecond,
     calls: sum(({ calls }) => calls),
-    fewestOfAProcess: Math.min(...told.map(({ answered }) => answered)),
-    mostOfAProcess: Math.max(...told.map(({ answered }) => answered)),
+    fewestOfAProcess: Math.min(...counted.map(({ answered }) => answered)),
+    mostOfAProcess: Math.max(...counted.map(({ answered }) => answered)),
     bursts: sum(({ bursts }) => bursts),
     queueFull: sum(({ queueFull }) => queueFull),
     failed: sum(({ failed }) => failed),

@@ -1,5 +1,5 @@
-// One process that calls the strict API through a shaper: bursts of random size, lulls of random length, and whoever finds
-// the queue full comes back when it was told to.
+// One process that calls the strict API through a shaper, in bursts of random size with lulls of random length. If the
+// queue is full, a call comes back after the error's `retryAfterMs`.
 import { Agent, get } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -24,7 +24,7 @@ const shaper = createShaper({ ...numbers, store })
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
 
 const counts = { calls: 0, answered: 0, forbidden: 0, failed: 0, queueFull: 0, bursts: 0 }
-/** When there was something to do, as `[fromMs, toMs]`. */
+/** The spans in which there was work, as `[fromMs, toMs]`. */
 const busy = []
 let atATime = 0
 let busySinceMs = 0
@@ -93,7 +93,7 @@ process.once('message', async () => {
   client.disconnect()
   process.disconnect()
 })
-// Connections, and the script, are there before the first turn.
+// Open the connections and load the script before the first turn.
 await Promise.all(Array.from({ length: CONNECTIONS }, () => ask('/greeting')))
 await store.decide([
   { name: 'greeting', limit: { algorithm: 'leaky-bucket', capacity: 1, drain: '1/s' }, key: 'x', cost: 0 },

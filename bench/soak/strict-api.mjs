@@ -1,13 +1,13 @@
-// A strict API in a process of its own: whoever lets more than so many requests arrive in any second is banned for good.
+// A strict API in its own process: if more than `mostInASecond` requests arrive in any second, it bans its callers for good.
 import { createServer } from 'node:http'
 
 const WINDOW_MS = 1_000
 const LOOK_MS = 5
 const { mostInASecond } = JSON.parse(process.argv[2])
-/** When requests of the last second arrived, oldest first. */
+/** The arrival times of the last second, oldest first. */
 const recent = []
 const counts = { arrivals: 0, mostInASecond: 0, bans: 0, refused: 0 }
-/** How late this process was at worst: what arrives meanwhile is seen only afterwards, all at once. */
+/** The longest that this process was held up. It sees requests that arrive meanwhile only afterwards, all at once. */
 let heldUpMs = 0
 let isBanned = false
 

@@ -6,19 +6,19 @@ const WARM_UP_KEYS = 10_000
 const WARM_UP_CALLS = 1_000_000
 
 /**
- * Bytes that a contender holds for each key after all keys came once and as many calls went to keys at random. What
- * the key strings take counts for those who keep them; the benchmark itself keeps none.
+ * Bytes that a contender holds for each key after one call for every key and as many calls for random keys. Key strings
+ * count if the contender keeps them; the benchmark itself keeps none.
  */
 export async function bytes({ contender, limit, keys }) {
   const create = await contenders[contender].load()
-  // Compiled code, and the space where objects are young, are there before the first look at the memory.
+  // Code is compiled, and the heap's young space has grown, before the first look at the memory.
   await askAll(create(limit), randomIds(WARM_UP_KEYS, WARM_UP_CALLS))
-  const everybody = everyId(keys)
-  const anybody = randomIds(keys, keys)
+  const everyKey = everyId(keys)
+  const randomKeys = randomIds(keys, keys)
   const before = memory()
   const subject = create(limit)
-  await askAll(subject, everybody)
-  await askAll(subject, anybody)
+  await askAll(subject, everyKey)
+  await askAll(subject, randomKeys)
   const after = memory()
   return {
     held: (after.held - before.held) / keys,

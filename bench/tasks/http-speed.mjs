@@ -9,10 +9,10 @@ const PIECE_MS = 1_000
 const server = fileURLToPath(new URL('../http/server.mjs', import.meta.url))
 
 /**
- * `{ [contender]: { [turn]: { perSecond, cpuUs } } }`. Each application has a process of its own, as it has where it is used:
- * two of one framework would slow each other down. One at a time is asked, in many turns that are short, for a machine may be
- * twice as fast a second later, and always in the same order, so that nobody has two turns in a row. Which order is a matter of
- * chance. Each has a run-in that does not count, for it finds the caches full of somebody else's.
+ * `{ [contender]: { [turn]: { perSecond, cpuUs } } }`. Each application has its own process, as in production: two of one
+ * framework in one process would slow each other down. The applications take many short turns, because a machine may be
+ * twice as fast a second later. The order of turns is random but always the same, so that no application has two turns in
+ * a row. Each turn begins with a run-in that does not count, because another application filled the caches before.
  */
 export async function httpSpeed({ framework, connections, pipelined, warmUpMs, turnMs, turns }) {
   const contenders = []

@@ -3,16 +3,16 @@ import { cpuWaitMs } from '../cpu-wait.mjs'
 import { quantile } from '../statistics.mjs'
 import { watchCollections } from '../watch-collections.mjs'
 
-/** Calls from this long on are looked at one by one. */
+/** Calls that take at least this long are examined one by one. */
 const LONG_MS = 0.1
-/** How exactly the times of a garbage collection and of a call can be compared. */
+/** The times of a garbage collection and of a call can be compared this exactly. */
 const SLACK_MS = 0.02
-/** After so many calls the wait for a CPU is looked at, so that what a long call waited is known closely enough. */
+/** The wait for a CPU is read after this many calls, so that the wait of a long call is known closely enough. */
 const CALLS_A_LOOK = 500
 
 /**
- * How long calls take, in milliseconds, while a contender comes to know `keys` keys, one call each. `slowestNoGc` is
- * the slowest during which no garbage was collected, `slowestOwn` the same without what calls waited for a CPU.
+ * How long calls take, in milliseconds, while a contender meets `keys` new keys, with one call for each. `slowestNoGc` is
+ * the slowest call without garbage collection in it; `slowestOwn` also leaves out the time that the call waited for a CPU.
  */
 export async function pauses({ contender, limit, keys }) {
   const create = await contenders[contender].load()

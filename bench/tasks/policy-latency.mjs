@@ -11,7 +11,7 @@ const TURNS = 60
 const WARM_UP_TURNS = 20
 
 /**
- * One caller checks policies on Redis in turns, in one process. Gives, for each, the middle latency of each turn in
+ * One caller checks policies on Redis in turns, in one process. Returns, for each policy, the median latency of each turn in
  * microseconds.
  */
 export async function policyLatency({ names, port }) {
@@ -22,14 +22,14 @@ export async function policyLatency({ names, port }) {
   const found = Object.fromEntries(names.map((name) => [name, {}]))
   for (let turn = 0; turn < TURNS; turn++) {
     for (const name of names) {
-      const middleUs = await middleOfTurn(subjects[name], turn * CALLS_A_TURN)
-      if (turn >= WARM_UP_TURNS) found[name][`turn ${turn}`] = middleUs
+      const medianUs = await medianOfTurn(subjects[name], turn * CALLS_A_TURN)
+      if (turn >= WARM_UP_TURNS) found[name][`turn ${turn}`] = medianUs
     }
   }
   return found
 }
 
-async function middleOfTurn(policy, first) {
+async function medianOfTurn(policy, first) {
   const latencies = new Float64Array(CALLS_A_TURN)
   for (let i = 0; i < CALLS_A_TURN; i++) {
     const request = requestFor((first + i) % KEYS)

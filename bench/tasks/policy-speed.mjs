@@ -9,8 +9,8 @@ const TURNS = 60
 const WARM_UP_TURNS = 20
 
 /**
- * Policies are checked in turns, in one process, so that none has a better place in memory or on a CPU than another.
- * Gives, for each, the mean time of a check in each turn, in nanoseconds.
+ * Policies take turns in one process, so that none has a better place in memory or on a CPU than another. Returns, for each
+ * policy, the mean time of a check in each turn, in nanoseconds.
  */
 export async function policySpeed({ names, case: name }) {
   const isAdmitted = name === 'admitted'

@@ -10,7 +10,7 @@ const WARM_UP_TURNS = 10
 
 /**
  * One caller asks contenders in turns, in one process, so that neither has a better place in memory or on a CPU than the
- * other. Gives, for each contender, the middle latency of each turn in microseconds.
+ * other. Returns, for each contender, the median latency of each turn in microseconds.
  */
 export async function redisLatency({ contenders, port, limit }) {
   const subjects = {}
@@ -22,14 +22,14 @@ export async function redisLatency({ contenders, port, limit }) {
   const found = Object.fromEntries(contenders.map((contender) => [contender, {}]))
   for (let turn = 0; turn < TURNS; turn++) {
     for (const contender of contenders) {
-      const middleUs = await middleOfTurn(subjects[contender], ids, turn * CALLS_A_TURN)
-      if (turn >= WARM_UP_TURNS) found[contender][`turn ${turn}`] = middleUs
+      const medianUs = await medianOfTurn(subjects[contender], ids, turn * CALLS_A_TURN)
+      if (turn >= WARM_UP_TURNS) found[contender][`turn ${turn}`] = medianUs
     }
   }
   return found
 }
 
-async function middleOfTurn({ ask, isAllowed }, ids, first) {
+async function medianOfTurn({ ask, isAllowed }, ids, first) {
   const latencies = new Float64Array(CALLS_A_TURN)
   for (let i = 0; i < CALLS_A_TURN; i++) {
     const beganMs = performance.now()

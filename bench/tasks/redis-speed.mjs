@@ -5,14 +5,14 @@ import { redisContenders } from '../redis-contenders.mjs'
 import { redisCpuUs } from '../redis-info.mjs'
 import { quantile } from '../statistics.mjs'
 
-/** Few callers make few calls, and the compiler wants to see many. */
+/** A few callers make few calls, and the compiler needs many to warm up. */
 const warmUpMs = (callers) => (callers < 16 ? 2_500 : 300)
-/** More calls than anybody manages in the time. */
+/** More calls than any contender makes in the time. */
 const MOST_CALLS = 2_000_000
 
 /**
- * What decisions cost on Redis once every key is known and the compiler has seen it all: how many a second, how long a
- * caller waits, and how much CPU time the server and this process take for each, in microseconds.
+ * The cost of decisions on Redis after every key is known and the code is compiled: decisions a second, latency, and CPU
+ * time a decision of the server and of this process, in microseconds.
  */
 export async function redisSpeed({ contender, port, case: name, limit, keys, callers, ms }) {
   const observer = await connectIoredis(port)

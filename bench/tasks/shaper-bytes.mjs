@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { shaperContenders } from '../shaper-contenders.mjs'
 
 const WARM_UP_JOBS = 1_000
-/** A job has its turn so rarely that all wait. */
+/** So low that every job waits. */
 const PER_SECOND = 1
 const LOOK_MS = 100
 
-/** Bytes that a contender holds for each job that waits. The job is one function for all, and nobody keeps its promise. */
+/** Bytes that a contender holds for each waiting job. All jobs are one function, and the promises are not kept. */
 export async function shaperBytes({ contender, jobs }) {
   const create = await shaperContenders[contender].load()
   const warmUp = create(1e9)
@@ -19,7 +19,7 @@ export async function shaperBytes({ contender, jobs }) {
 
 function nothing() {}
 
-/** After whatever is being done in the background. */
+/** Bytes in use, read when no work is left in the background. */
 async function held() {
   for (let lateMs = Infinity; lateMs > LOOK_MS / 2; ) {
     const startMs = performance.now()

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createShaper } from 'sluice'
 import { quantile } from '../statistics.mjs'
 
-/** The queue never runs dry: it is looked after more often than it could. */
+/** The queue never runs dry: it is refilled more often than it could. */
 const LOOK_MS = 50
 const LEAST_JOBS = 3
-/** What is left out at the beginning, while code is compiled. */
+/** The share of departures that is left out at the beginning, while code is compiled. */
 const WARM_UP = 0.1
 
 /**
- * Bursts of random size, with work for about `burstMs`, come at random times to a shaper on the real clock. Gives the rate at which they left,
- * the most that left in one turn of the event loop beyond what the rate allows for in the time that the turn took, and how
- * late they were for their slots, in milliseconds.
+ * Bursts of random size, each with work for about `burstMs`, arrive at random times at a shaper on the real clock. Returns
+ * the rate of departures, the largest crowd (departures in one turn of the event loop, less those that the rate allows in
+ * the time of the turn), and how much later than their slots departures were, in milliseconds.
  */
 export async function shaperDepartures({ perSecond, burstMs, ms }) {
   const shaper = createShaper({ drain: `${perSecond}/s`, capacity: Math.max(20, 4 * perSecond) })
@@ -61,7 +61,7 @@ function departureLog(perSecond) {
   }
 }
 
-/** From one to the next, by least squares, so that it does not hang on how late the first and the last were. */
+/** The mean distance between values by least squares: it does not depend on how late the first and the last are. */
 function slope(values) {
   const middle = (values.length - 1) / 2
   const [first] = values

@@ -2,20 +2,21 @@ import { shaperContenders } from '../shaper-contenders.mjs'
 import { quantile } from '../statistics.mjs'
 
 /**
- * How far, in milliseconds, jobs that came all at once leave from an even schedule, one job every 1 / rate: the one that fits
- * them best, so that it does not hang on how late the first was. `driftMs` is by how much the last is later than the first.
+ * Distance, in milliseconds, between the departures of jobs that arrive all at once and an even schedule with one job every
+ * 1 / rate. The schedule is the one that fits best, so that the figure does not depend on how late the first job was.
+ * `driftMs` is how much later the last job leaves than the first job's departure says it should.
  */
 export async function shaperSpacing({ contender, perSecond, jobs }) {
   const create = await shaperContenders[contender].load()
-  // The first job of all is slow, whoever runs it, and so is the first look at the time.
+  // The first job is slow with every contender, and so is the first reading of the clock.
   performance.now()
   await Promise.all(Array.from({ length: 10 }, () => create(perSecond).run(() => {})))
   const { run } = create(perSecond)
   const left = []
   await Promise.all(Array.from({ length: jobs }, () => run(() => void left.push(performance.now()))))
   const deviations = left.map((ms, n) => ms - left[0] - (n * 1_000) / perSecond)
-  const middle = quantile(inOrder(deviations), 0.5)
-  const sizes = inOrder(deviations.map((ms) => Math.abs(ms - middle)))
+  const median = quantile(inOrder(deviations), 0.5)
+  const sizes = inOrder(deviations.map((ms) => Math.abs(ms - median)))
   return {
     meanMs: sizes.reduce((total, size) => total + size, 0) / jobs,
     p99Ms: quantile(sizes, 0.99),

@@ -2,17 +2,17 @@ import { cpuWaitMs } from '../cpu-wait.mjs'
 import { shaperContenders } from '../shaper-contenders.mjs'
 import { spread } from '../statistics.mjs'
 
-/** So high that nobody ever waits. */
+/** So high that no job ever waits. */
 const NO_BOTTLENECK = 1e9
 
 /**
- * Jobs a second where the rate keeps nobody waiting, the middle of several turns, without the time in which this process
- * waited for a CPU; and where it does: how many a second then leave, and what a job takes of the CPU, in microseconds. All
- * come at once, and do nothing.
+ * Jobs that do nothing and arrive all at once. `perSecond` is at a rate so high that none waits: the median of several
+ * turns, without the time in which this process waited for a busy CPU. `waitingPerSecond` and `waitingCpuUs` are at a rate
+ * that makes jobs wait: jobs that leave a second, and CPU microseconds of a job.
  */
 export async function shaperSpeed({ contender, jobs, warmUps, turns, perSecond, waitingJobs }) {
   const create = await shaperContenders[contender].load()
-  // One for all turns, as a program has: with the last of its kind V8 throws away the code that was made for it.
+  // One for all turns, as in a program: when the last instance of a class is collected, V8 drops the code compiled for it.
   const ample = create(NO_BOTTLENECK)
   for (let i = 0; i < warmUps; i++) await runAll(ample, jobs)
   const found = []

@@ -6,16 +6,16 @@ import { everyId, randomIds } from '../ids.mjs'
 const WARM_UP_MS = 150
 const MEASURED_MS = 400
 const CALLS_A_PASS = 50_000
-/** More calls than anybody manages in that time; who does begins again. */
+/** More than any contender needs in that time. A faster one would begin again with the first keys. */
 const MOST_PASSES = 100
 
 /**
- * The mean time of a call, in nanoseconds, once every key is known and the compiler has seen it all. What the process
- * waited for a CPU that others were using does not count.
+ * The mean time of a call, in nanoseconds, after every key is known and the code is compiled. Time in which the process
+ * waited for a busy CPU does not count.
  */
 export async function speed({ contender, case: name, limit, keys }) {
   const create = await contenders[contender].load()
-  const subject = create(limit)
+  const subject = create(limit, keys)
   await askAll(subject, everyId(keys))
   const ids = randomIds(keys, MOST_PASSES * CALLS_A_PASS)
   await askFor(WARM_UP_MS, subject, ids)
@@ -26,7 +26,7 @@ export async function speed({ contender, case: name, limit, keys }) {
   return { nsPerCall: (ms / calls) * 1e6 }
 }
 
-/** Asks for keys in passes of many until so much time has gone. */
+/** Asks in passes of many calls until this much time has passed. */
 async function askFor(wantedMs, subject, ids) {
   const start = workedMs()
   let allowed = 0

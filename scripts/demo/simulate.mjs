@@ -1,11 +1,11 @@
-// Sends one key's traffic through a limit on a clock that is moved by hand, and says what came out when.
+// Sends one key's traffic through a limit on a clock that is moved by hand, and records when each request passes.
 import { createLimiter } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 
 /** A multiple of the demo's windows, so that they begin at 0. */
 const START_MS = 1_745_000_000_000
 
-/** When each admitted request goes (a leaky bucket makes it wait its turn), and how many were denied. */
+/** When each admitted request passes (a leaky bucket makes it wait for its turn), and how many were denied. */
 export function simulate(limit, arrivalsMs) {
   const clock = new ManualClock(START_MS)
   const limiter = createLimiter({ limit, clock })
@@ -20,7 +20,7 @@ export function simulate(limit, arrivalsMs) {
   return { departuresMs, denied }
 }
 
-/** The most that went within any half-open interval of this length. */
+/** The most requests that passed within any half-open interval of this length. */
 export function mostWithin(timesMs, lengthMs) {
   let most = 0
   let from = 0

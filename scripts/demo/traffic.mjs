@@ -1,4 +1,4 @@
-// The demo's traffic: three bursts and a steady trickle, the same for every limit. Times are milliseconds from the start.
+// The demo's traffic: four bursts and a steady trickle, the same for every limit. Times are milliseconds from the start.
 
 export const DURATION_MS = 16_000
 
@@ -8,7 +8,7 @@ export function arrivals() {
   const burst = (atMs, requests) => times.push(...Array.from({ length: requests }, (_, i) => atMs + i))
   burst(0, 30)
   for (let atMs = 500; atMs < 4_000; atMs += 250) times.push(atMs)
-  // Silence, and then just before and just after a boundary of the four-second window.
+  // After a quiet time, one burst just before and one just after a boundary of the 4 s window.
   burst(7_800, 20)
   burst(8_050, 20)
   burst(13_000, 30)

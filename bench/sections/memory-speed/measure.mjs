@@ -3,7 +3,7 @@ import { keysTitle } from '../../markdown.mjs'
 import { spread } from '../../statistics.mjs'
 import { plan, takesPart } from './plan.mjs'
 
-/** A limit that one call exhausts, for an hour. */
+/** One call exhausts this limit for an hour. */
 const exhausted = { capacity: 1, perHour: 1 }
 
 /** Nanoseconds a call: `{ admitted: { [contender]: { [keys]: { median, least, greatest } } }, denied: … }`. */
@@ -20,7 +20,7 @@ export function measureSpeed({ full }) {
   return found
 }
 
-/** Rounds go through all contenders in turn, so that a slow minute of the machine is everybody's. */
+/** Each round measures all contenders, so that a slow minute of the machine meets all of them. */
 function measureCase(size, name) {
   const contenders = size.contenders.filter((contender) => takesPart(contender, name))
   const found = Object.fromEntries(contenders.map((contender) => [contender, []]))

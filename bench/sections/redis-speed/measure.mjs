@@ -5,9 +5,9 @@ import { plan } from './plan.mjs'
 const ATTEMPTS = 3
 
 /**
- * `{ [case]: { dropped, found: { [contender]: { own, ratio } } } }`: how many rounds were dropped, what was measured, and
- * what sluice's measurement of the same round is of it; both `{ perSecond, p50Us, p99Us, redisUs, clientUs }`, each
- * `{ median, least, greatest }`.
+ * `{ [case]: { dropped, found: { [contender]: { own, ratio } } } }`. `dropped` is the number of dropped rounds, `own` the
+ * contender's figures, and `ratio` sluice's figures divided by the contender's in the same round. Both are
+ * `{ perSecond, p50Us, p99Us, redisUs, clientUs }`, each `{ median, least, greatest }`.
  */
 export function measureRedisSpeed({ full, port }) {
   const cases = Object.entries(plan({ full }))
@@ -31,9 +31,9 @@ function measureCase(title, { contenders, rounds, ...options }, port) {
 }
 
 /**
- * A round goes through all contenders in turn, so that a slow minute of the machine is everybody's. One in which sluice
- * waited for Redis longer than it does unless told otherwise, and decided without it, is dropped for all and told of:
- * only sluice can drop a round, which flatters it.
+ * A round measures all contenders, so that a slow minute of the machine meets all of them. If sluice waited for Redis
+ * longer than its default deadline and decided without it, the round is dropped for all contenders and counted. Only
+ * sluice can drop a round, which flatters it: RESULTS.md says so.
  */
 function measureRound(contenders, { name, ...options }, port) {
   for (let dropped = 0; ; dropped++) {

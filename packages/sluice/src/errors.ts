@@ -1,9 +1,9 @@
 /**
- * Every error that Sluice throws. A denial is a value and never appears here; what does is a mistake in a call, or a
- * store that cannot do what it was told.
+ * Every error that Sluice throws: a mistake in a call, a store that fails, or a wait that a caller does not accept. A
+ * denial is a value, not an error.
  */
 
-/** The literal `code` of each error, for programs that want to tell them apart. */
+/** The `code` of each error, for programs that tell errors apart. */
 export type SluiceErrorCode =
   | 'SLUICE_INVALID_TYPE'
   | 'SLUICE_INVALID_VALUE'
@@ -14,7 +14,7 @@ export type SluiceErrorCode =
   | 'SLUICE_WAIT_TOO_LONG'
   | 'SLUICE_CLOSED'
 
-/** What an error of a wrong argument may say besides its cause. */
+/** Options of an error for a wrong argument. */
 interface InvalidOptions extends ErrorOptions {
   readonly option?: string | undefined
 }
@@ -23,7 +23,7 @@ interface InvalidOptions extends ErrorOptions {
 export class InvalidTypeError extends TypeError {
   override readonly name = 'InvalidTypeError'
   readonly code: SluiceErrorCode = 'SLUICE_INVALID_TYPE'
-  /** The name of the option, if one alone is to blame. */
+  /** The name of the option, if the error is about one option. */
   readonly option: string | undefined
 
   constructor(message: string, options: InvalidOptions = {}) {
@@ -32,7 +32,7 @@ export class InvalidTypeError extends TypeError {
   }
 }
 
-/** An option, key or cost of the right type that cannot be used. Nothing was changed. */
+/** An option, key or cost of the right type but with a wrong value. Nothing was changed. */
 export class InvalidValueError extends RangeError {
   override readonly name = 'InvalidValueError'
   readonly code: SluiceErrorCode = 'SLUICE_INVALID_VALUE'
@@ -45,7 +45,7 @@ export class InvalidValueError extends RangeError {
   }
 }
 
-/** One thing that is wrong with a policy, or odd about it, and where: `['levels', 2, 'limit', 'refill']`. */
+/** One error in a policy, or one warning about it, and where: `['levels', 2, 'limit', 'refill']`. */
 export interface PolicyProblem {
   readonly path: readonly (string | number)[]
   readonly message: string
@@ -53,7 +53,7 @@ export interface PolicyProblem {
 
 const MOST_SHOWN = 20
 
-/** A policy that cannot be used, with everything that is wrong with it. Nothing of it was taken over. */
+/** A policy that cannot be used, with all of its problems. No part of it is in force. */
 export class InvalidPolicyError extends TypeError {
   override readonly name = 'InvalidPolicyError'
   readonly code: SluiceErrorCode = 'SLUICE_INVALID_POLICY'
@@ -77,23 +77,23 @@ function pathText(path: PolicyProblem['path']): string {
   return text.startsWith('.') ? text.slice(1) : text || 'policy'
 }
 
-/** A store at `maxKeys` was told to remember one more thing that it must not forget, such as a block. */
+/** A store at `maxKeys` has no room for something that it must not forget, such as a block. */
 export class StoreFullError extends Error {
   override readonly name = 'StoreFullError'
   readonly code: SluiceErrorCode = 'SLUICE_STORE_FULL'
 }
 
-/** A store did not answer a call that no degraded answer can stand for, such as a block. `cause` says why. */
+/** A store did not answer a call that has no degraded answer, such as a block. `cause` says why. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError'
   readonly code: SluiceErrorCode = 'SLUICE_STORE_UNAVAILABLE'
 }
 
-/** A queue has no room for one more. */
+/** A queue is full. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
   readonly code: SluiceErrorCode = 'SLUICE_QUEUE_FULL'
-  /** After how long there is room, if nobody else comes; `Infinity` for what is larger than the queue. */
+  /** After how long there is room, if no other caller comes; `Infinity` for a cost larger than the queue. */
   readonly retryAfterMs: number
 
   constructor(message: string, retryAfterMs: number) {
@@ -102,11 +102,11 @@ export class QueueFullError extends Error {
   }
 }
 
-/** Nobody could wait as long as it would take, or waiting does not help. Nothing was taken. */
+/** The wait is longer than the caller accepts, or waiting does not help. Nothing was taken. */
 export class WaitTooLongError extends Error {
   override readonly name = 'WaitTooLongError'
   readonly code: SluiceErrorCode = 'SLUICE_WAIT_TOO_LONG'
-  /** How long it would have taken from now on, as far as is known; `Infinity` where waiting does not help. */
+  /** How long the wait would have been from now on, as far as is known; `Infinity` if waiting does not help. */
   readonly retryAfterMs: number
 
   constructor(message: string, retryAfterMs: number) {
@@ -115,7 +115,7 @@ export class WaitTooLongError extends Error {
   }
 }
 
-/** What was asked takes nobody any more. */
+/** The shaper or queue is closed and accepts no more calls. */
 export class ClosedError extends Error {
   override readonly name = 'ClosedError'
   readonly code: SluiceErrorCode = 'SLUICE_CLOSED'
@@ -151,7 +151,7 @@ export function invalidValue(option: string, wanted: string, value: unknown): In
   return new InvalidValueError(`${option} must be ${wanted}, got ${shown(value)}`, { option })
 }
 
-/** Runs something and puts where it was in front of what it says is wrong. */
+/** Runs a function and puts `where` in front of the message of an argument error that it throws. */
 export function naming<T>(where: string, run: () => T): T {
   try {
     return run()

@@ -21,7 +21,7 @@ const MAKERS: { readonly [A in Algorithm]: (options: object) => Arithmetic } = {
 /** Every algorithm, by the name it has in a limit's JSON. */
 export const ALGORITHMS = Object.freeze(Object.keys(MAKERS)) as readonly Algorithm[]
 
-/** How a limit counts. Takes a limit made by its function, or the same read back from JSON. */
+/** How a limit counts. Takes a limit made by its function, or the same data read from JSON. */
 export function arithmeticOf(limit: Limit): Arithmetic {
   return remembered(limit) ?? arithmeticFrom(limit)
 }

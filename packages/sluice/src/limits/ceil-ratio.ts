@@ -2,8 +2,8 @@
 const SPLITTER = 2 ** 27 + 1
 
 /**
- * The smallest whole number q with q · c ≥ a · b: a · b / c, rounded up. Exact for whole numbers below 2^53, also where the
- * products are not: a float64 division is off by one at most, and comparing the products in full tells.
+ * a · b / c, rounded up: the smallest whole q with q · c ≥ a · b. Exact for whole numbers below 2^53, even if the products
+ * are larger: a float64 division is off by at most one, and comparing the exact products corrects that.
  */
 export function ceilRatio(a: number, b: number, c: number): number {
   const product = a * b
@@ -14,13 +14,13 @@ export function ceilRatio(a: number, b: number, c: number): number {
   return q
 }
 
-/** Is a · b ≤ c · d? Rounding keeps an order, so only equal products need their rounding errors compared. */
+/** Is a · b ≤ c · d? Rounding keeps the order, so only products that round to the same number need their errors compared. */
 function isAtMost(a: number, b: number, c: number, d: number): boolean {
   const [left, right] = [a * b, c * d]
   return left === right ? errorOf(a, b, left) <= errorOf(c, d, right) : left < right
 }
 
-/** What rounding has taken from a product: a · b = product + error (Dekker). */
+/** The rounding error of a product: a · b = product + error (Dekker). */
 function errorOf(a: number, b: number, product: number): number {
   const [aHigh, bHigh] = [highOf(a), highOf(b)]
   const [aLow, bLow] = [a - aHigh, b - bHigh]

@@ -10,15 +10,15 @@ export interface ConcurrencyOptions {
   /** Units that may be in flight at once: a whole number from 1 to 1,000,000. */
   readonly max: number
   /**
-   * How long a holder that dies keeps its place: `'30s'`, or milliseconds. Longer than the longest work, for whoever
-   * works longer loses its place to another. Default `'1m'`.
+   * How long a unit counts if it is never released: `'30s'`, or milliseconds. Choose it longer than the longest work:
+   * after the `ttl` another caller may take the place of work that still runs. Default `'1m'`.
    */
   readonly ttl?: Duration
 }
 
 /**
- * No more than `max` in flight at once, however fast they come and go. A place is taken for as long as the work lasts
- * and given back when it is over; the place of a holder that never gives it back is free again after `ttl`.
+ * At most `max` units in flight at once, at any rate. A caller takes a unit while its work lasts and releases it
+ * afterwards. A unit that is never released is free again after `ttl`.
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ export function concurrencyArithmetic(options: ConcurrencyOptions): LogArithmeti
   return new LogArithmetic(limit, max, ttlUs)
 }
 
-/** Is it a limit on what is in flight, of which a request holds units until it is over? */
+/** Does the limit count units in flight, which a request holds until it is over? */
 export function isConcurrency({ algorithm }: { readonly algorithm: string }): boolean {
   return algorithm === 'concurrency'
 }

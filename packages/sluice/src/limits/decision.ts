@@ -1,35 +1,46 @@
-/** The answer to one request under one limit. A fresh object every time; nobody else holds it. */
+/** The answer to one request under one limit. Every call returns a new object. */
 export interface Decision {
   /** May the request go? */
   readonly allowed: boolean
-  /** What a client would be shown: a bucket's capacity, or a window's quota. */
+  /** The limit as a client is shown it: a bucket's capacity, or a window's quota. */
   readonly quota: number
   /** Whole units left after this decision: from 0 to `quota`. */
   readonly remaining: number
   /**
-   * 0 when allowed. Otherwise the shortest wait, in whole milliseconds rounded up, after which the same cost would be
-   * allowed if nobody else took any. `Infinity` when the cost is more than the limit can ever give.
+   * 0 when allowed. Otherwise the shortest wait, in whole milliseconds rounded up, after which the same cost is allowed
+   * if no other request takes units. At 1 unit a second and none left, a cost of 1 waits 1000. `Infinity` when the cost is
+   * larger than the limit can ever give.
    */
   readonly retryAfterMs: number
   /** Whole milliseconds until `remaining` grows by one; 0 when the quota is whole. */
   readonly nextUnitAfterMs: number
   /** Whole milliseconds until the whole quota is there again. */
   readonly resetAfterMs: number
-  /** Leaky bucket: wait this long, fractions included, before going. Otherwise 0. */
+  /** Leaky bucket: how long the request waits for its turn, with fractions of a millisecond. Otherwise 0. */
   readonly delayMs: number
-  /** Absent, or how the answer was made without its store. */
+  /** Set if the store did not answer: the `onFailure` rule that made this decision. */
   readonly degraded?: 'open' | 'closed' | 'local'
 }
 
-/** Whole milliseconds that are not shorter than so many microseconds. */
+/** Microseconds as whole milliseconds, rounded up. */
 export function ceilMs(us: number): number {
   return Math.ceil(us / 1000)
 }
 
-/**
- * What a key that is blocked for another `blockedUs` is told: nothing is left until the block ends, and what its limit
- * would make it wait for still holds.
- */
+/** A denial without a count: nothing is known but how long to wait. */
+export function uncountedDenial(quota: number, waitMs: number): Decision {
+  return {
+    allowed: false,
+    quota,
+    remaining: 0,
+    retryAfterMs: waitMs,
+    nextUnitAfterMs: waitMs,
+    resetAfterMs: waitMs,
+    delayMs: 0,
+  }
+}
+
+/** The decision for a key that is blocked for another `blockedUs`. Nothing is left until the block ends; longer waits stay. */
 export function blockedDecision(decision: Decision, blockedUs: number): Decision {
   const blockedMs = ceilMs(blockedUs)
   return {

@@ -1,6 +1,6 @@
 /**
- * Lengths of time as people write them: '250ms', '1.5s', '1m', '1h', '30d', or a number of milliseconds. Inside, every
- * length is a whole number of microseconds, which a float64 holds exactly.
+ * Durations as people write them: '250ms', '1.5s', '1m', '1h', '30d', or a number of milliseconds. Inside, every duration
+ * is a whole number of microseconds, which a float64 holds exactly.
  */
 import { invalidType, invalidValue } from '../errors.js'
 
@@ -14,7 +14,7 @@ const UNITS = [
 
 const UNIT_US: ReadonlyMap<string, number> = new Map(UNITS)
 
-/** What people write out of habit, and what it is called here. */
+/** Other spellings that people write, by the name used here. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ms: ['msec', 'msecs', 'milli', 'millis', 'millisecond', 'milliseconds'],
@@ -26,20 +26,20 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
 )
 
 const DURATION = /^(\d{1,15})(?:\.(\d{1,9}))?([a-z]{1,12})$/i
-/** The longest length of time that there is. */
+/** The longest duration: 100 years. */
 export const LONGEST_DURATION_US = 36_500 * 86_400_000_000
 const WANTED = "a duration such as '250ms', '1s', '1m', '1h' or '30d', or a whole number of milliseconds"
 const RANGE = 'from 1ms to 36500d'
 
-/** A length of time: a text such as `'1m'`, or a whole number of milliseconds. */
+/** A duration: a text such as `'1m'`, or a whole number of milliseconds. */
 export type Duration = string | number
 
-/** The microseconds of a duration; an error names `option` and the value when it is not one. */
+/** The microseconds of a duration. The error for a wrong value names `option` and the value. */
 export function durationUs(option: string, value: unknown): number {
   return typeof value === 'number' ? numberUs(option, value) : textUs(option, value)
 }
 
-/** The shortest way to write so many microseconds: 60,000,000 is '1m', 90,000,000 is '90s'. */
+/** The shortest text for a number of microseconds: 60,000,000 is '1m', 90,000,000 is '90s'. */
 export function durationText(us: number): string {
   for (const [unit, unitUs] of UNITS) {
     if (us >= unitUs && us % unitUs === 0) return `${us / unitUs}${unit}`

@@ -14,14 +14,14 @@ export interface FixedWindowOptions {
   readonly window: Duration
   /**
    * `'epoch'` (default): windows begin on multiples of their length since the epoch. `'first'`: a key's window begins
-   * at its first admitted request, so that not everybody resets in the same instant.
+   * at its first admitted request, so that keys do not all reset in the same instant.
    */
   readonly align?: Alignment
 }
 
 /**
- * A counter a window. Never more than `quota` in a window, and up to twice that around a boundary: where that matters,
- * use a sliding window or a token bucket.
+ * One counter a window. At most `quota` in a window, and up to twice that around a boundary. If that matters, use a sliding
+ * window or a token bucket.
  *
  * @example
  * ```ts
@@ -114,7 +114,7 @@ export class FixedWindowArithmetic implements Arithmetic {
   }
 
   private describe(nowUs: number, startUs: number, used: number, cost: number, allowed: boolean): Decision {
-    // In this order, because the end may be later than a float64 can tell.
+    // Subtract first: the end of the window may be larger than a float64 counts exactly.
     const endMs = ceilMs(startUs - nowUs + this.windowUs)
     const resetAfterMs = used === 0 ? 0 : endMs
     return {
@@ -139,7 +139,7 @@ export class FixedWindowArithmetic implements Arithmetic {
     return words[at + COUNT] > 0 && laterUs - mark < this.windowUs ? mark : laterUs
   }
 
-  /** If the clock stepped back, what was taken still counts. */
+  /** If the clock stepped back, the time of the last take counts as now. */
   private laterUs(words: Words, at: number, nowUs: number): number {
     return words[at + COUNT] > 0 ? Math.max(nowUs, words[at + MARK]) : nowUs
   }

@@ -1,11 +1,11 @@
 /**
- * `sluice/limits`: the algorithms as pure arithmetic. No clock, no timer, no I/O, nothing of Node: it runs in a browser
- * as it is.
+ * `sluice/limits`: the algorithms as pure arithmetic. It has no clock, timer or I/O and uses nothing of Node, so it runs in
+ * a browser as it is.
  */
 export type { Arithmetic, ElasticState, RemoteArithmetic, Report, Taken, Words } from './arithmetic.js'
 export { ALGORITHMS, arithmeticOf, parseLimit } from './arithmetic-of.js'
 export { type ConcurrencyOptions, concurrency, isConcurrency } from './concurrency.js'
-export { blockedDecision, type Decision } from './decision.js'
+export { blockedDecision, type Decision, uncountedDenial } from './decision.js'
 export { type Duration, durationText, durationUs, microseconds } from './duration.js'
 export { evaluate, type LimitState } from './evaluate.js'
 export { type FixedWindowOptions, fixedWindow } from './fixed-window.js'

@@ -1,6 +1,6 @@
 /**
- * The limits as data: plain frozen objects that can be logged, compared, written to a file and read back. How they
- * count is in the file of the same name as the algorithm.
+ * Limits as data: plain frozen objects that can be logged, compared, written to a file and read back. The file with an
+ * algorithm's name says how it counts.
  */
 
 /** Bursts to `capacity`, then `refill` sustained. */
@@ -44,7 +44,7 @@ export interface SlidingLog {
   readonly window: string
 }
 
-/** At most `max` in flight; one that is not given back counts for `ttl`. */
+/** At most `max` in flight; a unit that is never released counts for `ttl`. */
 export interface Concurrency {
   readonly algorithm: 'concurrency'
   readonly max: number

@@ -1,6 +1,5 @@
 /**
- * Rates as people write them: '5/s', '100/m', '0.08/s', '10/250ms'. A rate is kept as an exact fraction, so that
- * nothing is lost before the arithmetic starts.
+ * Rates as people write them: '5/s', '100/m', '0.08/s', '10/250ms'. A rate is an exact fraction, so parsing loses nothing.
  */
 import { invalidType, invalidValue } from '../errors.js'
 import { checkWritten, durationText, unitOf, withoutSpaces } from './duration.js'
@@ -9,7 +8,7 @@ import { checkWritten, durationText, unitOf, withoutSpaces } from './duration.js
 export interface Rate {
   readonly units: bigint
   readonly perUs: bigint
-  /** The shortest way to write it: '60/60s' is '60/m'. */
+  /** The shortest text for it: '60/60s' is '60/m'. */
   readonly text: string
 }
 
@@ -17,7 +16,7 @@ const RATE = /^(\d{1,15})(?:\.(\d{1,9}))?\/(\d{0,9})([a-z]{1,12})$/i
 const WANTED = "a rate such as '5/s', '100/m', '0.08/s' or '10/250ms'"
 const LONGEST_PERIOD_US = 36_500n * 86_400_000_000n
 
-/** Reads a rate; an error names `option` and the value when it is not one. */
+/** Reads a rate. The error for a wrong value names `option` and the value. */
 export function parseRate(option: string, value: unknown): Rate {
   if (typeof value === 'number') throw invalidType(option, `${WANTED} (a bare number does not say per what)`, value)
   if (typeof value !== 'string') throw invalidType(option, WANTED, value)
@@ -47,8 +46,8 @@ function greatestCommonDivisor(a: bigint, b: bigint): bigint {
 }
 
 /**
- * The largest fraction n/d that is not above `units`/`perUs`, with d at most `largestDenominator`: both sides of the
- * Stern–Brocot tree are walked in strides. Below and never above, because a limit that is a hair slow keeps its word.
+ * The largest fraction n/d at or below `units`/`perUs` with d at most `largestDenominator`. It walks both sides of the
+ * Stern–Brocot tree in strides. The result is never above the rate, so a rounded limit still keeps its law.
  */
 export function lowerFraction(rate: Pick<Rate, 'units' | 'perUs'>, largestDenominator: bigint): [bigint, bigint] {
   const { units, perUs } = rate

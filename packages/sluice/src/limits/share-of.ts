@@ -10,7 +10,7 @@ const LARGEST_COUNT = 10n ** 15n
 
 /** A count has nine decimals. */
 const BILLION = 10n ** 9n
-/** Periods of rounded rates. The longest rounds least; the others are for rates whose count would have too many digits. */
+/** Periods of rounded rates. The longest rounds least; the shorter ones are for counts with too many digits. */
 const PERIODS = ['36500d', '1d', '1s', '1ms'].map((text) => ({ text, us: BigInt(durationUs('period', text)) }))
 
 /**
@@ -18,9 +18,8 @@ const PERIODS = ['36500d', '1d', '1s', '1ms'].map((text) => ({ text, us: BigInt(
  *
  *     share quota · instances ≤ quota        share rate · instances ≤ rate
  *
- * Both are rounded down; a window stays as long as it is. Returns `undefined`, which stands for a share that admits nothing,
- * if the share has less than one unit or is too slow to be counted. Takes every limit that its function has made and any
- * whole number from 1, and never throws.
+ * Both are rounded down; a window keeps its length. Returns `undefined` for a share that admits nothing: it has less than
+ * one unit, or is too slow to be counted. Never throws for a limit made by its function and a whole number from 1.
  */
 export function shareOf(limit: Limit, instances: number): Limit | undefined {
   if (instances === 1) return limit
@@ -39,21 +38,21 @@ export function shareOf(limit: Limit, instances: number): Limit | undefined {
   }
 }
 
-/** The first of these rates that a bucket can count. */
+/** The limit with the first of these rates that a bucket can count. */
 function firstCounted(rates: readonly string[], withRate: (rate: string) => Limit): Limit | undefined {
   for (const rate of rates) {
     try {
       return parseLimit(withRate(rate))
     } catch {
-      // Too slow or too uneven: the next is slower, and may be rounder.
+      // Too slow or too uneven to count. The next rate is slower and may be rounder.
     }
   }
   return undefined
 }
 
 /**
- * Rates that are at most 1/`instances` of a rate, the exact one first: '5/s' divided by three is '5/3s'. Where the period
- * would be too long to be written, the count is divided instead, and rounded down.
+ * Rates that are at most 1/`instances` of a rate, the exact one first: '5/s' divided by three is '5/3s'. If that period is
+ * too long to write, the count is divided instead and rounded down.
  */
 function slowed(rate: string, instances: number): readonly string[] {
   const [count, period] = rate.split('/')

@@ -1,9 +1,9 @@
 import { ceilRatio } from './ceil-ratio.js'
 
 /**
- * Time cut into slices: each window of `windowUs` holds `slices` of them, numbered from the origin. A slice need not be
- * a whole number of microseconds: within a window, time is counted in parts of 1 / `slices` µs, of which a slice has
- * exactly `windowUs`, so that every step stays in whole numbers.
+ * Cuts time into slices: each window of `windowUs` has `slices` of them, numbered from the origin. A slice need not be a
+ * whole number of microseconds. So time within a window is counted in parts of 1 / `slices` µs; a slice has exactly
+ * `windowUs` parts, and every number stays whole.
  */
 export class SliceGrid {
   readonly windowUs: number
@@ -21,19 +21,19 @@ export class SliceGrid {
     return window * this.slices + Math.floor(parts / this.windowUs)
   }
 
-  /** From a time until the first microsecond of a slice. The slice may begin later than a float64 can tell. */
+  /** Microseconds from `us` until a slice begins. A difference, because the time itself may be too large for a float64. */
   untilUs(slice: number, us: number): number {
     return this.untilPartUs(slice, 0, us)
   }
 
-  /** What is left of `count` units of the slice that is leaving the window, rounded up: its share still inside at a time. */
+  /** Of `count` units in the slice that is leaving the window, how many are still inside at `us`, rounded up. */
   leftOf(count: number, slice: number, us: number): number {
     const window = Math.floor(slice / this.slices)
     const elapsed = (us - window * this.windowUs) * this.slices - (slice - window * this.slices) * this.windowUs
     return ceilRatio(count, this.windowUs - elapsed, this.windowUs)
   }
 
-  /** From a time until no more than `wanted` is left of `count` units that leave during a slice. */
+  /** Microseconds from `us` until at most `wanted` of the `count` units that leave during a slice are inside. */
   untilLeftUs(count: number, slice: number, wanted: number, us: number): number {
     const parts = count <= wanted ? 0 : ceilRatio(this.windowUs, count - wanted, count)
     return this.untilPartUs(slice, parts, us)

@@ -14,8 +14,8 @@ export interface SlidingLogOptions {
 }
 
 /**
- * Exact: never more than `quota` in any interval of length `window`, at the price of a timestamp a unit. For large
- * quotas a sliding window with slices is nearly as good and takes a fixed few numbers.
+ * Exact: at most `quota` in any interval of length `window`. It keeps a timestamp for each unit. For large quotas a sliding
+ * window with slices is nearly as exact and takes a few numbers.
  *
  * @example
  * ```ts

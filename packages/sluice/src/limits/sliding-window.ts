@@ -21,8 +21,8 @@ export interface SlidingWindowOptions {
 }
 
 /**
- * Counts a slice of the window at a time and weighs the oldest slice by how much of it is still inside, so that the
- * weighted estimate never exceeds `quota`. O(slices) memory, no burst at a boundary.
+ * Counts each slice of the window, and weighs the oldest slice by how much of it is still inside. The weighted estimate
+ * never exceeds `quota`. Takes `slices` + 1 counts a key, and allows no burst at a boundary.
  *
  * @example
  * ```ts
@@ -92,7 +92,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
   }
 
   fits(words: Words, at: number, nowUs: number, cost: number): boolean {
-    return this.fitsAt(words, at, this.takenUs(words, at, nowUs), cost)
+    return this.used(words, at, this.takenUs(words, at, nowUs)) <= this.quota - cost
   }
 
   take(words: Words, at: number, nowUs: number, cost: number): void {
@@ -100,10 +100,10 @@ export class SlidingWindowArithmetic implements Arithmetic {
     const laterUs = this.takenUs(words, at, nowUs)
     const slice = this.sliceAt(words, at, laterUs)
     for (let j = Math.max(this.newest(words, at) + 1, slice - this.slices); j <= slice; j++)
-      words[this.place(at, j)] = 0
+      words[this.indexOf(at, j)] = 0
     words[at + LATEST] = laterUs
-    const place = this.place(at, slice)
-    words[place] = Math.min(words[place] + cost, this.quota + LARGEST_DEBT)
+    const index = this.indexOf(at, slice)
+    words[index] = Math.min(words[index] + cost, this.quota + LARGEST_DEBT)
   }
 
   tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
@@ -133,18 +133,14 @@ export class SlidingWindowArithmetic implements Arithmetic {
     const oldest = taken === undefined ? oldestInside : Math.max(oldestInside, newest)
     let left = units
     for (let j = newest; j >= oldest && left > 0; j--) {
-      const given = Math.min(left, this.countOf(words, at, j))
-      if (given > 0) words[this.place(at, j)] -= given
-      left -= given
+      const refunded = Math.min(left, this.countOf(words, at, j))
+      if (refunded > 0) words[this.indexOf(at, j)] -= refunded
+      left -= refunded
     }
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
     return this.newestTaken(words, at, this.takenUs(words, at, nowUs)) === undefined
-  }
-
-  private fitsAt(words: Words, at: number, laterUs: number, cost: number): boolean {
-    return this.used(words, at, laterUs) <= this.quota - cost
   }
 
   /** The estimate, in whole units rounded up. */
@@ -154,8 +150,8 @@ export class SlidingWindowArithmetic implements Arithmetic {
   }
 
   /**
-   * Until `cost` fits, if nobody takes. The estimate only falls: at the end of a slice it is the sum of those that are
-   * inside as a whole, so the answer lies in the first slice that ends low enough, and there the share is solved for.
+   * How long until `cost` fits, if no other request takes units. The estimate only falls. At the end of a slice it is the
+   * sum of the slices that are wholly inside. So the answer lies in the first slice that ends low enough.
    */
   private waitMs(words: Words, at: number, nowUs: number, cost: number): number {
     const laterUs = this.takenUs(words, at, nowUs)
@@ -167,35 +163,35 @@ export class SlidingWindowArithmetic implements Arithmetic {
     return ceilMs(laterUs - nowUs + Math.max(0, untilUs))
   }
 
-  /** The units of the slices that are inside the window as a whole. */
+  /** The units of the slices that are wholly inside the window. */
   private sum(words: Words, at: number, slice: number): number {
     const newest = this.newest(words, at)
     let sum = 0
-    for (let j = slice - this.slices + 1; j <= newest; j++) sum += words[this.place(at, j)]
+    for (let j = slice - this.slices + 1; j <= newest; j++) sum += words[this.indexOf(at, j)]
     return sum
   }
 
-  /** The units that count of the slice that is leaving the window, rounded up. */
+  /** The units that still count of the slice that is leaving the window, rounded up. */
   private leaving(words: Words, at: number, slice: number, laterUs: number): number {
     const count = this.countOf(words, at, slice - this.slices)
     return count === 0 ? 0 : this.grid.leftOf(count, slice, laterUs - words[at + ORIGIN])
   }
 
-  /** The newest slice inside the window that holds anything. */
+  /** The newest slice inside the window that has units. */
   private newestTaken(words: Words, at: number, laterUs: number): number | undefined {
     const oldest = this.sliceAt(words, at, laterUs) - this.slices
-    for (let j = this.newest(words, at); j >= oldest; j--) if (words[this.place(at, j)] > 0) return j
+    for (let j = this.newest(words, at); j >= oldest; j--) if (words[this.indexOf(at, j)] > 0) return j
     return undefined
   }
 
-  /** From a time until nothing of a slice is inside any more. */
+  /** Microseconds from `us` until a slice has left the window. */
   private untilGoneUs(words: Words, at: number, slice: number, us: number): number {
     return this.grid.untilUs(slice + this.slices + 1, us - words[at + ORIGIN])
   }
 
   private countOf(words: Words, at: number, slice: number): number {
     const newest = this.newest(words, at)
-    return slice > newest || slice < newest - this.slices ? 0 : words[this.place(at, slice)]
+    return slice > newest || slice < newest - this.slices ? 0 : words[this.indexOf(at, slice)]
   }
 
   private newest(words: Words, at: number): number {
@@ -206,7 +202,8 @@ export class SlidingWindowArithmetic implements Arithmetic {
     return this.grid.sliceAt(us - words[at + ORIGIN])
   }
 
-  private place(at: number, slice: number): number {
+  /** Where in the ring a slice's count is. */
+  private indexOf(at: number, slice: number): number {
     const ring = this.slices + 1
     return at + COUNTS + (slice - Math.floor(slice / ring) * ring)
   }

@@ -1,6 +1,6 @@
 /**
- * Answers of stores that are not ours. A malformed answer is an error of the store, which `onFailure` answers if it is
- * stated; taken as it is, it could lose a limit, or throw where nothing catches it.
+ * Third-party stores may return malformed answers. Such an answer could lose a limit, or throw where nothing catches it. So
+ * it counts as a failure of the store, and `onFailure` answers it.
  */
 import { InvalidTypeError, shown } from '../errors.js'
 import { LONGEST_DURATION_US } from '../limits/duration.js'
@@ -8,15 +8,15 @@ import type { Decision } from '../limits/index.js'
 import { type Awaitable, isPromiseLike } from './awaitable.js'
 import type { Answer, Demand } from './store.js'
 
-/** The store has answered, but not with an answer. */
+/** The store returned something that is not an answer. */
 export class MalformedAnswerError extends InvalidTypeError {}
 
-/** Numbers from 0. Only a wait may be infinite, and a turn must be one that a timer can wait for. */
+/** All are numbers from 0. Only a wait may be infinite, and a delay must be one that a timer can wait for. */
 const COUNTS = ['quota', 'remaining'] as const
 const WAITS = ['retryAfterMs', 'nextUnitAfterMs', 'resetAfterMs'] as const
 const LONGEST_DELAY_MS = LONGEST_DURATION_US / 1_000
 
-/** An answer to these demands; anything else throws a `MalformedAnswerError`. */
+/** Returns a well-formed answer to these demands; throws a `MalformedAnswerError` for anything else. */
 export function checkAnswer(answer: Answer, demands: readonly Demand[]): Answer {
   const { allowed, decisions, takenUs } = (answer ?? {}) as Partial<Answer>
   const isWhole =
@@ -29,10 +29,12 @@ export function checkAnswer(answer: Answer, demands: readonly Demand[]): Answer 
     takenUs.every(Number.isFinite)
   if (!isWhole) return refuse(answer, 'allowed, decisions and takenUs, one for each demand')
   const isMet = demands.every(({ shadow }, i) => shadow === true || decisions[i].allowed)
-  return isMet === allowed ? answer : refuse(answer, 'allowed if every demand that is no shadow is met, and else not')
+  return isMet === allowed
+    ? answer
+    : refuse(answer, 'allowed if, and only if, every demand that is not a shadow is allowed')
 }
 
-/** A decision; anything else throws a `MalformedAnswerError`. */
+/** Returns a well-formed decision; throws a `MalformedAnswerError` for anything else. */
 export function checkDecision(decision: Decision): Decision {
   return isDecision(decision) ? decision : refuse(decision, 'a decision')
 }
@@ -53,7 +55,7 @@ function isFrom0(value: unknown): value is number {
   return typeof value === 'number' && value >= 0
 }
 
-/** What a synchronous store returned; a promise throws a `MalformedAnswerError`. */
+/** Returns a value of a synchronous store; throws a `MalformedAnswerError` for a promise. */
 export function checkAtOnce<T>(answer: Awaitable<T>): T {
   if (!isPromiseLike(answer)) return answer
   // Nothing waits for the promise, so a rejection of it would end the process.

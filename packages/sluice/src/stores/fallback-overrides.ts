@@ -3,8 +3,8 @@ import { type Awaitable, isPromiseLike } from './awaitable.js'
 import type { Overrides } from './overrides.js'
 
 /**
- * The overrides of a store that may fail. When they cannot be read, `failed` hears of it and may throw; if it does not, what
- * is known counts. To set one still fails, because no answer could stand for it.
+ * Overrides of a store that may fail. If reading fails, calls `failed`, which may throw; if it returns, the overrides known
+ * so far count. If setting fails, that stays an error, because no answer can stand for it.
  */
 export class FallbackOverrides implements Overrides {
   readonly #overrides: Overrides

@@ -1,11 +1,10 @@
 import type { Clock } from '../clock.js'
-import { type Decision, type Limit, quotaOf, shareOf, type Taken } from '../limits/index.js'
+import { type Decision, type Limit, quotaOf, shareOf, type Taken, uncountedDenial } from '../limits/index.js'
 import { type MemoryStore, memoryStore } from './memory/memory-store.js'
 import type { OnFailure } from './on-failure.js'
 import type { Answer, Demand, NamedLimit } from './store.js'
 import { warn } from './warn.js'
 
-/** What a fallback is told once. */
 export interface FallbackOptions {
   /** The rule for demands that name none. */
   readonly onFailure: OnFailure | undefined
@@ -17,19 +16,19 @@ export interface FallbackOptions {
   readonly clock?: Clock | undefined
 }
 
-/** A client that is denied without a count is told to come back after this long. */
+/** The wait that a client is told if it is denied without a count. */
 const CLOSED_MS = 1000
 
-/** Further limits of a store that have no share are not reported. */
+/** A store warns of this many limits without a share, and not of more. */
 const MOST_WARNINGS = 5
 
 /**
  * Answers for a store that has failed. Each answer says so in `degraded`.
  *
- * `local` limits live in a memory store of their own, each one share of the whole limit. They start whole, and go on
- * from one outage to the next. A share that admits nothing denies.
+ * `local` limits count in a memory store of their own, each with a share of the whole limit. They start whole, and keep
+ * their state from one outage to the next. If the share admits nothing, the request is denied.
  *
- * Nothing here throws: an error in the middle of an outage would end the process.
+ * Nothing here throws: an error during an outage would end the process.
  */
 export class Fallback {
   readonly #onFailure: OnFailure | undefined
@@ -44,7 +43,7 @@ export class Fallback {
     this.#local = memoryStore({ maxKeys: maxLocalKeys, maxLogTimestamps: maxLocalKeys, ...(clock && { clock }) })
   }
 
-  /** The rule for a demand; `undefined` if none is stated. A shadow denies nothing, so without a rule it is open. */
+  /** The rule for a demand; `undefined` if it has none. A shadow denies nothing, so its default is open. */
   ruleOf({ onFailure, shadow }: NamedLimit): OnFailure | undefined {
     return onFailure ?? this.#onFailure ?? (shadow === true ? 'open' : undefined)
   }
@@ -66,7 +65,7 @@ export class Fallback {
   decide(demands: readonly Demand[]): Answer {
     const uncounted = demands.map((demand) => this.#withoutCount(demand))
     const denied = demands.some(({ shadow }, i) => shadow !== true && uncounted[i]?.allowed === false)
-    // Where another demand is denied, local limits are only looked at.
+    // If another demand is denied, local limits take nothing.
     const counted = this.#count(
       demands
         .filter((_, i) => uncounted[i] === undefined)
@@ -86,7 +85,7 @@ export class Fallback {
     return this.#change(demand, (share) => this.#local.charge(share))
   }
 
-  /** Gives back what was taken locally; what was taken elsewhere stays taken. */
+  /** Refunds units that a local limit took. Units taken from the store stay taken. */
   refund(demand: Demand, taken: Taken | undefined): Decision {
     if (taken?.degraded !== 'local') return this.peek(demand)
     return this.#change({ ...demand, onFailure: 'local' }, (share) => this.#local.refund(share, taken))
@@ -96,21 +95,20 @@ export class Fallback {
     return this.decide([{ ...demand, cost: 0 }]).decisions[0]
   }
 
-  /** A key that is to be forgotten is forgotten here too. */
   reset(name: string, key: string): void {
     this.#local.reset(name, key)
   }
 
-  /** A block holds during an outage too, if there is room to remember it. */
+  /** Keeps a block for outages, if there is room. */
   block(name: string, key: string, durationUs: number): void {
     try {
       this.#local.block(name, key, durationUs)
     } catch {
-      // The store itself is told of the block in any case.
+      // The store itself gets the block in any case.
     }
   }
 
-  /** The answer to a demand that no local limit counts; `undefined` if one does. */
+  /** The decision for a demand that no local limit counts; `undefined` if one does. */
   #withoutCount(demand: Demand): Decision | undefined {
     const rule = this.ruleOf(demand)
     if (rule === 'closed') return closedDecision(demand, 'closed')
@@ -118,7 +116,7 @@ export class Fallback {
     return this.#blocked(demand) ?? openDecision(demand)
   }
 
-  /** Even where all may go, a key that this process has blocked may not. */
+  /** Even if the rule is open, a key that this process has blocked is denied. */
   #blocked({ name, limit, key }: Demand): Decision | undefined {
     if (this.#local.size === 0) return undefined
     try {
@@ -129,7 +127,7 @@ export class Fallback {
     }
   }
 
-  /** Demands of local limits, all of which have a share. A process that is out of memory denies them. */
+  /** Decides demands that have a local share. If the process is out of memory, denies them. */
   #count(demands: readonly Demand[]): Answer {
     try {
       return this.#local.decide(demands.map((demand) => this.#shareIn(demand)))
@@ -139,7 +137,7 @@ export class Fallback {
     }
   }
 
-  /** Changes a local count, if a local limit counts the demand. The decision is that of a cost of 0 afterwards. */
+  /** Changes a local count if the demand has one. Returns the decision of a request of cost 0 afterwards. */
   #change(demand: Demand, run: (share: Demand) => Decision): Decision {
     if (this.#withoutCount(demand) !== undefined) return this.peek(demand)
     try {
@@ -179,19 +177,11 @@ function openDecision({ limit, cost }: Demand): Decision {
 
 function closedDecision({ limit, cost }: Demand, degraded: 'closed' | 'local'): Decision {
   const quota = quotaOf(limit)
-  return {
-    allowed: false,
-    quota,
-    remaining: 0,
-    retryAfterMs: cost > quota ? Infinity : CLOSED_MS,
-    nextUnitAfterMs: CLOSED_MS,
-    resetAfterMs: CLOSED_MS,
-    delayMs: 0,
-    degraded,
-  }
+  const denial = uncountedDenial(quota, CLOSED_MS)
+  return { ...denial, ...(cost > quota && { retryAfterMs: Infinity }), degraded }
 }
 
-/** A cost that only the share is too small for may be met when the store is back. */
+/** A cost that is too large only for the share may fit when the store is back, so its wait is not infinite. */
 function localDecision({ limit, cost }: Demand, decision: Decision): Decision {
   const never = decision.retryAfterMs === Infinity && cost <= quotaOf(limit)
   return { ...decision, ...(never && { retryAfterMs: CLOSED_MS }), degraded: 'local' }

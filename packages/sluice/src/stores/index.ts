@@ -1,4 +1,4 @@
-/** Where state lives: the idea of a store, and the one that keeps it in this process. */
+/** Stores keep the state of limits: the interface, and the store that keeps it in this process. */
 export type { Awaitable } from './awaitable.js'
 export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory-store.js'
 export type { MemoryStoreOptions } from './memory/memory-store-options.js'

@@ -1,8 +1,8 @@
 import { checkUnits, checkValue } from '../checks/check-value.js'
 
 /**
- * What a request is told when its store does not answer: `'open'` lets it go, `'closed'` denies it, `'local'` limits it
- * in this process.
+ * How a request is answered if its store fails: `'open'` admits it, `'closed'` denies it, `'local'` limits it in this
+ * process.
  */
 export type OnFailure = 'open' | 'closed' | 'local'
 
@@ -10,7 +10,7 @@ export function checkOnFailure(value: unknown): OnFailure {
   return checkValue('onFailure', value, ['open', 'closed', 'local'])
 }
 
-/** What a store says of `'local'` limits, checked, with the defaults of what it leaves out. */
+/** Checks a store's options for `'local'` limits and fills in defaults. */
 export function checkLocalOptions(given: { readonly instances?: unknown; readonly maxLocalKeys?: unknown }) {
   return {
     instances: checkUnits('instances', given.instances ?? 1, 1_000_000),

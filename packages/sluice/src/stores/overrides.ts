@@ -4,25 +4,24 @@ import type { Awaitable } from './awaitable.js'
 import { TextFilter } from './text-filter.js'
 
 /**
- * Limits that stand in for those of a policy's levels, each for one key, until they are removed or their time is over. A
- * store keeps them, so that all who share the store share them.
+ * Run-time overrides: limits that replace those of a policy's level for one key, until they are removed or end. A store
+ * keeps them, so every process that uses the store has the same ones.
  */
 export interface Overrides {
-  /** How many are known here; those whose time is over may be among them. */
+  /** How many are known here, perhaps with some that have ended. */
   readonly size: number
-  /** The limits in force for a key, as far as is known here. */
+  /** The limits in force for a key, as far as this process knows. */
   get(level: string, key: string): readonly Limit[] | undefined
   /** Sets the limits of a key, until a time in epoch milliseconds if one is given, or removes them. */
   set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): Awaitable<void>
   /**
-   * Brings what is known up to date. True if `get` knows of everything that was set a while ago, on Redis about two
-   * seconds; false if it does not. A promise if there is something to wait for first, which is not for longer than the
-   * store's deadline.
+   * Reads changes from the store. True if `get` then knows every override that was set more than about two seconds ago;
+   * false if it does not. Returns a promise if it must wait, for at most the store's deadline.
    */
   refresh(): Awaitable<boolean>
 }
 
-/** Overrides of a store that answers at once. */
+/** Overrides of a synchronous store. */
 export interface SyncOverrides extends Overrides {
   set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): void
   refresh(): true
@@ -33,12 +32,12 @@ interface Entry {
   readonly untilMs: number
 }
 
-/** From so many keys on, a filter is faster than a map. */
+/** From this many keys on, a filter in front of the map is faster. */
 const MANY = 1_000
-/** How many are looked at whenever one is set. */
+/** How many entries each `set` checks for overrides that have ended. */
 const SWEPT = 4
 
-/** What is known of the overrides of one policy, by level and key. */
+/** The overrides of one policy that this process knows, by level and key. */
 export class OverrideTable {
   readonly #levels = new Map<string, Map<string, Entry>>()
   #size = 0
@@ -50,7 +49,7 @@ export class OverrideTable {
     return this.#size
   }
 
-  /** The clock is read only for those that end. */
+  /** Reads the clock only for an override that ends. */
   get(level: string, key: string, clock: Clock): readonly Limit[] | undefined {
     const text = key.toWellFormed()
     if (this.#filter !== undefined && !this.#filter.mayHave(text)) return undefined
@@ -74,7 +73,7 @@ export class OverrideTable {
     if (this.#size >= MANY) this.#addToFilter(text)
   }
 
-  /** A filter knows so many texts, and then is made anew; what was removed stays in it until then. */
+  /** A filter is made anew when it is full. Until then it still knows texts that were removed. */
   #addToFilter(text: string): void {
     if (this.#filter !== undefined && this.#filtered < this.#filter.capacity) {
       this.#filter.add(text)
@@ -86,7 +85,7 @@ export class OverrideTable {
     for (const keys of this.#levels.values()) for (const key of keys.keys()) this.#filter.add(key)
   }
 
-  /** Looks at the next few and drops those whose time is over, so that they do not pile up. */
+  /** Drops those of the next few entries that have ended, so that they do not pile up. */
   #sweep(nowMs: number): void {
     for (let i = 0; i < SWEPT; i++) {
       this.#swept ??= this.#entries()

@@ -9,15 +9,15 @@ export interface NamedLimit {
   /** Names the limit, so that two limits with equal numbers and keys never share a state by accident. */
   readonly name: string
   readonly limit: Limit
-  /** What to answer when the store cannot be asked, if it is not to be what the store says for all. */
+  /** How to answer if the store fails. Default: the store's own rule. */
   readonly onFailure?: OnFailure | undefined
-  /** Decides and takes like any other, but when it cannot be met the others are not kept from it. */
+  /** Evaluated and charged like any demand, but its denial does not deny the request. */
   readonly shadow?: boolean | undefined
 }
 
-/** What one request asks of one limit. */
+/** One request's demand on one limit. */
 export interface Demand extends NamedLimit {
-  /** Who is limited: any non-empty string. */
+  /** The client, user or resource that is limited: any non-empty string. */
   readonly key: string
   /** Units to take: a safe integer from 0. */
   readonly cost: number
@@ -25,35 +25,35 @@ export interface Demand extends NamedLimit {
 
 /** A store's answer to the demands of one request. */
 export interface Answer {
-  /** Every demand that is no shadow was met, and all that were met were taken. Otherwise nothing was. */
+  /** True if every demand that is not a shadow fits. Then all that fit were taken; otherwise nothing was. */
   readonly allowed: boolean
   /** One for each demand, in their order. */
   readonly decisions: readonly Decision[]
   /**
-   * For each demand, when what it took counts as taken: the store's own time in epoch microseconds, or a later one that
-   * the state had seen before the clock stepped back. Of one of cost 0 it is when it was decided, and of others that took
-   * nothing it says nothing.
+   * For each demand, when its units count as taken: the store's own time in epoch microseconds, or a later time if the
+   * state had seen one before the clock stepped back. For a cost of 0 it is the time of the decision. For any other demand
+   * that took nothing, the value has no meaning.
    */
   readonly takenUs: readonly number[]
 }
 
 /**
- * Where the state of limits lives. The one idea is `decide`: the demands of one request are met all together or not at
- * all, by the store's own clock. Demands for the same state (equal name, key and algorithm) are added up first, and are a
- * shadow if all of them are.
+ * Keeps the state of limits. Its main method is `decide`: it takes all demands of one request or none, by the store's own
+ * clock. Demands for the same state (equal name, key and `stateId`) are added up first; they are a shadow if all of them
+ * are.
  *
- * Stores may trust their callers: names and keys are non-empty strings, costs are safe integers from 0, limits were made
- * by their functions. `sluice/testing` has the contract that every store keeps.
+ * Stores may trust their callers: names and keys are non-empty strings, costs are safe integers from 0, limits are made by
+ * their functions. `sluice/testing` has the contract that every store keeps.
  *
- * A store that cannot do what it is asked throws or rejects. Limiters, policies and shapers answer such a failure, and a
- * malformed answer, by `onFailure`: that of the limit, else that of the store. Where neither is stated, it is an error.
+ * A store that fails throws or rejects. Limiters, policies and shapers answer a failure or a malformed answer by
+ * `onFailure`: the limit's, else the store's. If neither is set, the failure stays an error.
  */
 export interface Store {
-  /** The clock by which it decides, if that is one of this process: whoever waits for units waits by it. */
+  /** The clock by which it decides, if the clock is in this process. Waiters then wait by it. */
   readonly clock?: Clock | undefined
-  /** A store whose methods return values says so, and gets limiters whose methods return values. */
+  /** True if its methods return values, not promises. Then the methods of its limiters return values too. */
   readonly synchronous?: boolean
-  /** What it was told to answer when it cannot be asked, if it was told. */
+  /** How its limits answer if it fails, unless a limit has its own rule. */
   readonly onFailure?: OnFailure | undefined
   /** Among how many processes `onFailure: 'local'` divides a limit: a whole number from 1 to 1,000,000. Default 1. */
   readonly instances?: number | undefined
@@ -63,29 +63,28 @@ export interface Store {
    */
   readonly maxLocalKeys?: number | undefined
   decide(demands: readonly Demand[]): Awaitable<Answer>
-  /** Takes the cost whether it is there or not. The decision is that of a request of cost 0 afterwards. */
+  /** Takes the cost whether it fits or not. Returns the decision of a request of cost 0 afterwards. */
   charge(demand: Demand): Awaitable<Decision>
-  /** Gives `cost` units back: those that were `taken`, if that is known, else the newest. */
+  /** Gives `cost` units back: those of `taken` if it is given, else the newest. */
   refund(demand: Demand, taken: Taken | undefined): Awaitable<Decision>
-  /** Forgets all about a key: its whole quota is there, and it is not blocked. */
+  /** Forgets every state of a key under a name, and its block: its whole quota is there again. */
   reset(name: string, key: string): Awaitable<void>
-  /** Denies everything to a key for so long, whatever its limit says. A later block replaces an earlier one. */
+  /** Denies every request of a key for this long. A later block replaces an earlier one. */
   block(name: string, key: string, durationUs: number): Awaitable<void>
-  /** The overrides of the policy of that name. A store without them has policies that cannot be overridden. */
+  /** The run-time overrides of the policy of that name. Without this method, policies of the store have none. */
   overrides?(policy: string): Overrides
   /**
-   * Hears of each limit before the first demand for it. Only for a store that answers its own failures by `onFailure`, as
-   * `redisStore` does: what it would need in an outage it makes now. To have this method says that it does so, and nothing
-   * is done about its failures then.
+   * Called for each limit before the first demand for it. Only for a store that answers its own failures by `onFailure`, as
+   * `redisStore` does: it prepares now for an outage. A store with this method gets no fallback from the library.
    */
   prepare?(named: NamedLimit): void
 }
 
-/** A store that answers at once. */
+/** A store whose methods return values. */
 export interface SyncStore extends Store {
   readonly synchronous: true
   decide(demands: readonly Demand[]): Answer
-  /** `decide` for one demand: the same answer, with nothing else allocated. */
+  /** `decide` for one demand: the same decision, without allocating an answer. */
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision
   charge(demand: Demand): Decision
   refund(demand: Demand, taken: Taken | undefined): Decision
@@ -94,7 +93,7 @@ export interface SyncStore extends Store {
   overrides?(policy: string): SyncOverrides
 }
 
-/** A store that answers later. */
+/** A store whose methods return promises. */
 export interface AsyncStore extends Store {
   readonly synchronous?: false
   decide(demands: readonly Demand[]): Promise<Answer>

@@ -1,10 +1,10 @@
-/** Of a text longer than this only the ends are looked at. */
+/** Of a longer text, only the first and the last 32 characters are hashed. */
 const LONGEST = 64
 
 /**
- * Knows of most texts that they are not in a large set, without touching the set: some bits for each text that is in it
- * (a Bloom filter). A map of a hundred thousand texts lies far apart in memory; these bits do not. Who aims texts at it
- * gains nothing but a look at the set.
+ * A Bloom filter: says of most texts that are not in a large set that they are not, without touching the set. A map of
+ * 100,000 texts is spread over memory; these bits are not. A text that passes the filter by accident, or by an attack,
+ * costs one look-up in the set.
  */
 export class TextFilter {
   readonly capacity: number
@@ -13,7 +13,7 @@ export class TextFilter {
 
   constructor(capacity: number) {
     this.capacity = capacity
-    // Sixteen bits a text, of which it sets two: about one in seventy is looked up in vain.
+    // Sixteen bits for each text, two of them set: about one look-up in seventy is in vain.
     const size = 2 ** Math.ceil(Math.log2(Math.max(64, capacity * 16)))
     this.#bits = new Int32Array(size / 32)
     this.#mask = size - 1
@@ -42,11 +42,11 @@ function hashOf(text: string): number {
   for (let i = Math.max(head, length - LONGEST / 2); i < length; i++) {
     hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   }
-  // The low bits of a product know nothing of the high ones.
+  // The low bits of a product do not depend on the high bits of its factors.
   return hash ^ (hash >>> 15)
 }
 
-/** Another hash of the same. */
+/** A second hash, made from the first. */
 function spread(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b)
   return mixed ^ (mixed >>> 13)

@@ -9,7 +9,7 @@ export function warn(message: string, code: string): void {
   else console.warn(`[${code}] ${message}`)
 }
 
-/** What an error says, or whatever else was thrown, which may be anything. */
+/** The message of an error, or a short text for any other value that was thrown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : shown(error)
 }

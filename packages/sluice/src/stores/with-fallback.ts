@@ -11,15 +11,15 @@ import type { Overrides } from './overrides.js'
 import type { Answer, AsyncStore, Demand, NamedLimit, Store, SyncStore } from './store.js'
 import { reasonOf, warn } from './warn.js'
 
-/** An outage of so many milliseconds is worth a warning. */
+/** An outage of this length gets a warning. */
 const LONG_MS = 5_000
 
-/** One for each store, so that all limiters of a store share its local limits. */
+/** One wrapper for each store, so that all limiters of a store share its local limits. */
 const wrapped = new WeakMap<Store, Store>()
 
 /**
- * The store, such that its failures are answered by `onFailure`. A memory store cannot fail, and a store with `prepare`
- * answers its failures itself: these come back as they are.
+ * Wraps a store so that `onFailure` answers its failures. Returns a memory store as it is, because it cannot fail, and a
+ * store with `prepare`, because it answers its own failures.
  */
 export function withFallback(store: SyncStore | AsyncStore): SyncStore | AsyncStore {
   if (cannotFail(store) || typeof store.prepare === 'function') return store
@@ -31,29 +31,29 @@ export function withFallback(store: SyncStore | AsyncStore): SyncStore | AsyncSt
   return known as SyncStore | AsyncStore
 }
 
-/** Is it a memory store as we made it? What was derived from one may do anything. */
+/** Is it exactly a `MemoryStore`? A subclass may fail. */
 export function cannotFail(store: Store): boolean {
   return Object.getPrototypeOf(store) === MemoryStore.prototype
 }
 
 /**
- * A store in front of another one, synchronous if that is. Where the other one throws, rejects or gives a malformed answer,
- * this one answers by the rule of each demand. If a demand has no rule, the failure stays an error, because a limit must not be
- * lost in silence. Mistakes of the caller stay errors as well.
+ * Stands in front of another store, and is synchronous if that store is. If the other store throws, rejects or returns a
+ * malformed answer, this one answers by the rule of each demand. If a demand has no rule, the failure stays an error,
+ * because a limit must not be lost silently. Mistakes of the caller stay errors too.
  */
 class FallbackStore implements Store {
   readonly clock: Store['clock']
   readonly synchronous: boolean
   readonly onFailure: OnFailure | undefined
-  /** Only if the other store has it. */
+  /** Present if the other store has it. */
   readonly overrides?: (policy: string) => Overrides
   readonly #store: Store
   readonly #fallback: Fallback
   /** The names of limits without a rule. */
   readonly #unruled = new Set<string>()
-  /** Has it answered for the other store, ever? Before that, a degraded answer came from the other store itself. */
+  /** Has this wrapper ever answered for the store? If not, a degraded answer came from the store itself. */
   #hasAnswered = false
-  /** Since when every call has failed. */
+  /** When the current run of failures began. */
   #failingSinceMs = Infinity
   #hasWarned = false
 
@@ -100,7 +100,7 @@ class FallbackStore implements Store {
     )
   }
 
-  /** What was not taken from the store is not given back to it. */
+  /** Units that were not taken from the store are not refunded to it. */
   refund(demand: Demand, taken: Taken | undefined): Awaitable<Decision> {
     const isDegraded = taken?.degraded !== undefined && this.#hasAnswered
     if (isDegraded && taken.degraded === 'local') {
@@ -157,7 +157,7 @@ class FallbackStore implements Store {
     }
   }
 
-  /** What to answer instead of an error, if every demand has a rule for it. */
+  /** Answers by `answer` if every demand has a rule; otherwise throws the error. */
   #instead<T>(demands: readonly Demand[], error: unknown, answer: () => T): T {
     if (isMistake(error) || demands.some((demand) => this.#fallback.ruleOf(demand) === undefined)) throw error
     this.#failed(error)
@@ -175,7 +175,7 @@ class FallbackStore implements Store {
     return answer
   }
 
-  /** Warns once of a store that fails for long. Short failures are told by each answer alone. */
+  /** Warns once if the store fails for long. A short failure shows only in the answers' `degraded`. */
   #failed(error: unknown): void {
     if (this.#hasWarned) return
     const nowMs = (this.clock ?? systemClock).now()

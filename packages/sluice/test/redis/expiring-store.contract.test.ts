@@ -6,8 +6,6 @@ import { startInjected } from './injected-store.js'
 
 /** What `injectedTime` lets keys live longer than they would. */
 const LINGER_MS = 3_600_000
-/** A key's life is read a little after it was set, by a clock that runs meanwhile: it would end this much early. */
-const LATE_MS = 500
 
 /**
  * Removes keys when they would have expired by the clock of the test: a state that is still needed is then missed. Redis
@@ -25,13 +23,13 @@ class Expiry {
     this.#prefix = prefix
   }
 
-  async note(): Promise<void> {
+  /** A key lives from when Redis wrote it, which is not before the call was sent. The state may live longer by the call. */
+  async note(sentMs: number): Promise<void> {
     const keys = await this.#client.keys(`${this.#prefix}*`)
     for (const key of keys) {
       const life = await this.#client.pexpiretime(key)
       if (this.#ends.get(key)?.life === life) continue
-      const leftMs = (await this.#client.pttl(key)) - LINGER_MS
-      this.#ends.set(key, { life, endMs: this.#clock.now() + leftMs + LATE_MS })
+      this.#ends.set(key, { life, endMs: this.#clock.now() + life - sentMs - LINGER_MS })
     }
   }
 
@@ -51,8 +49,9 @@ function expiring(store: Store, expiry: Expiry): Store {
       if (typeof value !== 'function') return value
       return async (...given: unknown[]) => {
         await expiry.expire()
+        const sentMs = Date.now()
         const answer = await value.apply(target, given)
-        await expiry.note()
+        await expiry.note(sentMs)
         return answer
       }
     },

@@ -1,25 +1,26 @@
-/** Tell keys of plain characters from others that were encoded as such. */
+/** Hashed with the key, so that a key of plain characters differs from another key that is encoded to the same text. */
 const PLAIN = 0xee
 const ENCODED = 0xdd
+
+/** Two signed 32-bit integers, which need no boxing. `high` is never 0, because 0 marks a free entry. */
+export interface Fingerprint {
+  high: number
+  low: number
+}
 
 const CALLS_UNTIL_KNOWN = 64
 const LONGEST_KNOWN = 64
 
 /**
- * A keyed 64-bit fingerprint of a string, after HalfSipHash-1-3: nobody who does not know the seed can aim two keys at
- * the same place. Keys are compared as well-formed text, so a lone surrogate is U+FFFD.
- *
- * The two halves are signed 32-bit integers: that is what a typed array and a small integer hold without boxing. The
- * first half is returned and never 0, which marks an empty slot; the second is in `low` until the next call.
+ * Makes keyed 64-bit fingerprints of strings, after HalfSipHash-1-3. Without the seed, an attacker cannot make two keys
+ * collide. Keys are compared as well-formed text, so a lone surrogate equals U+FFFD.
  */
 export class KeyHash {
-  low = 0
   private readonly seed0: number
   private readonly seed1: number
-  // A key and its halves, for limiters that are asked for the same one over and over.
+  // One key and its halves, for limiters that are asked for the same key again and again.
   private knownKey: string | undefined
-  private knownHigh = 0
-  private knownLow = 0
+  private readonly known: Fingerprint = { high: 0, low: 0 }
   private callsUntilKnown = 1
 
   constructor(seed: readonly [number, number]) {
@@ -27,32 +28,32 @@ export class KeyHash {
     this.seed1 = seed[1] | 0
   }
 
-  /** The fingerprint of a key. */
-  of(key: string): number {
+  /** Writes the fingerprint of a key into a record of the caller's. */
+  hash(key: string, into: Fingerprint): void {
     if (key === this.knownKey) {
-      this.low = this.knownLow
-      return this.knownHigh
+      into.high = this.known.high
+      into.low = this.known.low
+      return
     }
-    const high = this.hash(key, PLAIN)
-    // Not every key: remembering one costs more than hashing it.
-    if (--this.callsUntilKnown === 0) this.know(key, high)
-    return high
+    this.digest(key, PLAIN, into)
+    // Only every 64th key: remembering one costs more than hashing it.
+    if (--this.callsUntilKnown === 0) this.know(key, into)
   }
 
-  private know(key: string, high: number): void {
+  private know(key: string, { high, low }: Fingerprint): void {
     this.callsUntilKnown = CALLS_UNTIL_KNOWN
     if (key.length > LONGEST_KNOWN) return
     this.knownKey = key
-    this.knownHigh = high
-    this.knownLow = this.low
+    this.known.high = high
+    this.known.low = low
   }
 
   /**
-   * Four characters a word, and the length in the last one; then three rounds more. Characters above U+00FF, which few keys
-   * have, take a longer way. There is one place that reads a character and one that is a round, however much longer that
-   * takes when nothing else is done: between requests nobody finds much code in the processor's cache.
+   * Each round mixes four characters; the last word also has the length, and three more rounds follow. A key with characters
+   * above U+00FF is encoded and hashed again. The code is small on purpose: between requests most code falls out of the
+   * processor's cache, and a short loop is back soonest.
    */
-  private hash(key: string, kind: number): number {
+  private digest(key: string, kind: number, into: Fingerprint): void {
     const length = key.length
     const last = length >> 2
     let v0 = this.seed0
@@ -83,8 +84,11 @@ export class KeyHash {
       v0 ^= word
       if (round === last) v2 ^= kind
     }
-    if (seen > 0xff) return this.hash(encodeURIComponent(key.toWellFormed()), ENCODED)
-    this.low = v0 ^ v2
-    return v1 ^ v3 || 1
+    if (seen > 0xff) {
+      this.digest(encodeURIComponent(key.toWellFormed()), ENCODED, into)
+      return
+    }
+    into.high = v1 ^ v3 || 1
+    into.low = v0 ^ v2
   }
 }

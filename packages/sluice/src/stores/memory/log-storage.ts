@@ -1,3 +1,5 @@
+import type { Arithmetic } from '../../limits/index.js'
+
 const EMPTY = new Float64Array(0)
 
 /**
@@ -28,6 +30,25 @@ export class LogStorage {
   /** Sets words aside for a demand that fits, so that others of its request cannot use them. Negative words end that. */
   reserve(words: number): void {
     this.#reserved += words
+  }
+
+  /** How many of `cost` more units a log has memory for, if the storage has `held` words for it already. */
+  unitsFor({ elastic }: Arithmetic, words: Float64Array, held: number, nowUs: number, cost: number): number {
+    const needed = elastic?.wordsFor(words, nowUs, 0) ?? 0
+    return Math.min(cost, Math.max(0, held + this.room - needed))
+  }
+
+  /**
+   * The log with room for `units` more: itself, or a larger copy. The array doubles, so that growing costs little in the
+   * long run, but not beyond a whole quota, and not if memory is scarce.
+   */
+  grown(arithmetic: Arithmetic, words: Float64Array, held: number, nowUs: number, units: number): Float64Array {
+    const { elastic, quota, words: least } = arithmetic
+    const needed = elastic?.wordsFor(words, nowUs, units) ?? 0
+    if (elastic === undefined || needed <= words.length) return words
+    const isScarce = held > this.room / 8
+    const doubled = isScarce ? needed : Math.min(least + quota, 2 * words.length, held + this.room)
+    return elastic.resized(words, Math.max(needed, doubled))
   }
 
   get(id: number): Float64Array {

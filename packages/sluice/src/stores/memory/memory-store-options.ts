@@ -8,18 +8,18 @@ export interface MemoryStoreOptions {
   /** The most keys that have a state of their own: a whole number from 1 to 2^30. Default 2^24. */
   readonly maxKeys?: number
   /**
-   * What happens to a new key when `maxKeys` have a state and none of those can be forgotten without loss. `'share'`
+   * How a new key is treated if `maxKeys` keys have a state and none of those can be forgotten without loss. `'share'`
    * (default): it shares one of 1,024 states with other such keys. `'deny'`: it is denied.
    */
   readonly onFull?: 'share' | 'deny'
-  /** Tells the time. Default: the process's clock, which never steps back. */
+  /** Default: the process's own clock, which never steps back. */
   readonly clock?: Clock
   /**
-   * The most timestamps that sliding logs and concurrency limits hold together, where each key counts as three more: a
-   * whole number from 1. A request that needs more is denied. Default 2^24, which is 128 MiB.
+   * The most timestamps that all sliding logs and concurrency limits together hold: a whole number from 1. Each key counts
+   * as three more. A request that needs more is denied. Default 2^24, which is 128 MiB.
    */
   readonly maxLogTimestamps?: number
-  /** Two 32-bit numbers that key the hash. Default: random ones. For tests that want the same table twice. */
+  /** Two 32-bit numbers that key the hash. Default: random. Fixed numbers are for tests. */
   readonly seed?: readonly [number, number]
 }
 

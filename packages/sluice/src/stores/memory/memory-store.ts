@@ -87,14 +87,14 @@ export class MemoryStore implements SyncStore {
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision {
     const nowUs = this.#begin()
     const state = this.#use(this.#single, name, limit)
-    const high = this.#hash.of(key)
+    this.#hash.hash(key, state)
     // The usual case in one go: the key has a state of its own, and nothing but its words decides.
     if (state.states.isPlain && !state.names.hasBlocks) {
-      const segment = state.states.own.segment(high)
-      const at = segment.find(high, this.#hash.low)
+      const segment = state.states.own.segment(state.high)
+      const at = segment.find(state.high, state.low)
       if (at >= 0) return state.arithmetic.tryTake(segment.words, at, nowUs, cost)
     }
-    this.#openSingle(high, nowUs)
+    this.#openSingle(nowUs)
     state.cost = cost
     if (!state.isPlain) state.reserve(nowUs)
     const decision = state.isPlain ? state.tryTake(nowUs, cost) : state.takeReserved(nowUs)
@@ -153,7 +153,8 @@ export class MemoryStore implements SyncStore {
   charge({ name, limit, key, cost }: Demand): Decision {
     const nowUs = this.#begin()
     const state = this.#use(this.#single, name, limit)
-    this.#openSingle(this.#hash.of(key), nowUs)
+    this.#hash.hash(key, state)
+    this.#openSingle(nowUs)
     if (cost > 0 && state.take(nowUs, cost) && state.isNew) state.add(nowUs)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
   }
@@ -161,21 +162,22 @@ export class MemoryStore implements SyncStore {
   refund({ name, limit, key, cost }: Demand, taken: Taken | undefined): Decision {
     const nowUs = this.#begin()
     const state = this.#use(this.#single, name, limit)
-    this.#openSingle(this.#hash.of(key), nowUs)
+    this.#hash.hash(key, state)
+    this.#openSingle(nowUs)
     state.refund(nowUs, cost, taken)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
   }
 
   reset(name: string, key: string): void {
-    const high = this.#hash.of(key)
-    this.#names.get(name)?.forget(high, this.#hash.low)
+    this.#hash.hash(key, this.#single)
+    this.#names.get(name)?.forget(this.#single)
   }
 
   block(name: string, key: string, durationUs: number): void {
     const nowUs = this.#begin()
-    const high = this.#hash.of(key)
+    this.#hash.hash(key, this.#single)
     const makeRoom = () => this.#makeRoom(1, nowUs)
-    if (this.#namesOf(name).block(high, this.#hash.low, nowUs, nowUs + durationUs, makeRoom)) return
+    if (this.#namesOf(name).block(this.#single, nowUs, nowUs + durationUs, makeRoom)) return
     throw new StoreFullError(`the store holds ${this.#maxKeys} keys (maxKeys) and cannot remember another block`)
   }
 
@@ -213,9 +215,9 @@ export class MemoryStore implements SyncStore {
   }
 
   /** Opens the state of the key that was hashed last, for a call with one demand. */
-  #openSingle(high: number, nowUs: number): void {
+  #openSingle(nowUs: number): void {
     const state = this.#single
-    state.open(high, this.#hash.low, nowUs)
+    state.open(nowUs)
     if (!state.isFound) state.begin(this.#makeRoom(1, nowUs), this.#canShare, nowUs)
   }
 
@@ -234,16 +236,16 @@ export class MemoryStore implements SyncStore {
   /** Opens every demand's state, and returns how many keys need a new one. Only a repeated name can repeat a state. */
   #open(demands: readonly Demand[], isRepeated: boolean, nowUs: number): number {
     const records = this.#records
-    let high = 0
     let areFound = true
     for (let i = 0; i < demands.length; i++) {
       const { name, limit, key, cost, shadow } = demands[i]
-      if (i === 0 || key !== demands[i - 1].key) high = this.#hash.of(key)
       const state = this.#use(records[i], name, limit)
+      if (i === 0 || key !== demands[i - 1].key) this.#hash.hash(key, state)
+      else state.copyFingerprint(records[i - 1])
       state.first = state
       state.cost = cost
       state.isShadow = shadow === true
-      state.open(high, this.#hash.low, nowUs)
+      state.open(nowUs)
       if (!state.isFound) areFound = false
       if (isRepeated) {
         const same = records.findIndex((earlier, j) => j === i || state.isSame(earlier))
@@ -262,7 +264,7 @@ export class MemoryStore implements SyncStore {
       const isFirst = state.first === state
       state.begin(isFirst ? this.#hasRoom(newKeys + 1) : state.first.hasOwnRoom, this.#canShare, nowUs)
       if (isFirst && state.cost > 0) newKeys++
-      if (isRepeated && records.some((earlier, j) => j < i && state.sharesWith(earlier))) state.loseRoom()
+      if (isRepeated) for (let j = 0; j < i; j++) state.giveWayTo(records[j])
     }
     return newKeys
   }

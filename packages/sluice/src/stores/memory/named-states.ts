@@ -1,4 +1,5 @@
 import { type Arithmetic, arithmeticOf, type Limit } from '../../limits/index.js'
+import type { Fingerprint } from './key-hash.js'
 import type { LogStorage } from './log-storage.js'
 import type { Segment } from './segment.js'
 import type { Table, TableOwner, TableSet } from './table.js'
@@ -46,7 +47,7 @@ export class NamedStates {
   }
 
   /** How long a key is still blocked, in microseconds; 0 or less if it is not. */
-  blockedUs(high: number, low: number, nowUs: number): number {
+  blockedUs({ high, low }: Fingerprint, nowUs: number): number {
     if (this.#blocks === undefined) return 0
     const segment = this.#blocks.segment(high)
     const state = segment.find(high, low)
@@ -54,7 +55,7 @@ export class NamedStates {
   }
 
   /** Blocks a key. Asks for room only if the key is not blocked yet, and returns false if there is none. */
-  block(high: number, low: number, nowUs: number, untilUs: number, makeRoom: () => boolean): boolean {
+  block({ high, low }: Fingerprint, nowUs: number, untilUs: number, makeRoom: () => boolean): boolean {
     this.#blocks ??= this.#memory.tables.add(1, BLOCKS)
     let state = this.#blocks.segment(high).find(high, low)
     if (state < 0) {
@@ -66,7 +67,7 @@ export class NamedStates {
   }
 
   /** Forgets every state of a key, and its block. */
-  forget(high: number, low: number): void {
+  forget({ high, low }: Fingerprint): void {
     for (const { own } of this.#tables.values()) own.remove(high, low)
     this.#blocks?.remove(high, low)
   }

@@ -1,4 +1,12 @@
-import { type Arithmetic, blockedDecision, type Decision, type Limit, type Taken } from '../../limits/index.js'
+import {
+  type Arithmetic,
+  blockedDecision,
+  type Decision,
+  type Limit,
+  type Taken,
+  uncountedDenial,
+} from '../../limits/index.js'
+import type { Fingerprint } from './key-hash.js'
 import type { LogStorage } from './log-storage.js'
 import { type NamedStates, OVERFLOW_HIGH, type StateTable } from './named-states.js'
 import type { Segment } from './segment.js'
@@ -22,7 +30,7 @@ const REFUSED_MS = 1000
  * points into a table, and adding to that table or sweeping it makes the pointer stale. So a request opens all of its
  * records first, and adds states only after every record has taken.
  */
-export class OpenState {
+export class OpenState implements Fingerprint {
   // What `use` found. Most requests ask for the same name and limit again.
   name: string | undefined
   limit: Limit | undefined
@@ -31,9 +39,10 @@ export class OpenState {
   arithmetic!: Arithmetic
   #writer = 0
 
-  // The key's fingerprint, and the table that has its state or will get it; `undefined` if there is no room for one.
-  #high = 0
-  #low = 0
+  /** The key's fingerprint: set it before `open`. */
+  high = 0
+  low = 0
+  // The table that has the state or will get it; `undefined` if there is no room for one.
   #table: Table | undefined
   #segment!: Segment
   #entry = 0
@@ -78,12 +87,15 @@ export class OpenState {
     this.#writer = writer
   }
 
+  copyFingerprint({ high, low }: Fingerprint): void {
+    this.high = high
+    this.low = low
+  }
+
   /** Finds the key's own state. If the key has none, call `begin`. */
-  open(high: number, low: number, nowUs: number): void {
-    const { states, names } = this
-    this.#high = high
-    this.#low = low
-    this.#blockedUs = names.hasBlocks ? names.blockedUs(high, low, nowUs) : 0
+  open(nowUs: number): void {
+    const { states, names, high, low } = this
+    this.#blockedUs = names.hasBlocks ? names.blockedUs(this, nowUs) : 0
     this.#table = states.own
     this.isPlain = this.#blockedUs <= 0 && states.logs === undefined
     const segment = states.own.segment(high)
@@ -101,7 +113,7 @@ export class OpenState {
    * with other keys or, unless `canShare`, gets no state and is denied.
    */
   begin(hasRoom: boolean, canShare: boolean, nowUs: number): void {
-    const shared = this.states.findOverflow(this.#low)
+    const shared = this.states.findOverflow(this.low)
     if (hasRoom) {
       // The key may have taken units while the store was full: continue from a copy of the state that it shared then.
       if (shared >= 0) this.#startFromCopy(shared, nowUs)
@@ -117,7 +129,7 @@ export class OpenState {
 
   /** Is it for the same name, key and state id as the other record? */
   isSame(other: OpenState): boolean {
-    return this.#low === other.#low && this.#high === other.#high && this.states === other.states
+    return this.low === other.low && this.high === other.high && this.states === other.states
   }
 
   /** Adds this demand to an earlier one for the same state: the earlier one takes for both. */
@@ -133,13 +145,10 @@ export class OpenState {
     return this.#table === this.states.own
   }
 
-  /** Do both share overflow states of one name? A request may take from those for one key only. */
-  sharesWith(other: OpenState): boolean {
-    return this.#table !== undefined && !this.hasOwnRoom && this.#table === other.#table && this.first !== other.first
-  }
-
-  loseRoom(): void {
-    this.#table = undefined
+  /** Loses its room if both share overflow states of one name: a request may take from those for one key only. */
+  giveWayTo(earlier: OpenState): void {
+    const isShared = this.#table !== undefined && !this.hasOwnRoom && this.#table === earlier.#table
+    if (isShared && this.first !== earlier.first) this.#table = undefined
   }
 
   /** Takes `cost` from a plain state if it fits. `restore` undoes it. */
@@ -164,7 +173,7 @@ export class OpenState {
   add(nowUs: number): void {
     const { states } = this
     const table = this.#table as Table
-    const [high, low] = table === states.own ? [this.#high, this.#low] : [OVERFLOW_HIGH, states.overflowLow(this.#low)]
+    const [high, low] = this.hasOwnRoom ? [this.high, this.low] : [OVERFLOW_HIGH, states.overflowLow(this.low)]
     this.#setReserved(0)
     // A fresh state may replace one that is whole for the limit that wrote it.
     const found = states.isMixed ? table.segment(high).find(high, low) : -1
@@ -231,8 +240,7 @@ export class OpenState {
     if (this.#table === undefined || this.isNew) return
     // Units of a key that shares a state may have been taken from a state of its own, since forgotten. A window, a log or
     // a queue is forgotten only when it holds no units, so for those `taken` proves that the shared state has the units.
-    const isShared = this.#table !== this.states.own
-    if (isShared && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
+    if (!this.hasOwnRoom && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
     this.arithmetic.refund(this.#words, this.#at, nowUs, units, taken)
     this.sign()
   }
@@ -240,7 +248,7 @@ export class OpenState {
   /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */
   describe(nowUs: number, cost: number, allowed: boolean): Decision {
     if (this.#table === undefined) return this.#refusal()
-    if (this.#table !== this.states.own) this.#shortage.shared++
+    if (!this.hasOwnRoom) this.#shortage.shared++
     const fits = allowed || this.arithmetic.fits(this.#words, this.#at, nowUs, cost)
     if (fits && !allowed && this.#blockedUs <= 0) return this.#refusal()
     const decision = this.arithmetic.decision(this.#words, this.#at, nowUs, cost, fits)
@@ -290,43 +298,23 @@ export class OpenState {
     return Math.max(0, needed - (this.isNew ? 0 : this.#words.length))
   }
 
-  /**
-   * Makes room for `cost` more units, as far as there is memory, and returns how many units fit. The array doubles, so that
-   * growing costs little in the long run, but not beyond a whole quota, and not where memory is scarce.
-   */
+  /** Makes room for `cost` more units, as far as there is memory, and returns how many units fit. */
   #grow(logs: LogStorage, nowUs: number, cost: number): number {
-    const { elastic, quota, words: least } = this.arithmetic
-    if (elastic === undefined) return cost
     // Its own reservation is part of the room it has.
     this.#setReserved(0)
-    const length = this.isNew ? 0 : this.#words.length
-    const most = length + logs.room
-    const units = Math.min(cost, Math.max(0, most - elastic.wordsFor(this.#words, nowUs, 0)))
-    // If it takes none of a new state, its description is a refusal, which is counted there.
-    if (units < cost && !(this.isNew && units === 0)) this.#shortage.refused++
-    const needed = elastic.wordsFor(this.#words, nowUs, units)
-    if (needed > this.#words.length) {
-      const doubled = length <= logs.room / 8 ? Math.min(least + quota, 2 * this.#words.length, most) : needed
-      const larger = elastic.resized(this.#words, Math.max(needed, doubled))
-      if (!this.isNew) logs.replace(this.#segment.words[this.#entry], larger)
-      this.#words = larger
-    }
+    const held = this.isNew ? 0 : this.#words.length
+    const units = logs.unitsFor(this.arithmetic, this.#words, held, nowUs, cost)
+    if (units === 0 && this.isNew) return 0
+    if (units < cost) this.#shortage.refused++
+    this.#words = logs.grown(this.arithmetic, this.#words, held, nowUs, units)
     // The storage counts the array of a new state when `add` hands it over.
-    if (this.isNew && units > 0) this.#setReserved(this.#words.length)
+    if (this.isNew) this.#setReserved(this.#words.length)
+    else logs.replace(this.#segment.words[this.#entry], this.#words)
     return units
   }
 
-  /** Denied for lack of memory alone. */
   #refusal(): Decision {
     this.#shortage.refused++
-    return {
-      allowed: false,
-      quota: this.arithmetic.quota,
-      remaining: 0,
-      retryAfterMs: REFUSED_MS,
-      nextUnitAfterMs: REFUSED_MS,
-      resetAfterMs: REFUSED_MS,
-      delayMs: 0,
-    }
+    return uncountedDenial(this.arithmetic.quota, REFUSED_MS)
   }
 }
