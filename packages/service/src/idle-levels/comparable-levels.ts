@@ -11,6 +11,8 @@ import {
 
 /** A text that stands for any text. */
 const ANY_TEXT = 'x'
+/** A target that routers may read as any path. It meets every condition on a path, even `null`. */
+const ANY_PATH = ':'
 const ANY_LIMIT = fixedWindow({ quota: 1, window: '1s' })
 
 /** A request that a level matches. */
@@ -64,7 +66,9 @@ function sampleOf({ key, conditions }: ReadLevel): Sample {
   const request: Record<string, string | undefined> = Object.create(null)
   for (const attribute of key) request[attribute] = ANY_TEXT
   for (const condition of conditions) {
-    request[condition.attribute] = condition.negated ? valueOutside(condition) : valueInside(condition)
+    const { attribute } = condition
+    request[attribute] = condition.negated ? valueOutside(condition) : valueInside(condition)
+    if (condition.kind === 'path' && key.includes(attribute)) request[attribute] ??= ANY_PATH
   }
   return request
 }

@@ -21,8 +21,10 @@ export function asksPresence(condition: ReadCondition): boolean {
   return condition.negated && isAbsenceAlone(condition)
 }
 
+/** Paths are left out: a target that a router may read as any path meets even `path: null`. */
 function isAbsenceAlone(condition: ReadCondition): boolean {
-  return condition.kind === 'text' && condition.orAbsent && condition.texts.size === 0
+  if (!condition.orAbsent || condition.kind === 'path') return false
+  return condition.kind === 'text' ? condition.texts.size === 0 : condition.ranges.length === 0
 }
 
 /** Are the values of `narrow` among those of `wide`? Ignores `negated`. */

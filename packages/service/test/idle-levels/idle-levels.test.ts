@@ -117,6 +117,9 @@ describe('a level that can never deny is warned about', () => {
     for (const user of [null, [null], { present: false }]) {
       expect(warnings({ name: 'a', key: ['ip', 'user'], when: { user }, limit: bucket(1) })).toEqual([message])
     }
+    expect(warnings({ name: 'a', key: 'ip', when: { ip: null }, limit: bucket(1) })).toEqual([
+      "levels.0.when.ip: 'a' can never match: its key needs ip, which its when wants absent",
+    ])
     expect(warnings({ name: 'a', key: 'user', when: { user: [null, 'x'] }, limit: bucket(1) })).toEqual([])
     expect(warnings({ name: 'a', key: 'ip', when: { user: null }, limit: bucket(1) })).toEqual([])
   })
