@@ -6,8 +6,8 @@ const expected = new WeakSet<object>()
 let hasWarned = false
 
 /**
- * Says what a request has really cost, from inside its handler: `settle` is told, when the response is over. The request is
- * what the framework hands to a handler: `req`, `request`, `ctx` or `c`.
+ * Reports the real cost of a request, from inside its handler. `settle` gets it when the response is over. Pass the object that
+ * the framework passes to the handler: `req`, `request`, `ctx` or `c`.
  *
  * @example
  * ```ts
@@ -36,13 +36,13 @@ export function setCost(request: object, units: number): void {
   if (hasWarned || expected.has(request)) return
   hasWarned = true
   warn(
-    'setCost was told of a request that nobody settles: give rateLimit settle: ({ cost, taken }) => cost ?? taken, ' +
-      'and setCost what the framework hands to a handler',
+    'setCost has no effect on a request that is not settled: give rateLimit settle: ({ cost, taken }) => cost ?? taken, ' +
+      'and give setCost the request that the framework passes to the handler',
     'SLUICE_COST',
   )
 }
 
-/** Somebody is going to settle a request. */
+/** Notes that a request will be settled, so that `setCost` need not warn. */
 export function expectCost(request: object): void {
   expected.add(request)
 }

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { readCall } from '../../../src/http/outbound/call.js'
+import { readFetchCall } from '../../../src/http/outbound/fetch-call.js'
 
 const URL_TEXT = 'http://127.0.0.1:8080/a?b=1'
 const post = (body: unknown, more: object = {}) =>
-  readCall(URL_TEXT, { method: 'POST', body: body as RequestInit['body'], ...more } as RequestInit)
+  readFetchCall(URL_TEXT, { method: 'POST', body: body as RequestInit['body'], ...more } as RequestInit)
 const stream = () => new Blob(['streamed']).stream()
-const textOf = ({ input, init }: ReturnType<typeof readCall>) =>
+const textOf = ({ input, init }: ReturnType<typeof readFetchCall>) =>
   new Response(init?.body, {}).text().then((text) => [input, text])
 
 describe('a call that waits', () => {
-  it('is what it was when it was made, whatever becomes of the URL, the fields and the body', async () => {
+  it('stays as it was made when the caller changes the URL, the fields or the body', async () => {
     const url = new URL(URL_TEXT)
     const headers = new Headers({ a: '1' })
     const bytes = new TextEncoder().encode('bytes')
     const search = new URLSearchParams('q=1')
     const init = { method: 'POST', headers, body: bytes }
-    const call = readCall(url, init)
+    const call = readFetchCall(url, init)
     const [ofBuffer, ofView, ofSearch] = [post(bytes.buffer), post(new DataView(bytes.buffer, 1, 2)), post(search)]
     url.searchParams.set('b', '2')
     headers.set('a', '2')
@@ -45,66 +45,66 @@ describe('a call that waits', () => {
     const again = [undefined, null, 'text', new Blob(['a']), new URLSearchParams('a=1'), new FormData()]
     for (const body of [...again, new ArrayBuffer(1), new Uint16Array(1)]) expect(post(body).isRepeatable).toBe(true)
     expect(post(stream(), { duplex: 'half' }).isRepeatable).toBe(false)
-    expect(readCall(new Request(URL_TEXT)).isRepeatable).toBe(true)
+    expect(readFetchCall(new Request(URL_TEXT)).isRepeatable).toBe(true)
     const request = () => new Request(URL_TEXT, { method: 'PUT', body: 'text' })
-    expect(readCall(request()).isRepeatable).toBe(false)
-    expect(readCall(request(), { body: 'other' }).isRepeatable).toBe(true)
+    expect(readFetchCall(request()).isRepeatable).toBe(false)
+    expect(readFetchCall(request(), { body: 'other' }).isRepeatable).toBe(true)
   })
 
   it('is a copy of a Request, and takes its body, as fetch does', async () => {
     const request = new Request(URL_TEXT, { method: 'PUT', headers: { a: '1' }, body: 'text' })
-    const { input, init } = readCall(request)
+    const { input, init } = readFetchCall(request)
     request.headers.set('a', '2')
     expect(request.bodyUsed).toBe(true)
     const sent = new Request(input, init)
     expect([sent.url, sent.method, sent.headers.get('a'), await sent.text()]).toEqual([URL_TEXT, 'PUT', '1', 'text'])
-    expect(() => readCall(request)).toThrow(TypeError)
+    expect(() => readFetchCall(request)).toThrow(TypeError)
   })
 
   it('leaves the body of a Request alone where it has one of its own, or is refused', async () => {
     const request = new Request(URL_TEXT, { method: 'PUT', headers: { a: '1' }, body: 'text' })
-    const { input, init } = readCall(request, { body: 'other' })
+    const { input, init } = readFetchCall(request, { body: 'other' })
     const sent = new Request(input, init)
     expect([sent.method, sent.headers.get('a'), await sent.text()]).toEqual(['PUT', '1', 'other'])
-    const ofGet = readCall(new Request(URL_TEXT), { method: 'POST', body: 'other' })
+    const ofGet = readFetchCall(new Request(URL_TEXT), { method: 'POST', body: 'other' })
     expect(await new Request(ofGet.input, ofGet.init).text()).toBe('other')
-    expect(() => readCall(request, { method: 'CONNECT' })).toThrow(TypeError)
+    expect(() => readFetchCall(request, { method: 'CONNECT' })).toThrow(TypeError)
     expect(await request.text()).toBe('text')
-    expect(readCall(request, { body: 'other' }).isRepeatable).toBe(true)
+    expect(readFetchCall(request, { body: 'other' }).isRepeatable).toBe(true)
   })
 
   it('hands on a request of another library as it is', () => {
     const other = { url: URL_TEXT, method: 'GET', headers: new Headers() } as Request
-    const { input, init } = readCall(other)
+    const { input, init } = readFetchCall(other)
     expect(input).toBe(other)
     expect(init).toBeUndefined()
   })
 
-  // The signal of a copy that nobody holds any more may be collected, and then tells nobody that the caller has aborted.
+  // The signal of a copy may be collected together with the copy, and then does not tell that the caller has aborted.
   it('has the signal of the Request itself, not one that follows it', () => {
     const { signal } = new AbortController()
     const request = new Request(URL_TEXT, { signal })
-    for (const { init } of [readCall(request), readCall(request, { method: 'DELETE' })])
+    for (const { init } of [readFetchCall(request), readFetchCall(request, { method: 'DELETE' })])
       expect(init?.signal).toBe(request.signal)
-    expect(readCall(request, { signal }).init?.signal).toBe(signal)
-    expect(readCall(request, { signal: null }).init?.signal).toBeNull()
+    expect(readFetchCall(request, { signal }).init?.signal).toBe(signal)
+    expect(readFetchCall(request, { signal: null }).init?.signal).toBeNull()
   })
 
   it('keeps the referrer of a Request, as fetch does unless there is an init', () => {
     const request = new Request(URL_TEXT, { referrer: '', referrerPolicy: 'origin' })
-    const { input, init } = readCall(request)
+    const { input, init } = readFetchCall(request)
     const sent = new Request(input, init)
     expect([sent.referrer, sent.referrerPolicy]).toEqual([request.referrer, 'origin'])
   })
 
-  it('shows what is asked of whom', () => {
+  it('has the request without its body', () => {
     const { signal } = new AbortController()
     const make = () => new Request(URL_TEXT, { method: 'put', headers: { a: '1' }, body: 'text', signal })
     const request = make()
-    const call = readCall(request)
+    const call = readFetchCall(request)
     expect([call.request.url, call.request.method, call.request.headers.get('a')]).toEqual([URL_TEXT, 'PUT', '1'])
     expect(call.signal).toBe(request.signal)
-    const other = readCall(make(), { method: 'delete', headers: { b: '2' }, signal: null })
+    const other = readFetchCall(make(), { method: 'delete', headers: { b: '2' }, signal: null })
     expect([other.request.method, other.request.headers.get('a'), other.request.headers.get('b')]).toEqual([
       'DELETE',
       null,
@@ -115,22 +115,22 @@ describe('a call that waits', () => {
 
   it('takes a request in the place of an init, as fetch does', async () => {
     const template = new Request('http://other.example', { method: 'POST', headers: { a: '1' }, body: 'text' })
-    const { request, init, isRepeatable } = readCall(URL_TEXT, template as RequestInit)
+    const { request, init, isRepeatable } = readFetchCall(URL_TEXT, template as RequestInit)
     expect([request.url, request.method, isRepeatable]).toEqual([URL_TEXT, 'POST', false])
     const sent = new Request(URL_TEXT, init)
     expect([sent.method, sent.headers.get('a'), await sent.text()]).toEqual(['POST', '1', 'text'])
   })
 
-  it('keeps what only one runtime knows of', () => {
-    const { init } = readCall(URL_TEXT, { next: { revalidate: 60 } } as RequestInit)
+  it('keeps init fields that only one runtime knows', () => {
+    const { init } = readFetchCall(URL_TEXT, { next: { revalidate: 60 } } as RequestInit)
     expect(init).toMatchObject({ next: { revalidate: 60 } })
-    expect(readCall(URL_TEXT).init).toBeUndefined()
+    expect(readFetchCall(URL_TEXT).init).toBeUndefined()
   })
 
   it('is refused as fetch refuses it', () => {
-    expect(() => readCall('no url')).toThrow(TypeError)
-    expect(() => readCall(URL_TEXT, { body: 'of a GET' })).toThrow(TypeError)
-    expect(() => readCall(URL_TEXT, { body: stream() })).toThrow(TypeError)
-    expect(() => readCall(URL_TEXT, { method: 'CONNECT' })).toThrow(TypeError)
+    expect(() => readFetchCall('no url')).toThrow(TypeError)
+    expect(() => readFetchCall(URL_TEXT, { body: 'of a GET' })).toThrow(TypeError)
+    expect(() => readFetchCall(URL_TEXT, { body: stream() })).toThrow(TypeError)
+    expect(() => readFetchCall(URL_TEXT, { method: 'CONNECT' })).toThrow(TypeError)
   })
 })

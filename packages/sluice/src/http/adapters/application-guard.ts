@@ -1,18 +1,18 @@
 import type { CanActivate, ExecutionContext, OnModuleInit } from '@nestjs/common'
 import type { HttpAdapterHost } from '@nestjs/core'
-import { attemptAll } from './attempt.js'
+import { attempt } from './attempt.js'
 import type { ExpressRequest } from './express.js'
-import { holdUnmet, isHeld, meet } from './fastify-before-hooks.js'
-import type { FastifyReplyLike, RateLimitGuard } from './nest-guard.js'
-import type { NodeResponse } from './node-messages.js'
+import { holdEarlyAnswers, isHeld, reachedHooks } from './hold-early-answers.js'
+import type { NodeResponse } from './node-exchange.js'
+import { type NestFastifyReply, type RateLimitGuard, requestOf } from './rate-limit-guard.js'
 
-/** Guards of Nest stand before handlers; this one makes another stand before what has none, too. */
+/** Nest runs guards in front of handlers only. This guard also limits requests that reach no handler, such as a 404. */
 export class ApplicationGuard implements CanActivate, OnModuleInit {
   readonly #host: HttpAdapterHost
   readonly #guard: RateLimitGuard
-  /** Requests that have had a handler, which may have passed them on. */
+  /** Requests that reached a handler. The handler may have called `next`. */
   readonly #handled = new WeakSet<object>()
-  /** Requests that were taken to have none, and may come to what another module has put there later, such as GraphQL. */
+  /** Requests that were limited without a handler. They may still reach one that another module adds later, as GraphQL does. */
   readonly #entered = new WeakSet<object>()
 
   constructor(host: HttpAdapterHost, guard: RateLimitGuard) {
@@ -29,30 +29,30 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
 
   onModuleInit(): void {
     const { httpAdapter } = this.#host
-    // Routes of Express are there by now, and the answer to what they do not take is not.
+    // By now the routes of Express are registered, and Nest's answer to unknown paths is not.
     if (httpAdapter?.getType() === 'express') {
       httpAdapter.use(this.#limitFailed)
       httpAdapter.use(this.#limitUnhandled)
     }
     if (httpAdapter?.getType() === 'fastify') {
       const app = httpAdapter.getInstance()
-      holdUnmet(app)
+      holdEarlyAnswers(app)
       app.addHook('onRequest', this.#limitUnhandled)
     }
   }
 
   readonly #limitUnhandled = (
     request: UnhandledRequest,
-    response: NodeResponse | FastifyReplyLike,
+    response: NodeResponse | NestFastifyReply,
     next: (error?: unknown) => void,
   ): void => {
-    if (request.raw !== undefined) meet(request.raw)
+    if (request.raw !== undefined) reachedHooks(request.raw)
     if (this.#isHandled(request) || this.#entered.has(request)) {
       next()
       return
     }
     this.#entered.add(request)
-    attemptAll(
+    attempt(
       () => this.#guard.enter(request, response),
       next,
       (goes) => {
@@ -61,13 +61,13 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
     )
   }
 
-  /** Is a request left to the guards of its handler? Those that Fastify answers before its hooks have none. */
+  /** Whether the guards of a handler limit the request. An early answer of Fastify has no handler. */
   #isHandled(request: UnhandledRequest): boolean {
     const { is404, raw } = request
     return raw === undefined ? this.#handled.has(request) : is404 !== true && !isHeld(raw)
   }
 
-  /** The same for errors that come before a handler: a parameter that Express cannot decode, a body that cannot be read. */
+  /** The same for errors before a handler: a parameter that Express cannot decode, or a body that it cannot read. */
   readonly #limitFailed = (
     error: unknown,
     request: UnhandledRequest,
@@ -76,13 +76,5 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
   ): void => this.#limitUnhandled(request, response, (denial) => next(denial ?? error))
 }
 
-/** A request of Express, or of Fastify, which has another one inside. */
+/** A request of Express, or of Fastify, which has the request of Node.js in `raw`. */
 type UnhandledRequest = ExpressRequest & { readonly is404?: boolean; readonly raw?: object }
-
-/** The request of HTTP that a context came by, if any. */
-function requestOf(context: ExecutionContext): object | undefined {
-  const type = context.getType<string>()
-  const request = type === 'graphql' ? context.getArgByIndex(2)?.req : context.switchToHttp().getRequest()
-  const isOfHttp = type === 'graphql' || type === 'http'
-  return isOfHttp && typeof request === 'object' && request !== null ? request : undefined
-}

@@ -91,7 +91,7 @@ describe.each([
     expect((await get('/items/1')).status).toBe(429)
   })
 
-  it('counts once what only looks like it, and runs hooks once', async () => {
+  it('counts similar requests that are not answered early once, and runs hooks once', async () => {
     let hooked = 0
     const { get } = await start(
       { limit: limit(9) },
@@ -111,7 +111,7 @@ describe.each([
     expect(hooked).toBe(5)
   })
 
-  it('settles them, and what only looks like them, by what was sent', async () => {
+  it('settles them, and similar requests, by the response that was sent', async () => {
     const lengths: number[] = []
     const settle = ({ length }: { length: number }) => {
       lengths.push(length)
@@ -124,7 +124,7 @@ describe.each([
     await expect.poll(() => lengths).toEqual([body.length, 300])
   })
 
-  it('leaves alone what other plugins do to responses', async () => {
+  it('keeps the changes of other plugins to responses', async () => {
     const heads: unknown[] = []
     const { get } = await start(
       { limit: limit(9) },
@@ -227,7 +227,7 @@ describe.each([
     expect(await left('/inner/x')).toEqual({ all: 6, more: 5, inner: 5 })
   })
 
-  it('has nothing to say to a client that asks for the route it uses', async () => {
+  it('answers 404 to a client that asks for its own route', async () => {
     const { get } = await start({ limit: limit(9) })
     for (const path of ['/.sluice/1', '/.sluice/2', '/.sluice/3']) expect((await get(path)).status).toBe(404)
   })

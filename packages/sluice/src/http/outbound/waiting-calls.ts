@@ -1,7 +1,7 @@
 import { type Clock, setAlarm } from '../../clock.js'
 
-/** All that wait, for their turn or to try again: each until its own signal is aborted, or until all are sent away. */
-export class Patience {
+/** Calls that wait for their turn or for a retry: each until its own signal is aborted, or until all are rejected. */
+export class WaitingCalls {
   readonly #clock: Clock
   readonly #waiting = new Set<AbortController>()
   #end: { readonly reason: unknown } | undefined
@@ -10,24 +10,27 @@ export class Patience {
     this.#clock = clock
   }
 
-  /** How many wait. */
+  /** How many calls wait. */
   get size(): number {
     return this.#waiting.size
   }
 
-  /** Nobody waits any more. */
+  /** Whether `rejectAll` was called: then no call waits any more. */
   get isOver(): boolean {
     return this.#end !== undefined
   }
 
-  /** Waits as `wait` does, which is told when to stop, and tells when it has waited enough. */
+  /**
+   * Counts a call as waiting until the promise of `wait` settles, or until `wait` calls `waited`. `wait` must stop when its
+   * signal is aborted.
+   */
   async during<Result>(
     signal: AbortSignal | undefined,
     wait: (signal: AbortSignal, waited: () => void) => Promise<Result>,
   ): Promise<Result> {
     if (signal?.aborted) throw signal.reason
     if (this.#end !== undefined) throw this.#end.reason
-    // One of its own, because a caller's signal may outlive thousands of calls, and none must leave anything on it.
+    // An own signal, because the caller's may outlive thousands of calls, and no listener may stay on it.
     const own = new AbortController()
     const stop = () => own.abort(signal?.reason)
     const waited = () => {
@@ -43,7 +46,7 @@ export class Patience {
     }
   }
 
-  /** Resolves after so long. */
+  /** Resolves after `ms`. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return this.during(
       signal,
@@ -58,8 +61,8 @@ export class Patience {
     )
   }
 
-  /** Rejects all that wait, and whoever would from now on. */
-  sendAway(reason: unknown): void {
+  /** Rejects all calls that wait now or later. */
+  rejectAll(reason: unknown): void {
     this.#end = { reason }
     for (const own of [...this.#waiting]) own.abort(reason)
   }

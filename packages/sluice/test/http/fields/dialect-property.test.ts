@@ -1,4 +1,4 @@
-/** Whatever the verdict, what is sent is well-formed: by Node's rules, by those of structured fields, and to other parsers. */
+/** For every verdict the fields are well-formed: for Node.js, as structured fields, and for other parsers. */
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import fc from 'fast-check'
 import { parseRateLimit as othersParse } from 'ratelimit-header-parser'
@@ -40,7 +40,7 @@ function labels(verdict: Verdict): string[] {
 
 const isInFlight = ({ limit }: LevelDecision) => limit.algorithm === 'concurrency'
 
-/** How long a client is to wait for a level: for somebody to be done, a second, unless it takes longer than that can. */
+/** The wait that a client is told for a level: one second for a place, unless the key is blocked for longer. */
 function waitMs({ limit, decision: { retryAfterMs, nextUnitAfterMs } }: LevelDecision): number {
   const ttlMs = limit.algorithm === 'concurrency' ? durationUs('ttl', limit.ttl) / 1_000 : 0
   return Math.max(...[retryAfterMs, nextUnitAfterMs].map((ms) => (ms <= ttlMs ? Math.min(ms, 1_000) : ms)))
@@ -156,7 +156,7 @@ suite('every field is well-formed', () => {
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(100)
   })
 
-  it('of verdicts that no policy makes, with numbers that are none', () => {
+  it('of verdicts that no policy makes, with values that are not numbers', () => {
     fc.assert(
       fc.property(
         oddVerdicts,
@@ -171,7 +171,7 @@ suite('every field is well-formed', () => {
     )
   })
 
-  it('whatever was written before of other levels, whose texts may be kept at the same place', () => {
+  it('whatever was written before for other levels, whose texts may be in the same cache entry', () => {
     const limits = [1, 2, 3].map((quota) => tokenBucket({ capacity: quota * 10_000, refill: '1/s' }))
     const levels = fc.record({
       name: fc.constantFrom('a', 'b'),

@@ -1,30 +1,28 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { askedWaitMs } from '../../../src/http/outbound/asked-wait.js'
-import { Destination } from '../../../src/http/outbound/destination.js'
-import { Destinations } from '../../../src/http/outbound/destinations.js'
-import { RetryBudget } from '../../../src/http/outbound/retry-budget.js'
-import { backoffMs, isWorthRetrying } from '../../../src/http/outbound/retrying.js'
+import { Destination, Destinations } from '../../../src/http/outbound/destinations.js'
+import { askedWaitMs } from '../../../src/http/outbound/outbound.js'
+import { backoffMs, isWorthRetrying, RetryBudget } from '../../../src/http/outbound/retry-budget.js'
 
 const NOW = Date.UTC(2026, 0, 1)
 const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
-describe('what is worth retrying', () => {
+describe('a call is worth a retry', () => {
   const idempotent = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']
   const others = ['POST', 'PATCH', 'LOCK']
 
-  it('is a 429, whatever was asked', () => {
+  it('after a 429, with every method', () => {
     for (const method of [...idempotent, ...others]) expect(isWorthRetrying(method, 429)).toBe(true)
   })
 
-  it('is what may pass by itself, where doing it twice is doing it once', () => {
+  it('after a failure that often passes, with an idempotent method', () => {
     for (const status of [502, 503, 504, undefined]) {
       for (const method of idempotent) expect(isWorthRetrying(method, status)).toBe(true)
       for (const method of others) expect(isWorthRetrying(method, status)).toBe(false)
     }
   })
 
-  it('is no other answer', () => {
+  it('after no other answer', () => {
     const status = fc.integer({ min: 200, max: 599 }).filter((each) => ![429, 502, 503, 504].includes(each))
     fc.assert(
       fc.property(fc.constantFrom(...idempotent, ...others), status, (method, s) => !isWorthRetrying(method, s)),
@@ -33,7 +31,7 @@ describe('what is worth retrying', () => {
 })
 
 describe('backoff', () => {
-  it('is anything up to a bound that doubles, and ends at ten seconds', () => {
+  it('is a random wait up to a bound that doubles, at most ten seconds', () => {
     fc.assert(
       fc.property(fc.nat(2_000), share, (retries, random) => {
         const ms = backoffMs(retries, () => random)
@@ -45,7 +43,7 @@ describe('backoff', () => {
   })
 })
 
-describe('what the other side asks for', () => {
+describe('the wait that a server asks for', () => {
   const asked = (status: number, fields: Record<string, string>) =>
     askedWaitMs({ status, headers: new Headers(fields) }, NOW)
 
@@ -59,7 +57,7 @@ describe('what the other side asks for', () => {
     expect(asked(429, { 'Retry-After': 'soon' })).toBe(0)
   })
 
-  it('is the time until there is more of what is used up, in every dialect and on every response', () => {
+  it('is the time until a used-up quota has more, in every dialect and on every response', () => {
     expect(asked(200, { RateLimit: '"a";r=0;t=5' })).toBe(5_000)
     expect(asked(200, { RateLimit: '"a";r=0;t=5, "b";r=0;t=9, "c";r=3;t=60' })).toBe(9_000)
     expect(asked(404, { 'RateLimit-Limit': '9', 'RateLimit-Remaining': '0', 'RateLimit-Reset': '4' })).toBe(4_000)
@@ -67,7 +65,7 @@ describe('what the other side asks for', () => {
     expect(asked(200, { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': reset })).toBe(30_000)
   })
 
-  it('is nothing while something remains, or when nothing is said', () => {
+  it('is 0 while units remain, or if no field says anything', () => {
     expect(asked(200, { RateLimit: '"a";r=1;t=5' })).toBe(0)
     expect(asked(200, { RateLimit: '"a";r=0' })).toBe(0)
     expect(asked(429, {})).toBe(0)
@@ -122,10 +120,10 @@ describe('the budget', () => {
   })
 })
 
-describe('what is remembered of whom we call', () => {
+describe('a destination', () => {
   const budget = { ratio: 0.1, least: 2 }
 
-  it('counts refusals of those that left together once', () => {
+  it('counts refusals of calls that left together once', () => {
     const destination = new Destination(budget)
     expect([0, 0, 0].map((then) => destination.refused(then))).toEqual([true, false, false])
     expect(destination.refusals).toBe(1)
@@ -156,7 +154,7 @@ describe('what is remembered of whom we call', () => {
     expect(destinations.size).toBe(0)
   })
 
-  it('is kept while it has saved up more than a new one has', () => {
+  it('is kept while it has saved more than a new destination has', () => {
     const destinations = new Destinations({ ratio: 0.5, least: 0 })
     const call = () => {
       const destination = destinations.enter('a')
@@ -170,7 +168,7 @@ describe('what is remembered of whom we call', () => {
     expect(call().budget.spend()).toBe(true)
   })
 
-  it('never grows without bound, and forgets whom nobody has called for longest', () => {
+  it('is forgotten if there are too many and it was called longest ago', () => {
     const destinations = new Destinations(budget)
     const fail = (key: string) => {
       const destination = destinations.enter(key)
