@@ -80,8 +80,8 @@ export class ReferenceStore implements SyncStore {
   }
 
   /**
-   * The keys of which another store may have forgotten a whole state or a finished block. That is allowed, but it shows
-   * if the clock then steps back.
+   * The keys that have a whole state or a finished block. Another store may have forgotten these. That is allowed, but it
+   * shows if the clock steps back, or if a limit with other numbers reads the state.
    */
   forgettable(): readonly { readonly name: string; readonly key: string }[] {
     const nowUs = microseconds(this.clock.now())

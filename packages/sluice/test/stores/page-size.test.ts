@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { PageSize } from '../../src/stores/redis/page-size.js'
 
-/** The sizes of pages over a link where an answer takes so long, and each override in it so much longer. */
+/** The sizes of pages over a link where an answer takes `answerMs`, and `overrideMs` more for each override in it. */
 function sizes(deadlineMs: number, answerMs: number, overrideMs: number): readonly number[] {
   const pages = new PageSize(deadlineMs)
   return Array.from({ length: 30 }, () => {
@@ -11,18 +11,18 @@ function sizes(deadlineMs: number, answerMs: number, overrideMs: number): readon
   })
 }
 
-test('on a slow link pages stay small, so that a decision behind one is in time', () => {
-  // 120 bytes each, at 200 KB/s and at 1 MB/s: no page takes more than half of the deadline.
+test('pages stay small on a slow link, so that a decision behind a page is in time', () => {
+  // An override has 120 bytes. At 200 KB/s and at 1 MB/s no page takes more than half of the deadline.
   expect(Math.max(...sizes(50, 1, 0.6))).toBeLessThanOrEqual(40)
   expect(Math.max(...sizes(50, 1, 0.12))).toBeLessThanOrEqual(200)
 })
 
-test('on a quick link, and on one that is only far, pages grow to the most', () => {
+test('pages grow to the largest size on a fast link, and on a fast link with a long delay', () => {
   expect(sizes(50, 0.2, 0.002).at(-1)).toBe(500)
   expect(sizes(50, 100, 0.002).at(-1)).toBe(500)
 })
 
-test('a link that becomes slow makes pages small again, and a failure halves them', () => {
+test('pages shrink when a link becomes slow, and a failure halves them', () => {
   const pages = new PageSize(50)
   for (let i = 0; i < 10; i++) pages.read(1, true)
   expect(pages.current).toBe(500)
