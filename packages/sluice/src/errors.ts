@@ -72,7 +72,7 @@ export class InvalidPolicyError extends TypeError {
 }
 
 /** `levels[2].limit.refill` */
-export function pathText(path: PolicyProblem['path']): string {
+function pathText(path: PolicyProblem['path']): string {
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
   return text.startsWith('.') ? text.slice(1) : text || 'policy'
 }
