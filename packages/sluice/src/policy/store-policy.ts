@@ -1,6 +1,6 @@
 import { checkOptions } from '../checks/check-options.js'
 import { invalidType } from '../errors.js'
-import { checkCostOptions } from '../limiter/call.js'
+import { checkCostOptions } from '../limiter/check-call.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, Awaitable, Overrides, Store } from '../stores/index.js'

@@ -3,10 +3,11 @@ import type { Decision } from '../limits/index.js'
 import type { Answer, Awaitable, Demand, Store } from '../stores/index.js'
 
 /**
- * Settles what `demand` took by `answer`: a function of the real cost that does so once, by one call of the store or
- * none. Whatever that call's fate, it is never made again: units given back twice would be units for free.
+ * Returns a function that settles what `demand` took by `answer`, given the real cost: it refunds what was too much, or
+ * charges what was too little. Only its first call takes effect, even if the store fails: units refunded twice would be
+ * units for free. It returns the store's decision, or `undefined` if it did not call the store.
  */
-export function settling(
+export function settleOnce(
   store: Store,
   demand: Demand,
   answer: Answer,
@@ -14,11 +15,11 @@ export function settling(
   const { cost } = demand
   const [{ delayMs, degraded }] = answer.decisions
   const [atUs] = answer.takenUs
-  let open = answer.allowed
+  let isOpen = answer.allowed
   return (actual) => {
     checkCost(actual, 'actual')
-    if (!open) return undefined
-    open = false
+    if (!isOpen) return undefined
+    isOpen = false
     if (actual < cost) return store.refund({ ...demand, cost: cost - actual }, { atUs, cost, delayMs, degraded })
     return actual > cost ? store.charge({ ...demand, cost: actual - cost }) : undefined
   }

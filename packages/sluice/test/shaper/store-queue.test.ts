@@ -14,7 +14,7 @@ describe('shapers on one store', () => {
     ['1000/s', 3],
     ['7777/s', 3],
     ['20000/s', 2],
-  ])('leave together at %s, one after the other as they came (%d of them)', async (drain, count) => {
+  ])('leave together at %s, one after the other in the order of arrival (%d of them)', async (drain, count) => {
     const clock = new ManualClock(START_MS)
     const store = memoryStore({ clock })
     const shapers = Array.from({ length: count }, () => createShaper({ name: 'bank', drain, capacity: 3_000, store }))
@@ -30,7 +30,7 @@ describe('shapers on one store', () => {
     }
   })
 
-  it('refuse at once who would not wait for the end of a pause, and say how long that is', async () => {
+  it('reject at once a caller that would not wait for the end of a pause, and say how long it is', async () => {
     const clock = new ManualClock(START_MS)
     const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 10, store: memoryStore({ clock }) })
     shaper.pause(60_000)
@@ -43,7 +43,7 @@ describe('shapers on one store', () => {
     expect(shaper.size).toBe(0)
   })
 
-  it('keep those who have lost their slots to a pause, however full others have made the queue', async () => {
+  it('keep waiters that have lost their slots to a pause, however full the queue is', async () => {
     const clock = new ManualClock(START_MS)
     const store = memoryStore({ clock })
     const [one, other] = [1, 2].map(() => createShaper({ name: 'bank', drain: '10/s', capacity: 10, store }))
@@ -70,7 +70,7 @@ describe('shapers on one store', () => {
     expect([one.size, other.size]).toEqual([0, 0])
   })
 
-  it('let those behind move up, and give the last slot back', async () => {
+  it('let the waiters behind move up, and give the last slot back', async () => {
     const { clock, one, other, wait, log } = pair('10/s', 100)
     const controller = new AbortController()
     wait(one, 'a')
@@ -87,7 +87,7 @@ describe('shapers on one store', () => {
     ])
   })
 
-  it('are held up by one that died for no longer than its slots', async () => {
+  it('are held up by one that died for no longer than its slots take', async () => {
     const deadClock = new AlarmedClock(() => Infinity)
     const store = memoryStore({ clock: deadClock.manual })
     const dead = createShaper({
@@ -103,7 +103,7 @@ describe('shapers on one store', () => {
     expect((await turn).atMs).toBe(START_MS + 500)
   })
 
-  it('ask again for slots that a pause or a stall made them miss, however many wait', async () => {
+  it('ask again for slots that they missed in a pause or a stall, however many wait', async () => {
     const clock = new ManualClock(START_MS)
     const shaper = createShaper({ name: 'bank', drain: '20000/s', capacity: 30_000, store: memoryStore({ clock }) })
     shaper.pause(100)
@@ -116,7 +116,7 @@ describe('shapers on one store', () => {
     expect([shaper.size, clock.nextAlarmMs]).toEqual([0, undefined])
   })
 
-  it('let everybody go even if alarms are always late', async () => {
+  it('let all waiters leave even if alarms are always late', async () => {
     for (const lateMs of [21, 60, 99, 100, 500]) {
       const clock = new AlarmedClock((atMs) => atMs + lateMs)
       const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 10, store: memoryStore({ clock }) })
@@ -127,7 +127,7 @@ describe('shapers on one store', () => {
     }
   })
 
-  it('leave after a pause as they came, whatever they cost', async () => {
+  it('leave after a pause in the order of arrival, whatever the costs', async () => {
     const { clock, one, wait, log } = pair('10/s', 100)
     for (const name of ['a', 'b']) wait(one, name, { cost: 2 })
     one.pause(1_000)
@@ -143,7 +143,7 @@ describe('shapers on one store', () => {
     expect(log.map(([name]) => name)).toEqual(['a', 'b', '0', '1', '2', '3', '5', '6', '7'])
   })
 
-  it('hold no more in a pause than the queue holds, whatever they cost', async () => {
+  it('accept no more units in a pause than the capacity, whatever the costs', async () => {
     const { clock, one, wait, log } = pair('10/s', 10)
     one.pause(5_000)
     for (let i = 0; i < 8; i++) wait(one, `one ${i}`)
@@ -155,7 +155,7 @@ describe('shapers on one store', () => {
     expect(one.size).toBe(0)
   })
 
-  it('remember nothing of those who come and go in a pause', async () => {
+  it('remember nothing of callers that come and go in a pause', async () => {
     const { clock, one, wait, log } = pair('10/s', 10)
     one.pause(1_000)
     wait(one, 'first', { cost: 2 })
@@ -170,7 +170,7 @@ describe('shapers on one store', () => {
     expect(log.map(([name]) => name)).toEqual(['first', 'last'])
   })
 
-  it('let those wait on who missed their slots and find no room', async () => {
+  it('keep waiters that missed their slots and find no room', async () => {
     const { clock, one, other, wait, log } = pair('10/s', 4)
     one.pause(1_000)
     for (const name of ['a', 'b', 'c']) wait(one, name)
@@ -180,7 +180,7 @@ describe('shapers on one store', () => {
     expect(log.map(([name]) => name)).toEqual(['x', 'y', 'a', 'b', 'c'])
   })
 
-  it('give a slot to whom it is due, and refuse nobody who would have one in time', async () => {
+  it('give a slot to the first waiter by priority, and reject no caller whose slot comes in time', async () => {
     const { clock, one, wait, log } = pair('10/s', 100)
     for (const name of ['a', 'b', 'c', 'd']) wait(one, name)
     wait(one, 'urgent', { priority: 1, maxWaitMs: 150 })
@@ -189,7 +189,7 @@ describe('shapers on one store', () => {
     expect(log.map(([name]) => name)).toEqual(['a', 'urgent', 'b', 'c', 'd'])
   })
 
-  it('close: who came after a line was empty is refused like any other', async () => {
+  it('reject all waiters on close, even those that came after a line was empty', async () => {
     const { clock, one, wait } = pair('10/s', 100)
     for (let round = 0; round < 5; round++) {
       const controller = new AbortController()
@@ -248,7 +248,7 @@ describe('shapers on one store', () => {
     ['later'],
     ['later, or not at all', 'closed'],
     ['later, or not at all', 'local'],
-  ])('let no caller wait for ever, if the store answers %s (onFailure %s)', async (how, onFailure) => {
+  ])('let no caller wait for ever if the store answers %s (onFailure %s)', async (how, onFailure) => {
     vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     onTestFinished(() => void vi.restoreAllMocks())
     await fc.assert(
@@ -311,7 +311,7 @@ describe('shapers on one store', () => {
           expect([open, clock.alarms, isWaiting()]).toEqual([0, 0, false])
           expect(shapers.map(({ size }) => size)).toEqual([0, 0, 0])
           await Promise.all([...closing, ...shapers.map((shaper) => shaper.onIdle())])
-          // Local slots are apart from each other, not from those of the store.
+          // Local slots are kept apart from each other, but not from slots of the store.
           for (const key of onFailure === 'local' ? [] : ['a', 'b']) {
             const own = slots.filter((slot) => slot.key === key && slot.cost > 0).sort((a, b) => a.atMs - b.atMs)
             for (let i = 1; i < own.length; i++)
@@ -337,7 +337,7 @@ function pair(drain: string, capacity: number) {
   return { clock, one, other, wait, log }
 }
 
-/** A store's methods as an object, so that it can be given another clock. */
+/** The methods of a store as an object, to which another clock can be added. */
 function asStore(store: ReturnType<typeof memoryStore>) {
   return {
     synchronous: true as const,
