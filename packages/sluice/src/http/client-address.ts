@@ -8,8 +8,7 @@ import {
   rangeContains,
 } from '../addresses/index.js'
 import { checkOptions } from '../checks/check-options.js'
-import { invalidType, invalidValue } from '../errors.js'
-import { warn } from '../stores/warn.js'
+import { invalidType, invalidValue, warn } from '../errors.js'
 
 /** Which proxies may say where a request comes from. */
 export interface ClientAddressOptions {

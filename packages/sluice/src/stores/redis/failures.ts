@@ -1,6 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
-import { StoreUnavailableError } from '../../errors.js'
-import { warn } from '../warn.js'
+import { StoreUnavailableError, warn } from '../../errors.js'
 import type { ScriptRunner } from './clients/script-runner.js'
 
 /** Why a request was answered without Redis. */

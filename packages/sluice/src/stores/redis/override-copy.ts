@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js'
+import { warn } from '../../errors.js'
 import { type Limit, parseLimit } from '../../limits/index.js'
-import { OverrideTable } from '../overrides.js'
-import { warn } from '../warn.js'
+import { OverrideTable } from '../override-table.js'
 import type { Changes } from './override-source.js'
 
 /** A copy of a policy's overrides, read from Redis page by page. */

@@ -1,31 +1,6 @@
 import type { Clock } from '../clock.js'
 import type { Limit } from '../limits/index.js'
-import type { Awaitable } from './awaitable.js'
 import { TextFilter } from './text-filter.js'
-
-/**
- * Run-time overrides: limits that replace those of a policy's level for one key, until they are removed or end. A store
- * keeps them, so every process that uses the store has the same ones.
- */
-export interface Overrides {
-  /** How many are known here, perhaps with some that have ended. */
-  readonly size: number
-  /** The limits in force for a key, as far as this process knows. */
-  get(level: string, key: string): readonly Limit[] | undefined
-  /** Sets the limits of a key, until a time in epoch milliseconds if one is given, or removes them. */
-  set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): Awaitable<void>
-  /**
-   * Reads changes from the store. True if `get` then knows every override that was set more than about two seconds ago;
-   * false if it does not. Returns a promise if it must wait, for at most the store's deadline.
-   */
-  refresh(): Awaitable<boolean>
-}
-
-/** Overrides of a synchronous store. */
-export interface SyncOverrides extends Overrides {
-  set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): void
-  refresh(): true
-}
 
 interface Entry {
   readonly limits: readonly Limit[]
