@@ -18,6 +18,7 @@ const tasks = {
   compareMemory: async () => (await import('./tasks/compare-memory.mjs')).compareMemory,
   compareRedis: async () => (await import('./tasks/compare-redis.mjs')).compareRedis,
   compareRedisBytes: async () => (await import('./tasks/compare-redis.mjs')).compareRedisBytes,
+  compareHttp: async () => (await import('./tasks/compare-http.mjs')).compareHttp,
   redisBytes: async () => (await import('./tasks/redis-bytes.mjs')).redisBytes,
 }
 const { task, ...options } = JSON.parse(process.argv[2])

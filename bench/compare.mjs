@@ -1,8 +1,8 @@
-// `node bench/compare.mjs OLD [NEW] [--only TEXT]`: compares two builds of the library, given as folders that hold a
+// `node bench/compare.mjs OLD [NEW] [--only TEXT] [--processes N]`: compares two builds of the library, given as folders that hold a
 // built `dist`, such as another clone's packages/sluice. NEW is this clone's unless given. In each process both builds
 // take turns in random order, so that a slow second of the machine meets both. A ratio is the median over all turns of
-// new / old, with the middle half of the turns in brackets. `--only` measures the cases whose title contains a text.
-// It prints, and keeps nothing.
+// new / old, with the middle half of the turns in brackets. `--only` measures the cases whose title contains a text,
+// `--processes` repeats each in this many processes (default 3). It prints, and keeps nothing.
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -13,20 +13,20 @@ import { fixed, table } from './markdown.mjs'
 import { quartiles } from './statistics.mjs'
 import { withRedis } from './with-redis.mjs'
 
-const PROCESSES = 3
-
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string', default: '' } },
+  options: { only: { type: 'string', default: '' }, processes: { type: 'string', default: '3' } },
 })
 const [old, current = fileURLToPath(new URL('../packages/sluice', import.meta.url))] = positionals
 if (old === undefined) {
-  console.error('usage: node bench/compare.mjs OLD [NEW] [--only TEXT]')
+  console.error('usage: node bench/compare.mjs OLD [NEW] [--only TEXT] [--processes N]')
   process.exit(1)
 }
+const httpCases = { 'HTTP, express': { framework: 'express' }, 'HTTP, fastify': { framework: 'fastify' } }
 const builds = { old: resolve(old), new: resolve(current) }
 
 compareMemory(wanted(memoryCases))
+compareHttp(wanted(httpCases))
 const redis = wanted(redisCases)
 const bytes = wanted(redisBytesCases)
 if (redis.length + bytes.length > 0)
@@ -54,6 +54,24 @@ function compareMemory(cases) {
   if (rows.length === 0) return
   console.log('\nMemory: CPU nanoseconds a call without its key string; new / floor includes the string in both.\n')
   console.log(table(['', 'old', 'new', 'new / old', 'new / floor'], rows))
+}
+
+function compareHttp(cases) {
+  const rows = cases.map(([title, options]) => {
+    const turns = turnsOf('compareHttp', title, options)
+    const share = (build) => (turn) => turn[build].perSecond / turn.bare.perSecond
+    return [
+      title,
+      fixed(quartiles(turns.map(({ bare }) => bare.perSecond)).median),
+      ratios(turns, share('old')),
+      ratios(turns, share('new')),
+      ratios(turns, (turn) => turn.new.perSecond / turn.old.perSecond),
+      ratios(turns, (turn) => turn.new.cpuUs / turn.old.cpuUs),
+    ]
+  })
+  if (rows.length === 0) return
+  console.log('\nHTTP: requests a second, bare and behind the limiter of each build, all in one server process.\n')
+  console.log(table(['', 'bare', 'old / bare', 'new / bare', 'new / old', 'CPU, new / old'], rows))
 }
 
 function compareRedis(cases, port, version) {
@@ -97,7 +115,7 @@ function compareRedisBytes(cases, port) {
 /** All turns of a case, over several processes: luck with memory lasts for a process. */
 function turnsOf(task, title, options) {
   console.error(`  ${title}`)
-  return Array.from({ length: PROCESSES }, () => inChild(task, { builds, title, ...options })).flat()
+  return Array.from({ length: Number(values.processes) }, () => inChild(task, { builds, title, ...options })).flat()
 }
 
 function ratios(turns, ratioOf) {

@@ -1,4 +1,4 @@
-// Express: a limit for the whole application, and a stricter one for a route, which has to be passed besides.
+// Express: a limit for the whole application, and a stricter limit for one route in addition.
 import express from 'express'
 import { slidingLog, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/express'

@@ -1,5 +1,5 @@
-// Fastify: a limit for all routes, and one more for a route that says so in its config. A request passes both or takes
-// from neither.
+// Fastify: a limit for all routes, and another limit in the config of one route. A request passes both or takes from
+// neither.
 import { fastify } from 'fastify'
 import { tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/fastify'

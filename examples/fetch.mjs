@@ -1,12 +1,12 @@
-// A handler that turns a Request into a Response, as Next.js, Bun, Deno and workers have them. Here Hono's server for
-// Node.js calls it. A Request does not say where it comes from: whoever calls the handler knows.
+// A handler that turns a Request into a Response, as in Next.js, Bun, Deno and workers. Here Hono's server for Node.js
+// calls it. A Request has no address, so the address comes from the other arguments of the handler.
 import { serve } from '@hono/node-server'
 import { tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/fetch'
 
 const limited = rateLimit({
   limit: tokenBucket({ capacity: 5, refill: '5/m' }),
-  // What the server hands on beside the request. In Deno: (request, info) => info.remoteAddr.hostname.
+  // The second argument of the handler. In Deno: (request, info) => info.remoteAddr.hostname.
   address: (_request, { incoming }) => incoming.socket.remoteAddress,
 })
 

@@ -1,5 +1,5 @@
-// What a GraphQL query costs is computed from its document, before any of it is executed: a field costs 1, and what is
-// inside a list costs as often as `first` says. Each address may spend 1,000 a day.
+// The cost of a GraphQL query is computed from its document, before it is executed: a field costs 1, and the fields of a
+// list cost `first` times as much. Each address may spend 1,000 a day.
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { buildSchema, execute, getOperationAST, getVariableValues, parse, validate, valueFromASTUntyped } from 'graphql'
@@ -16,7 +16,7 @@ const limit = tokenBucket({ capacity: 1_000, refill: '1000/d' })
 const policy = createPolicy({ levels: [{ name: 'points', key: ['ip'], limit }] })
 
 function costOf(operation, { definitions }, variables) {
-  const fragments = new Map() // the cost of each, reckoned once, wherever it is spread
+  const fragments = new Map() // the cost of each fragment, computed once
   const cost = ({ kind, name, arguments: args = [], selectionSet: { selections } = { selections: [] } }) => {
     if (kind === 'FragmentSpread') {
       const fragment = definitions.find((each) => each.kind === 'FragmentDefinition' && each.name.value === name.value)
@@ -36,7 +36,7 @@ const server = createServer(async (req, res) => {
     const { query, variables } = await json(req)
     const document = parse(query, { maxTokens: 1_000 })
     const operation = getOperationAST(document)
-    if (!operation) throw new Error('one operation is wanted')
+    if (!operation) throw new Error('send one operation')
     const { coerced, errors = [] } = getVariableValues(schema, operation.variableDefinitions, variables ?? {})
     const [error] = [...validate(schema, document), ...errors]
     if (error) throw error

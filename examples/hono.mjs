@@ -1,4 +1,4 @@
-// Hono on Node.js: a limit for what is below a path, told in the fields of the draft standard and in GitHub's.
+// Hono on Node.js: a limit for all routes below a path, with the header fields of the draft standard and of GitHub.
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { fixedWindow } from 'sluice'

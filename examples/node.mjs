@@ -1,4 +1,4 @@
-// The least there is: node:http, and one limit for each address. Five requests at once, then one every 12 seconds.
+// The smallest example: node:http, and one limit for each address. Five requests at once, then one every 12 seconds.
 import { createServer } from 'node:http'
 import { tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/node'

@@ -1,12 +1,12 @@
-// Calls to somebody else's API, which is strict: four things a second, and a 429 for whoever wants more. shapedFetch makes
-// each call in its turn and does as the API asks, so that all things come; with fetch alone (?politely=no) some do not.
+// Calls to a strict API: four things a second, and a 429 beyond that. shapedFetch makes each call in its turn and waits when
+// the API asks for it, so that all calls succeed. With fetch alone (?politely=no) some fail.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { tokenBucket } from 'sluice'
 import { shapedFetch } from 'sluice/http'
 import { rateLimit } from 'sluice/node'
 
-// Stands for the other side.
+// Stands for the API.
 const limited = rateLimit({ limit: tokenBucket({ capacity: 4, refill: '4/s' }) })
 const api = createServer((req, res) => limited(req, res, () => res.end('a thing\n')))
 await once(api.listen(0, '127.0.0.1'), 'listening')
@@ -22,7 +22,7 @@ const server = createServer(async (req, res) => {
     const statuses = (await Promise.all(calls)).map(({ status }) => status)
     res.end(`${JSON.stringify(statuses)}\n`)
   } catch (error) {
-    // Too many wait already, or nobody answers there.
+    // Too many calls wait already, or the API does not answer.
     res.writeHead(503).end(`${error.message}\n`)
   }
 })

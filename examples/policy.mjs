@@ -1,5 +1,5 @@
-// Several levels, as Stripe has them, behind Express: the whole API, each account, creating charges, and each address
-// of those who are not known. A request passes every level that matches it, or takes from none.
+// Several levels in Express: the whole API, each account, creating charges, and each address without an account. A request
+// passes every level that matches it, or takes from none.
 import express from 'express'
 import { createPolicy, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/express'
@@ -27,7 +27,7 @@ const policy = createPolicy({
 
 const app = express()
 
-// `method`, `path` and `ip` are known. A key that is nobody's makes no account: or else any text would be a new client.
+// `method`, `path` and `ip` are known. An unknown API key is no account: otherwise every invented key would be a new client.
 const attributes = ({ headers }) => ({ account: accounts.get(headers.authorization?.replace(/^Bearer /, '')) })
 app.use(rateLimit({ policy, attributes }))
 

@@ -1,5 +1,5 @@
-// What a request costs is known when its response is over. An estimate is taken before the handler, and then the
-// difference is given back or charged: whoever took more than there was has to wait until the debt is paid.
+// The real cost of a request is known when its response is over. An estimate is taken before the handler; then the
+// difference is refunded or charged. A client that took more than it had waits until the debt is paid.
 import express from 'express'
 import { tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/express'
@@ -7,12 +7,12 @@ import { setCost } from 'sluice/http'
 
 const app = express()
 
-// 1,000 rows a day. The handler says how many it found.
+// 1,000 rows a day. The handler reports how many it found.
 const rows = rateLimit({
   name: 'rows',
   limit: tokenBucket({ capacity: 1_000, refill: '1000/d' }),
   cost: 100,
-  settle: ({ cost, taken }) => cost ?? taken, // nothing was said if the handler failed: then the estimate stays
+  settle: ({ cost, taken }) => cost ?? taken, // if the handler failed before setCost, the estimate stays
 })
 app.get('/report', rows, (req, res) => {
   const found = Number(req.query.rows ?? 10) // stands for a query of a database
@@ -20,7 +20,7 @@ app.get('/report', rows, (req, res) => {
   res.send(`${found} rows\n`)
 })
 
-// 100 kilobytes a day, by what was really sent.
+// 100 kilobytes a day, by the bytes that were sent.
 const kilobytes = rateLimit({
   name: 'kilobytes',
   limit: tokenBucket({ capacity: 100, refill: '100/d' }),

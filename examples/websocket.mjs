@@ -1,5 +1,5 @@
-// Messages of WebSockets, limited for each user, over however many connections. Whoever sends too many is told when to
-// go on; whoever does not listen is disconnected.
+// Messages of WebSockets, limited for each user over all connections. A user that sends too many is told when to go on, and
+// is disconnected if it does not stop.
 import { createLimiters, tokenBucket } from 'sluice'
 import { WebSocketServer } from 'ws'
 
@@ -12,7 +12,7 @@ const server = new WebSocketServer({ port: process.env.PORT ?? 3000, host: '127.
 
 server.on('connection', (socket, request) => {
   // Stands for a login: take the user from a session or a token that you have verified.
-  const user = new URL(request.url, 'ws://localhost').searchParams.get('user') || 'nobody'
+  const user = new URL(request.url, 'ws://localhost').searchParams.get('user') || 'guest'
 
   socket.on('error', () => {}) // such as a message above maxPayload: ws closes the connection itself
   socket.on('message', (data) => {
@@ -22,7 +22,7 @@ server.on('connection', (socket, request) => {
     } else if (limiters.warnings.tryAcquire(user).allowed) {
       socket.send(JSON.stringify({ type: 'slow-down', retryAfterMs: Math.ceil(retryAfterMs) }))
     } else {
-      socket.close(1008, 'too many messages') // 1008: against the rules. For an overload of yours there is 1013
+      socket.close(1008, 'too many messages') // 1008: policy violation. For an overload of the server use 1013
     }
   })
 })

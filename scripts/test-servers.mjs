@@ -19,18 +19,19 @@ const servers = {
 const suites = ['/redis/', 'explain-redis']
 const MOST_MS = 1_200_000
 const FEWEST_SERIES = 1_000
-const results = join(root, 'node_modules/.cache/sluice-test-servers.json')
+const report = join(root, 'node_modules/.cache/sluice-test-servers.json')
 
 const args = process.argv.slice(2)
 const wanted = Object.keys(servers).filter((name) => args.includes(name))
 const vitestArgs = args.filter((arg) => !(arg in servers))
 
 setUp({ build: true, redis: true })
-const lines = []
-for (const name of wanted.length ? wanted : Object.keys(servers)) lines.push(await testOn(servers[name]))
-console.log(lines.join('\n'))
+const results = []
+for (const name of wanted.length ? wanted : Object.keys(servers)) results.push(await testOn(servers[name]))
+console.log(results.map(({ text }) => text).join('\n'))
+process.exitCode = results.every(({ ok }) => ok) ? 0 : 1
 
-/** Runs the suites on one server. Gives one line that says on which, and how many tests passed. */
+/** Runs the suites on one server. `text` is one line with the server and what happened. */
 async function testOn({ title, version, command }) {
   process.env.SLUICE_REDIS_SERVER = command()
   const found = await runningServer()
@@ -39,18 +40,18 @@ async function testOn({ title, version, command }) {
       `${title} ${version.source} was wanted, but ${process.env.SLUICE_REDIS_SERVER} is ${found.title} ${found.version}.`,
     )
   console.log(`\nOn ${title} ${found.version}:`)
-  rmSync(results, { force: true })
-  const report = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
+  rmSync(report, { force: true })
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const filters = vitestArgs.some((arg) => !arg.startsWith('-')) ? [] : suites
-  const { ok, output } = runTool('vitest', ['run', ...filters, ...vitestArgs, ...report], {
+  const { ok, output } = runTool('vitest', ['run', ...filters, ...vitestArgs, ...reporters], {
     show: true,
     timeoutMs: MOST_MS,
   })
-  if (!ok) fail(`Tests failed on ${title} ${found.version}. ${output}`)
-  return `${title} ${found.version}: ${counted(filters.length > 0)}`
+  const { problem, passed } = ok ? readReport(filters === suites) : { problem: `tests failed. ${output}` }
+  return { ok: problem === undefined, text: `${title} ${found.version}: ${problem ?? `${passed} tests passed`}` }
 }
 
-/** What the server that tests will start says of itself. */
+/** The name and version of the server that the tests will start, as the running server reports them. */
 async function runningServer() {
   const server = await startRedis()
   const info = execFileSync('redis-cli', ['-p', `${server.port}`, 'INFO', 'server'], { encoding: 'utf8' })
@@ -61,12 +62,12 @@ async function runningServer() {
   return valkey ? { title: 'Valkey', version: valkey } : { title: 'Redis', version: field('redis_version') }
 }
 
-function counted(isWhole) {
-  const { numPassedTests, numTotalTests, testResults } = JSON.parse(readFileSync(results, 'utf8'))
-  if (isWhole && numPassedTests !== numTotalTests) fail(`Only ${numPassedTests} of ${numTotalTests} tests ran.`)
-  const titles = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ fullName }) => fullName))
-  const series = titles.map((title) => Number(/the Lua .* answers (\d+) random series/.exec(title)?.[1] ?? 0))
-  const most = Math.max(0, ...series)
-  if (isWhole && most < FEWEST_SERIES) fail(`The Lua was compared on ${most} random series, not ${FEWEST_SERIES}.`)
-  return `${numPassedTests} tests passed${most ? `, with ${most} random series of calls in Lua and in TypeScript` : ''}`
+/** Reads vitest's report. In a run of all suites, skipped tests or too few random series are a problem. */
+function readReport(isWhole) {
+  const { numPassedTests: passed, numTotalTests: total, testResults } = JSON.parse(readFileSync(report, 'utf8'))
+  const titles = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ title }) => title))
+  const series = Math.max(0, ...titles.map((title) => Number(/(\d+) random series/.exec(title)?.[1] ?? 0)))
+  if (isWhole && passed !== total) return { problem: `only ${passed} of ${total} tests ran` }
+  if (isWhole && series < FEWEST_SERIES) return { problem: `the Lua was compared on ${series} random series only` }
+  return { passed }
 }

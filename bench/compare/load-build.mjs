@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** The library as another build exports it: `sluice` and `sluice/redis` in one object. */
-export async function loadBuild(folder) {
-  const load = (file) => import(pathToFileURL(join(folder, 'dist', file)))
-  return { ...(await load('index.js')), ...(await load('stores/redis/index.js')) }
+/** What a build exports under the given names of its package.json, such as `./redis`, in one object. */
+export async function loadBuild(folder, names = ['.', './redis']) {
+  const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const modules = names.map((name) => import(pathToFileURL(join(folder, exports[name].default))))
+  return Object.assign({}, ...(await Promise.all(modules)))
 }

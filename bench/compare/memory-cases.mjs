@@ -25,10 +25,11 @@ export const memoryCases = {
   'memory, fixed window, 100 k keys, denied': limiter(fixedWindow, 100_000, false),
   'memory, sliding window, 100 k keys, admitted': limiter(slidingWindow, 100_000, true),
   'memory, sliding window, 100 k keys, denied': limiter(slidingWindow, 100_000, false),
-  'memory, four levels, admitted': policy(undefined),
+  'memory, four levels, admitted': policy(),
   'memory, four levels, denied by the first': policy('global'),
   'memory, four levels, denied by the third': policy('charges'),
   'memory, four levels, denied by the last': policy('ip'),
+  'memory, four levels, denied by the last three': policy('merchant', 'charges', 'ip'),
 }
 
 function limiter(limitOf, keys, isAllowed) {
@@ -44,13 +45,13 @@ function limiter(limitOf, keys, isAllowed) {
   }
 }
 
-/** Four levels that match every request; the named one has nothing left for any key. */
-function policy(denying) {
+/** Four levels that match every request; the named ones have nothing left for any key. */
+function policy(...denying) {
   return {
     requests: Array.from({ length: MERCHANTS }, (_, id) => requestFor(id)),
-    isAllowed: denying === undefined,
+    isAllowed: denying.length === 0,
     create(build) {
-      const limit = (level, ample) => tokenBucket(build, level === denying ? EXHAUSTED : ample)
+      const limit = (level, ample) => tokenBucket(build, denying.includes(level) ? EXHAUSTED : ample)
       const when = { method: 'POST', path: '/v1/charges' }
       const levels = [
         { name: 'global', limit: limit('global', ENDLESS) },

@@ -31,7 +31,8 @@ function sketchOfBuckets() {
 const fieldOf = (remaining) => `"default";r=${remaining};t=1`
 const sketch = 'a sketch'
 
-const express = async (use) => {
+/** Starts an Express application, with `use(app)` before its route, and promises the port. */
+export const express = async (use) => {
   const { default: create } = await import('express')
   const app = create()
   await use(app)
@@ -41,7 +42,8 @@ const express = async (use) => {
   })
 }
 
-const fastify = async (use) => {
+/** The same with Fastify. */
+export const fastify = async (use) => {
   const { fastify: create } = await import('fastify')
   const app = create()
   await use(app)
@@ -50,6 +52,7 @@ const fastify = async (use) => {
   return app.server.address().port
 }
 
+/** The same with Hono. */
 const hono = async (use) => {
   const { Hono } = await import('hono')
   const { serve } = await import('@hono/node-server')

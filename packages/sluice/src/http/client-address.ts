@@ -1,35 +1,35 @@
 import {
   type Address,
   addressText,
-  type Block,
-  clientOf,
-  contains,
+  type CidrRange,
+  clientKeyOf,
   parseAddress,
-  parseBlock,
+  parseCidrRange,
+  rangeContains,
 } from '../addresses/index.js'
 import { checkOptions } from '../checks/check-options.js'
-import { invalidType, invalidValue } from '../errors.js'
+import { invalidType, invalidValue, warn } from '../errors.js'
 
-/** Whom to believe about where a request comes from. */
+/** Which proxies may say where a request comes from. */
 export interface ClientAddressOptions {
   /**
-   * Addresses and blocks of your own proxies, such as `['10.0.0.0/8']`; `'unix'` is whoever connects by a Unix socket.
-   * Default: none, and no field is believed.
+   * Addresses and CIDR ranges of your own proxies, such as `['10.0.0.0/8']`; `'unix'` means every connection by a Unix
+   * socket. Default: none, and no header field is believed.
    */
   readonly trustedProxies?: readonly string[]
   /**
-   * The field that they write the client's address into: `'x-forwarded-for'` (the default), `'forwarded'` (RFC 7239), or
-   * another that holds one address, such as `'cf-connecting-ip'`. Only this one is read.
+   * The field into which your proxies write the client's address: `'x-forwarded-for'` (default), `'forwarded'` (RFC 7239),
+   * or another that holds one address, such as `'cf-connecting-ip'`. No other field is read.
    */
   readonly forwardedIn?: string
-  /** How many leading bits of an IPv6 address make a client. Default 56. */
+  /** IPv6 addresses that share this many leading bits are one client. Default 56. */
   readonly ipv6Prefix?: number
 }
 
-/** Gives the value of a header field, or nothing if there is none. */
+/** Returns the value of a header field, or nothing if the request has no such field. */
 export type ReadField = (name: string) => string | null | undefined
 
-/** Which client a request comes from, as a key. */
+/** Returns the client that a request comes from, as a key. */
 export type ClientAddress = (remoteAddress: string | undefined, field: ReadField) => string
 
 const UNIX = 'unix'
@@ -37,9 +37,9 @@ const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 const DEFAULT_IPV6_PREFIX = 56
 
 /**
- * Makes a function that says which client a request comes from: the address of the connection, or, while that is a trusted
- * proxy's, the next address that the proxies have written down, from the last one back. IPv6 clients are known by their
- * network.
+ * Makes a function that finds the client of a request. The client's address is the connection's. While that address belongs
+ * to a trusted proxy, the next address that the proxies have written down replaces it, from the last to the first. An IPv6
+ * client is identified by its network.
  *
  * @example
  * ```ts
@@ -55,21 +55,21 @@ export function clientAddress(options: ClientAddressOptions = {}): ClientAddress
   return clientKey(options)
 }
 
-/** `clientAddress` for options that may have others among them. */
+/** `clientAddress` for options that contain others as well. */
 export function clientKey(options: ClientAddressOptions): ClientAddress {
   const origin = originOf(options)
   const ipv6Prefix = checkPrefix(options.ipv6Prefix)
-  return (remoteAddress, field) => clientOf(origin(remoteAddress, field), ipv6Prefix)
+  return (remoteAddress, field) => clientKeyOf(origin(remoteAddress, field), ipv6Prefix)
 }
 
-/** The same for whole addresses, of IPv6 too. */
+/** Makes a function that finds the whole address of a client, also for IPv6. */
 export function originOf(options: ClientAddressOptions): ClientAddress {
-  const { blocks, trustsUnix } = checkTrusted(options.trustedProxies)
+  const { ranges, trustsUnix } = checkTrusted(options.trustedProxies)
   const name = checkFieldName(options.forwardedIn)
   checkPrefix(options.ipv6Prefix)
-  if (blocks.length === 0 && !trustsUnix) return (remoteAddress) => remoteAddress || UNKNOWN
+  if (ranges.length === 0 && !trustsUnix) return (remoteAddress) => remoteAddress || UNKNOWN
   const entriesOf = name === 'forwarded' ? forwardedEntries : listEntries
-  const isTrusted = (address: Address) => blocks.some((block) => contains(block, address))
+  const isTrusted = (address: Address) => ranges.some((range) => rangeContains(range, address))
   return (remoteAddress, field) => {
     let address = remoteAddress === undefined ? undefined : parseAddress(remoteAddress)
     if (address === undefined ? remoteAddress !== undefined || !trustsUnix : !isTrusted(address))
@@ -77,7 +77,7 @@ export function originOf(options: ClientAddressOptions): ClientAddress {
     const entries = entriesOf(field(name) ?? '')
     while (entries.length > 0 && (address === undefined || isTrusted(address))) {
       const next = parseAddress(entries.pop() as string)
-      // What a trusted proxy wrote and is no address, such as `unknown`, hides the client: the proxy stands for it.
+      // A trusted proxy wrote something else than an address, such as `unknown`: the proxy counts as the client.
       if (next === undefined) break
       address = next
     }
@@ -85,17 +85,66 @@ export function originOf(options: ClientAddressOptions): ClientAddress {
   }
 }
 
-/** All whose address nobody knows are one client: a connection that is closed already, or a Unix socket. */
+/** How an adapter reads the connection and the header fields of a request. */
+export interface ConnectionReader<Request> {
+  /** The address of the connection. Left out if the framework does not tell it. */
+  remoteAddress?(request: Request): string | undefined
+  field(request: Request, name: string): string | null | undefined
+}
+
+/**
+ * Makes a function that finds the client of a request by `address`, which is `clientKey(options)` or `originOf(options)`.
+ * Returns `undefined` if the adapter cannot tell the address of a connection.
+ */
+export function requestAddress<Request>(
+  reader: ConnectionReader<Request>,
+  options: ClientAddressOptions,
+  address: ClientAddress,
+): ((request: Request) => string) | undefined {
+  const remoteAddress = reader.remoteAddress?.bind(reader)
+  if (remoteAddress === undefined) return undefined
+  if (options.trustedProxies !== undefined)
+    return (request) => address(remoteAddress(request), (name) => reader.field(request, name))
+  const notice = proxyNotice(reader)
+  return (request) => {
+    notice(request)
+    return address(remoteAddress(request), noField)
+  }
+}
+
+/** Without trusted proxies no field is read. */
+function noField(): undefined {}
+
+/** How many requests are searched for signs of a proxy. */
+const FIRST_REQUESTS = 100
+
+/** Warns once if requests come through a proxy that is not trusted: all of its clients would count as one. */
+function proxyNotice<Request>(reader: ConnectionReader<Request>): (request: Request) => void {
+  let left = FIRST_REQUESTS
+  return (request) => {
+    if (left === 0) return
+    left--
+    if (!reader.field(request, 'x-forwarded-for') && !reader.field(request, 'forwarded')) return
+    left = 0
+    warn(
+      'a request came through a proxy, but no proxy is trusted: if the proxy is yours, all of its clients count as one; ' +
+        "set trustedProxies: ['10.0.0.0/8'], the address of the proxy, or [] if that is intended",
+      'SLUICE_PROXY',
+    )
+  }
+}
+
+/** All clients without a known address are one client: their connection is closed already, or comes by a Unix socket. */
 const UNKNOWN = 'unknown'
 
-/** The last so many are looked at: whoever writes more than that hides nothing but themselves. */
+/** Only the last entries are read: a client that writes more hides only itself. */
 const MOST_ENTRIES = 64
 
 function listEntries(value: string): string[] {
   return lastParts(value, (end) => value.lastIndexOf(',', end - 1)).map((entry) => entry.trim())
 }
 
-/** The `for` of each element of a `Forwarded` field. One without, or with two, is no address. */
+/** The `for` of each element of a `Forwarded` field. An element with no `for` or with two of them has no address. */
 function forwardedEntries(value: string): string[] {
   return lastParts(value, (end) => lastUnquoted(value, ',', end)).map((element) => {
     const pairs = lastParts(element, (end) => lastUnquoted(element, ';', end))
@@ -104,15 +153,15 @@ function forwardedEntries(value: string): string[] {
   })
 }
 
-/** A node without its quotes, and without a port that is hidden: `"192.0.2.1:_p7"`. */
+/** A node without quotes and without an obfuscated port: `"192.0.2.1:_p7"` is `192.0.2.1`. */
 function nodeName(value: string): string {
   const text = /^".*"$/s.test(value) ? value.slice(1, -1).replace(/\\(.)/gs, '$1') : value
   return text.replace(/:_[\w.-]+$/, '')
 }
 
 /**
- * Where the last separator before `end` is that does not stand in quotes; -1 if there is none. Read from the right, for
- * what trusted proxies wrote is there, and they close what they open. To the left of that a client may have opened a quote.
+ * The index of the last separator before `end` that is not in quotes; -1 if there is none. Reads from the right, because the
+ * trusted proxies wrote there and close the quotes that they open. A client may have opened a quote further to the left.
  */
 function lastUnquoted(value: string, separator: string, end: number): number {
   let isQuoted = false
@@ -136,20 +185,20 @@ function lastParts(value: string, lastSeparator: (end: number) => number): strin
 }
 
 interface Trusted {
-  readonly blocks: readonly Block[]
+  readonly ranges: readonly CidrRange[]
   readonly trustsUnix: boolean
 }
 
 function checkTrusted(value: unknown): Trusted {
-  if (value === undefined) return { blocks: [], trustsUnix: false }
+  if (value === undefined) return { ranges: [], trustsUnix: false }
   if (!Array.isArray(value)) throw invalidType('trustedProxies', "a list such as ['10.0.0.0/8']", value)
   const given = Array.from(value)
-  const blocks = given.filter((each) => each !== UNIX).map((each) => parseBlock('trustedProxies', each))
-  if (blocks.some(({ prefix }) => prefix === 0)) {
-    const wanted = 'the addresses of your own proxies, for whoever is trusted can say to be anybody'
+  const ranges = given.filter((each) => each !== UNIX).map((each) => parseCidrRange('trustedProxies', each))
+  if (ranges.some(({ prefix }) => prefix === 0)) {
+    const wanted = 'the addresses of your own proxies, because a trusted proxy can claim to be any client'
     throw invalidValue('trustedProxies', wanted, given.join(', '))
   }
-  return { blocks, trustsUnix: given.includes(UNIX) }
+  return { ranges, trustsUnix: given.includes(UNIX) }
 }
 
 function checkFieldName(value: unknown): string {

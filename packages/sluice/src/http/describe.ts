@@ -1,31 +1,30 @@
 import { invalidType, invalidValue } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
-import { checkDialects, type Dialect, type Fields, labelOf, toldMs, writeQuotas } from './dialects.js'
-import { secondsText } from './structured-field.js'
-import { verdictOfOne } from './verdict-of-one.js'
+import { checkDialects, type Dialect, type Fields, labelOf, shownWaitMs, writeQuotas } from './dialect.js'
+import { secondsText } from './quota-items.js'
 
-/** What an answer may be besides its dialect. */
+/** How a verdict is told to a client, besides the dialect. */
 export interface DescribeOptions {
-  /** Of a denial: 429, which says that the client asked too much, or 503, which says that the service can take no more. */
+  /** The status of a denial: 429 if the client asked for too much (default), 503 if the service can take no more. */
   readonly status?: 429 | 503
   /** Lets scripts in browsers read the fields, by `Access-Control-Expose-Headers`. Default false. */
   readonly expose?: boolean
   /**
-   * Up to so many milliseconds are added to `Retry-After`, where a window that begins for everybody at the same time
-   * denied: or else all come back at once. Default 0.
+   * Adds a random wait of up to this many milliseconds to `Retry-After` if the denying window begins for all clients at the
+   * same time. Otherwise they all come back at once. Default 0.
    */
   readonly jitterMs?: number
-  /** The time, for dialects that tell one. Default: the process's. */
+  /** The time in epoch milliseconds, for dialects that contain one. Default: the process's clock. */
   readonly nowMs?: number
 }
 
 /** A verdict as an HTTP response. */
 export interface Description {
-  /** 200, or what a denial is answered with. */
+  /** 200, or the status of a denial. */
   readonly status: number
   readonly headers: Readonly<Fields>
-  /** Of a denial: problem details (RFC 9457) as JSON. */
+  /** Problem details (RFC 9457) as JSON for a denial, otherwise `undefined`. */
   readonly body: string | undefined
 }
 
@@ -40,11 +39,11 @@ const PROBLEMS = {
   },
 }
 
-const NEVER = 'The request costs more than the quota will ever be: waiting does not help'
+const NEVER = 'The request costs more than the whole quota: waiting does not help'
 
 /**
- * What a client is told of a verdict: the quota on every response, and on a denial a status, when to come back, and why.
- * The decision of a limiter is told as `{ name, limit, decision }`.
+ * Turns a verdict into status, header fields and body. Every response gets the quota; a denial also says when to come back
+ * and which levels denied. For the decision of a limiter, pass `{ name, limit, decision }`.
  *
  * @example
  * ```ts
@@ -74,15 +73,25 @@ function checkVerdict(value: Verdict | LevelDecision): Verdict {
   throw invalidType('verdict', "a policy's verdict, or { name, limit, decision } of a limiter", value)
 }
 
-/** `describe` for dialects that have been checked. */
+/** The decision of one limit as the verdict of a policy that has no other level. */
+export function verdictOfOne(level: LevelDecision): Verdict {
+  const { name, decision } = level
+  const { allowed, retryAfterMs, delayMs, degraded } = decision
+  const verdict = { allowed, deniedBy: allowed ? [] : [name], levels: [level], retryAfterMs, delayMs }
+  return degraded === undefined ? verdict : { ...verdict, degraded }
+}
+
+/** `describe` for arguments that are checked already. */
 export function describeIn(verdict: Verdict, dialects: readonly Dialect[], options: DescribeOptions): Description {
+  const { allowed, levels } = verdict
   const headers: Fields = {}
-  writeQuotas(headers, verdict, dialects, options.nowMs)
-  if (!verdict.allowed) writeDenial(headers, verdict, options.jitterMs ?? 0)
+  writeQuotas(headers, levels, dialects, options.nowMs)
+  if (!allowed) writeDenial(headers, verdict, options.jitterMs ?? 0)
   const names = options.expose === true ? exposed(headers) : ''
   if (names !== '') headers['Access-Control-Expose-Headers'] = names
-  const status = verdict.allowed ? 200 : (options.status ?? 429)
-  return { status, headers, body: verdict.allowed ? undefined : bodyOf(verdict, status as 429 | 503) }
+  if (allowed) return { status: 200, headers, body: undefined }
+  const status = options.status ?? 429
+  return { status, headers, body: bodyOf(verdict, status) }
 }
 
 function writeDenial(headers: Fields, verdict: Verdict, jitterMs: number): void {
@@ -90,49 +99,45 @@ function writeDenial(headers: Fields, verdict: Verdict, jitterMs: number): void 
   headers['Cache-Control'] = 'no-store'
   if (verdict.retryAfterMs === Infinity) return
   const jitter = jitterMs > 0 && isAligned(verdict) ? Math.random() * jitterMs : 0
-  headers['Retry-After'] = secondsText(Math.max(1, retryMs(verdict) + jitter, nextUnitsMs(verdict)))
+  // Not before the largest `t` of the levels that denied.
+  const waitMs = Math.max(retryMs(verdict) + jitter, longestMs(verdict, 'nextUnitAfterMs'))
+  headers['Retry-After'] = secondsText(Math.max(1, waitMs))
 }
 
-/** The longest wait of the levels that denied, as clients are told of it. */
-function retryMs({ levels, retryAfterMs }: Verdict): number {
-  if (!levels.some(({ limit }) => isConcurrency(limit))) return retryAfterMs || 0
-  return longest(levels, ({ retryAfterMs }) => retryAfterMs)
+/** The wait of the verdict. A place of a concurrency limit is told as a shorter one. */
+function retryMs(verdict: Verdict): number {
+  const hasPlaces = verdict.levels.some(({ limit }) => isConcurrency(limit))
+  return hasPlaces ? longestMs(verdict, 'retryAfterMs') : verdict.retryAfterMs || 0
 }
 
-/** When each level that denied has more, which `t` says: nobody is told to come back before. */
-function nextUnitsMs({ levels }: Verdict): number {
-  return longest(levels, ({ nextUnitAfterMs }) => nextUnitAfterMs)
+/** The longest finite wait of the levels that denied, as clients are told. */
+function longestMs({ levels }: Verdict, wait: 'retryAfterMs' | 'nextUnitAfterMs'): number {
+  const waits = levels
+    .filter((level) => isDenial(level) && level.decision[wait] < Infinity)
+    .map(({ limit, decision }) => shownWaitMs(limit, decision[wait]))
+  return Math.max(0, ...waits)
 }
 
-function longest(levels: readonly LevelDecision[], waitMs: (decision: LevelDecision['decision']) => number): number {
-  return levels.reduce((longestMs, { limit, shadow, decision }) => {
-    const ms = waitMs(decision)
-    const counts = shadow !== true && !decision.allowed && ms < Infinity
-    return counts ? Math.max(longestMs, toldMs(limit, ms)) : longestMs
-  }, 0)
+function isDenial({ decision, shadow }: LevelDecision): boolean {
+  return !decision.allowed && shadow !== true
 }
 
-/** Did a window that begins for everybody at the same time deny for longest? */
+/** Whether the level that denies for longest has a window that begins for all clients at the same time. */
 function isAligned({ levels, retryAfterMs }: Verdict): boolean {
-  return levels.some(
-    ({ limit, decision, shadow }) =>
-      shadow !== true &&
-      !decision.allowed &&
-      decision.retryAfterMs === retryAfterMs &&
-      (limit.algorithm === 'fixed-window' || limit.algorithm === 'sliding-window') &&
-      limit.align !== 'first',
-  )
+  return levels.some((level) => {
+    const { limit, decision } = level
+    const isWindow = limit.algorithm === 'fixed-window' || limit.algorithm === 'sliding-window'
+    return isWindow && limit.align !== 'first' && isDenial(level) && decision.retryAfterMs === retryAfterMs
+  })
 }
 
 function bodyOf({ levels, retryAfterMs }: Verdict, status: 429 | 503): string {
-  const violated = levels.flatMap(({ decision, shadow }, i) =>
-    decision.allowed || shadow === true ? [] : [labelOf(levels, i)],
-  )
+  const violated = levels.flatMap((level, i) => (isDenial(level) ? [labelOf(levels, i)] : []))
   const problem = { ...PROBLEMS[status], status, 'violated-policies': violated }
   return JSON.stringify(retryAfterMs === Infinity ? { ...problem, detail: NEVER } : problem)
 }
 
-/** Those that a script may not read unless it is told. */
+/** The fields that browsers hide from scripts unless they are exposed. */
 function exposed(headers: Fields): string {
   return Object.keys(headers)
     .filter((name) => /rate-?limit|^retry-after$/i.test(name))

@@ -6,67 +6,64 @@ import type { AsyncPolicy, Policy } from '../policy/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
 import type { ClientAddressOptions } from './client-address.js'
 import type { DescribeOptions } from './describe.js'
-import type { Dialect } from './dialects.js'
+import type { Dialect } from './dialect.js'
 
-/** What is known of a response when it is over. */
+/** The outcome of a request, known when its response is over. */
 export interface Outcome {
-  /** The status that was sent, or would have been. */
+  /** The status that was sent, or would have been sent. */
   readonly status: number
   /** Bytes of the body that were sent. */
   readonly length: number
-  /** Did the client get all of it? */
+  /** Whether the client received the whole response. */
   readonly completed: boolean
-  /** The units that were taken before the handler. */
+  /** The units that were taken before the handler ran. */
   readonly taken: number
-  /** What the handler said it cost, by `setCost`, if it did. */
+  /** The units that the handler reported with `setCost`, if it did. */
   readonly cost: number | undefined
 }
 
-/** What an adapter knows of a response. */
-export type Ending = Omit<Outcome, 'taken' | 'cost'>
-
-/** What can be said in front of every handler, whatever the framework. */
+/** Options that limits and policies have in common, in every framework. */
 export interface HandlerOptions<Request> extends ClientAddressOptions, Omit<DescribeOptions, 'nowMs'> {
-  /** How quotas are written in header fields. Default `'draft'`; several may be, and `[]` is none. */
+  /** How quotas are written in header fields: one dialect or several. Default `'draft'`; `[]` writes none. */
   readonly dialect?: Dialect | readonly Dialect[]
-  /** Units that a request takes before the handler: a number, or what a function makes of the request. Default 1. */
+  /** Units that a request takes before the handler runs: a number, or a function of the request. Default 1. */
   readonly cost?: number | ((request: Request) => number)
   /**
-   * What a request has cost, when its response is over: the difference is given back or charged. Where levels of a policy
-   * take their costs from attributes, those attributes.
+   * Returns the real cost of a request when its response is over; the difference is refunded or charged. If levels of a
+   * policy take their costs from attributes, it returns those attributes.
    */
   readonly settle?: (outcome: Outcome) => number | Readonly<Record<string, number>>
-  /** Requests that are not limited at all. */
+  /** Returns true for requests that are not limited at all. */
   readonly skip?: (request: Request) => boolean
 }
 
-/** One limit for each client, or for whatever else is the `key`. */
+/** One limit for each client, or for each `key`. */
 export interface LimitOptions<Request> extends HandlerOptions<Request> {
   readonly limit: Limit
   /**
-   * Who is limited: text. Default, and for requests of which it returns nothing, an empty text or a list (a field that is
-   * empty or comes twice): the client's address.
+   * Returns the key of a request. If it is left out, or returns nothing, an empty text or a list (the field is empty or came
+   * twice), the client's address is the key.
    */
   readonly key?: (request: Request) => string | null | undefined
   /**
-   * What the limit is called in header fields, and what keeps it apart from others on the same store. Default `'default'`,
-   * but on a store of yours it has to be said.
+   * The limit's name in header fields, which also keeps it apart from other limits on the same store. Default `'default'`;
+   * required with a `store`.
    */
   readonly name?: string
-  /** Where states are. Default: a memory store of its own. */
+  /** Where states are kept. Default: a memory store of its own. */
   readonly store?: SyncStore | AsyncStore
-  /** What a request is told when the store does not answer. */
+  /** How a request is answered if the store does not answer. */
   readonly onFailure?: OnFailure
   readonly policy?: undefined
   readonly attributes?: undefined
 }
 
-/** A policy, which has a store and says for each level what becomes of a failure. */
+/** A policy, which has its own store and its own answer to failures of the store. */
 export interface PolicyOptions<Request> extends HandlerOptions<Request> {
   readonly policy: Policy<string, string> | AsyncPolicy<string, string>
   /**
-   * What the policy asks about besides `method`, `path` and `ip`, which are known; or in their place. Each has to be said,
-   * if only as `null`.
+   * Returns the attributes that the policy asks about. `method`, `path` and `ip` are known already and may be replaced. Every
+   * other attribute must be there, with `null` if the request has no such attribute.
    */
   readonly attributes?: (request: Request) => object
   readonly limit?: undefined
@@ -79,54 +76,45 @@ export interface PolicyOptions<Request> extends HandlerOptions<Request> {
 /** See {@link LimitOptions} and {@link PolicyOptions}. */
 export type GuardOptions<Request> = LimitOptions<Request> | PolicyOptions<Request>
 
-const HANDLER = ['dialect', 'status', 'expose', 'jitterMs', 'trustedProxies', 'forwardedIn', 'ipv6Prefix']
-const CALLED = ['cost', 'settle', 'skip']
-const LIMIT = ['limit', 'key', 'name', 'store', 'onFailure']
-const POLICY = ['policy', 'attributes']
+const OF_LIMITS = ['limit', 'key', 'name', 'store', 'onFailure']
+const OF_POLICIES = ['policy', 'attributes']
+const OF_BOTH = [
+  ...['cost', 'settle', 'skip', 'dialect', 'status', 'expose', 'jitterMs'],
+  ...['trustedProxies', 'forwardedIn', 'ipv6Prefix'],
+]
 const FUNCTIONS = ['key', 'attributes', 'settle', 'skip', 'onDenied', 'address']
 const NAME = /^[\w.-]{1,64}$/
 
-/** Checks what can be checked before the first request. `more` are the names that an adapter adds. */
+/** Checks everything that can be checked before the first request. `more` are the names of the adapter's own options. */
 export function checkGuardOptions<Options>(options: Options, more: readonly string[]): Options {
   checkIsOptions(options)
-  const given = checkOptions('rateLimit', options, [...LIMIT, ...POLICY, ...CALLED, ...HANDLER, ...more])
+  const given = checkOptions('rateLimit', options, [...OF_LIMITS, ...OF_POLICIES, ...OF_BOTH, ...more])
   for (const name of FUNCTIONS) {
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw invalidType(name, 'a function', given[name])
   }
-  if ((given.limit === undefined) === (given.policy === undefined)) {
-    const got = given.limit === undefined ? 'neither' : 'both'
-    throw new InvalidTypeError(`rateLimit takes either a limit or a policy, got ${got}`, { option: 'limit' })
-  }
-  const other = given.policy === undefined ? ['attributes'] : [...LIMIT, 'ipv6Prefix']
-  for (const name of other) {
-    if (given[name] !== undefined)
-      throw invalidType(name, `left out beside ${given.policy === undefined ? 'a limit' : 'a policy'}`, given[name])
-  }
-  if (given.policy !== undefined && typeof (given.policy as Policy).check !== 'function')
-    throw invalidType('policy', 'a policy made by createPolicy', given.policy)
-  if (given.name !== undefined && !(typeof given.name === 'string' && NAME.test(given.name)))
-    throw invalidValue('name', 'text of letters, digits, dots, dashes and underscores, at most 64 of them', given.name)
-  if (given.cost !== undefined && typeof given.cost !== 'function') checkCost(given.cost)
-  if (given.forwardedIn !== undefined && given.trustedProxies === undefined)
-    throw invalidType('forwardedIn', 'beside trustedProxies, for nobody else is believed', given.forwardedIn)
-  if (given.status !== undefined && given.status !== 429 && given.status !== 503)
-    throw invalidValue('status', '429 or 503', given.status)
-  if (given.expose !== undefined && typeof given.expose !== 'boolean')
-    throw invalidType('expose', 'true or false', given.expose)
-  if (given.jitterMs !== undefined && !(Number.isFinite(given.jitterMs) && (given.jitterMs as number) >= 0))
-    throw invalidValue('jitterMs', 'a number of milliseconds from 0', given.jitterMs)
+  checkLimitOrPolicy(given)
+  const { name, cost, forwardedIn, trustedProxies, status, expose, jitterMs } = given
+  if (name !== undefined && !(typeof name === 'string' && NAME.test(name)))
+    throw invalidValue('name', 'text of letters, digits, dots, dashes and underscores, at most 64 of them', name)
+  if (cost !== undefined && typeof cost !== 'function') checkCost(cost)
+  if (forwardedIn !== undefined && trustedProxies === undefined)
+    throw invalidType('forwardedIn', 'beside trustedProxies, because only trusted proxies are believed', forwardedIn)
+  if (status !== undefined && status !== 429 && status !== 503) throw invalidValue('status', '429 or 503', status)
+  if (expose !== undefined && typeof expose !== 'boolean') throw invalidType('expose', 'true or false', expose)
+  if (jitterMs !== undefined && !(Number.isFinite(jitterMs) && (jitterMs as number) >= 0))
+    throw invalidValue('jitterMs', 'a number of milliseconds from 0', jitterMs)
   return options
 }
 
-/** People hand over the function itself, or the limit itself. */
+/** Two usual mistakes: passing `rateLimit` itself to the framework, and passing a limit instead of `{ limit }`. */
 function checkIsOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null) return
   const prototype = Object.getPrototypeOf(options)
   if (prototype !== Object.prototype && prototype !== null) {
     throw new InvalidTypeError(
-      'rateLimit makes what limits: call it with options and hand over what it gives, as in use(rateLimit({ limit })); ' +
-        `it was called with ${shown(options)} that is none`,
+      'rateLimit makes the middleware: call it with options and pass on what it returns, as in use(rateLimit({ limit })); ' +
+        `it was called with ${shown(options)} that is not an object of options`,
     )
   }
   if (Object.hasOwn(options, 'algorithm'))
@@ -135,12 +123,23 @@ function checkIsOptions(options: unknown): void {
     })
 }
 
-/** What a function of the options has answered. The promise of an answer is none, and could be taken for any. */
+function checkLimitOrPolicy(given: Readonly<Record<string, unknown>>): void {
+  const { limit, policy } = given
+  if ((limit === undefined) === (policy === undefined)) {
+    const got = limit === undefined ? 'neither' : 'both'
+    throw new InvalidTypeError(`rateLimit takes either a limit or a policy, got ${got}`, { option: 'limit' })
+  }
+  const [kind, others] = limit === undefined ? ['a policy', [...OF_LIMITS, 'ipv6Prefix']] : ['a limit', OF_POLICIES]
+  for (const name of others)
+    if (given[name] !== undefined) throw invalidType(name, `left out beside ${kind}`, given[name])
+  if (policy !== undefined && typeof (policy as Policy | null)?.check !== 'function')
+    throw invalidType('policy', 'a policy made by createPolicy', policy)
+}
+
+/** Checks that a function among the options did not return a promise, which would count as true or as a value. */
 export function atOnce<T>(option: string, answer: T): T {
   if (typeof (answer as { then?: unknown } | undefined | null)?.then !== 'function') return answer
-  // What it would have said, or why not, nobody asks any more.
+  // The result is not used, so its rejection must not end the process.
   Promise.resolve(answer).catch(() => {})
-  throw new InvalidTypeError(`${option} must be a function that answers at once, got one that returns a promise`, {
-    option,
-  })
+  throw new InvalidTypeError(`${option} must be a synchronous function, got one that returns a promise`, { option })
 }

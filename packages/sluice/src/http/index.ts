@@ -1,8 +1,8 @@
-/** `sluice/http`: what every adapter is made of, for those who write one, and `fetch` for calls to others. */
+/** `sluice/http`: the parts of an adapter, for frameworks without one, and `shapedFetch` for calls to other servers. */
 export { type ClientAddress, type ClientAddressOptions, clientAddress, type ReadField } from './client-address.js'
 export { type DescribeOptions, type Description, describe } from './describe.js'
-export type { Dialect } from './dialects.js'
-export { Guard, type Passage } from './guard.js'
+export type { Dialect } from './dialect.js'
+export { Guard } from './guard.js'
 export type { GuardOptions, HandlerOptions, LimitOptions, Outcome, PolicyOptions } from './guard-options.js'
 export { mergeFields } from './merge-fields.js'
 export { type ShapedFetch, shapedFetch } from './outbound/shaped-fetch.js'
@@ -19,5 +19,6 @@ export {
   type ParseRateLimitOptions,
   parseRateLimit,
 } from './parse-rate-limit.js'
-export { setCost } from './request-cost.js'
-export type { RequestReader } from './request-facts.js'
+export type { Admission, Ending, Passage } from './passage.js'
+export type { RequestReader } from './request-attributes.js'
+export { setCost } from './set-cost.js'

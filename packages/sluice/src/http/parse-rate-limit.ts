@@ -1,28 +1,28 @@
 import { invalidType } from '../errors.js'
-import { type Item, parseDictionary, parseList } from './structured-list.js'
+import { type Item, parseDictionary, parseList } from './parse-list.js'
 
-/** One quota, as a server tells of it. */
+/** One quota of a server. */
 export interface ParsedQuota {
-  /** The policy's name, if the server names it. */
+  /** The name of the quota, if the server names it. */
   readonly name?: string
-  /** How many units there are in a window. */
+  /** Units in a window. */
   readonly quota?: number
   readonly windowSeconds?: number
   readonly remaining?: number
-  /** When there will be more, in milliseconds from now. */
+  /** Milliseconds from now until there are more units. */
   readonly resetAfterMs?: number
 }
 
-/** What the header fields of a response tell. */
+/** The quotas in the header fields of a response. */
 export interface ParsedRateLimit {
   readonly quotas: readonly ParsedQuota[]
-  /** How long the server asks to wait. It counts more than any quota. */
+  /** How long the server asks to wait, in milliseconds. It overrides quotas. */
   readonly retryAfterMs?: number
 }
 
-/** What the reader may be told. */
+/** Options of `parseRateLimit`. */
 export interface ParseRateLimitOptions {
-  /** The time, for fields that tell one. Default: the process's. The response's `Date` counts more. */
+  /** The time in epoch milliseconds, for fields that contain one. The response's `Date` overrides it. Default: now. */
   readonly nowMs?: number
 }
 
@@ -32,18 +32,18 @@ export type FieldSource =
   | Iterable<readonly [string, string]>
   | Readonly<Record<string, string | readonly string[] | number | undefined>>
 
-/** Larger numbers of seconds than this are no duration but a time, and of milliseconds beyond the next. */
+/** A number of seconds from the first bound on is a time and not a duration; from the second bound on it is in milliseconds. */
 const LEAST_EPOCH_SECONDS = 1_000_000_000
 const LEAST_EPOCH_MS = 100_000_000_000
 const WANTED = 'a Headers, an object of header fields by name, or pairs of name and value'
 const NUMBER = /^\d{1,15}(?:\.\d{1,9})?$/
-/** The three forms that HTTP knows, of which the last does not say that it is UTC, and that of RFC 3339. */
+/** The three forms of HTTP and that of RFC 3339. The third form is in UTC but does not say so. */
 const DATE =
   /^(?:[a-z]{3,9}, \d\d[ -][a-z]{3}[ -]\d{2,4} [\d:]{8} GMT|[a-z]{3} [a-z]{3} [ \d]\d [\d:]{8} (\d{4})|\d{4}(?:-\d\d){2}T[\d:]{8}(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))$/i
 
 /**
- * Reads what a server tells of its quotas, in whichever dialect: the IETF's draft of today, its earlier revisions, and
- * `X-RateLimit-*` with seconds from now or with a time. What makes no sense is left out.
+ * Reads the quotas of a server from header fields, in every dialect: the IETF draft, its earlier revisions, and
+ * `X-RateLimit-*` with seconds from now or with a time. Malformed fields are ignored.
  *
  * @example
  * ```ts
@@ -82,8 +82,8 @@ function draftQuotas(field: Field): readonly ParsedQuota[] | undefined {
 }
 
 /**
- * Those items that have a name, and what they must tell. Several limiters may have one name, and add to the fields in the
- * same order: an item is known by its name and how many had it before.
+ * The items that have a name and the required parameter. Several limiters may have the same name and append to both fields in the
+ * same order, so an item is identified by its name and the number of earlier items with that name.
  */
 function namedItems(text: string | undefined, required: string): ReadonlyMap<string, Item> {
   const named = new Map<string, Item>()
@@ -109,7 +109,7 @@ function dictionaryQuotas(field: Field): readonly ParsedQuota[] | undefined {
   return [parsed({ quota, windowSeconds: oldWindow(field), remaining, resetAfterMs })]
 }
 
-/** One field a number: the draft until revision 06, and what was there before it. */
+/** One field for each number: the draft until revision 06, and the fields before it. */
 function singleQuotas(field: Field, nowMs: number): readonly ParsedQuota[] {
   for (const prefix of ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-']) {
     const quota = wholeOf(leadingNumber(field(`${prefix}limit`)))
@@ -129,12 +129,12 @@ function oldWindow(field: Field): number | undefined {
   return typeof first?.value === 'number' ? windowOf(first) : undefined
 }
 
-/** No window has a length of 0. */
+/** A window of 0 seconds counts as unknown. */
 function windowOf(policy: Item | undefined): number | undefined {
   return wholeOf(policy?.parameters.get('w')) || undefined
 }
 
-/** Seconds from now, however many, or a date. */
+/** Seconds from now, or a date. */
 function retryAfter(text: string | undefined, nowMs: number): number | undefined {
   if (text !== undefined && NUMBER.test(text)) return Number(text) * 1_000
   return untilMs(dateMs(text), nowMs)
@@ -152,7 +152,7 @@ function untilMs(timeMs: number | undefined, nowMs: number): number | undefined 
   return timeMs === undefined ? undefined : Math.max(0, timeMs - nowMs)
 }
 
-/** `Date.parse` itself takes `'soon 3'` for a day in March. */
+/** Checks the form first, because `Date.parse` takes `'soon 3'` for a day in March. */
 function dateMs(text: string | undefined): number | undefined {
   const match = text === undefined ? null : DATE.exec(text)
   if (match === null) return undefined
@@ -160,7 +160,7 @@ function dateMs(text: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** `100, 100;w=60`, as some revisions had it, is 100. */
+/** Some revisions write `100, 100;w=60` for 100. */
 function leadingNumber(text: string | undefined): number | undefined {
   const [, digits] = /^\s*(\d{1,15})\s*(?:[,;].*)?$/.exec(text ?? '') ?? []
   return digits === undefined ? undefined : Number(digits)
@@ -174,12 +174,12 @@ function msOf(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1_000
 }
 
-/** Without what is not known. */
+/** Leaves out unknown values. */
 function parsed(quota: { readonly [Name in keyof ParsedQuota]: ParsedQuota[Name] | undefined }): ParsedQuota {
   return Object.fromEntries(Object.entries(quota).filter(([, value]) => value !== undefined))
 }
 
-/** Reads fields by name, in lower case. */
+/** Makes a function that reads a field by its name in lower case. */
 function reading(headers: FieldSource): Field {
   if (typeof headers !== 'object' || headers === null) throw invalidType('headers', WANTED, headers)
   if ('headers' in headers && typeof headers.headers === 'object')

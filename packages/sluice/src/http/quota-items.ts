@@ -1,51 +1,111 @@
-import type { Decision, Limit } from '../limits/index.js'
-import { quotaPolicyOf } from './quota-policy.js'
-import { integerText, stringText } from './structured-field.js'
+import { type Concurrency, type Decision, durationUs, type Limit, parseRate, quotaOf } from '../limits/index.js'
 
-/** What of a limit's items is always the same. */
-export interface Items {
+/**
+ * One limit in header fields, as the IETF draft writes it: an item of `RateLimit-Policy`, which is the same for every
+ * request (`"default";q=100;w=60`), and an item of `RateLimit` for each decision (`"default";r=42;t=1`).
+ */
+export class QuotaItems {
   readonly label: string
+  readonly quota: number
+  /** Seconds in which the whole quota comes back, at least 1. `undefined` for a concurrency limit: work ends when it ends. */
+  readonly windowSeconds: number | undefined
+  /** The item of `RateLimit-Policy`. */
   readonly policy: string
-  /** Of the other item, all but the numbers. */
-  readonly quota: string
-  /** When something in flight is over, nobody knows. */
-  readonly tellsWhen: boolean
+  readonly #beforeRemaining: string
+
+  constructor(limit: Limit, label: string) {
+    const name = stringText(label)
+    this.label = label
+    this.quota = quotaOf(limit)
+    this.windowSeconds = windowSecondsOf(limit)
+    const unit = this.windowSeconds === undefined ? 'qu="concurrent-requests"' : `w=${integerText(this.windowSeconds)}`
+    this.policy = `${name};q=${integerText(this.quota)};${unit}`
+    this.#beforeRemaining = `${name};r=`
+  }
+
+  /** The item of `RateLimit`: the units left and, if it is known, the seconds until there is one more. */
+  remaining({ remaining, nextUnitAfterMs }: Decision): string {
+    const tellsWhen = nextUnitAfterMs > 0 && nextUnitAfterMs < Infinity && this.windowSeconds !== undefined
+    const seconds = tellsWhen ? Math.ceil(nextUnitAfterMs / 1_000) : -1
+    const entry = (remaining + seconds) & (RECENT_TEXTS - 1)
+    const recent = recentTexts[entry]
+    if (recent?.items === this && recent.remaining === remaining && recent.seconds === seconds) return recent.text
+    const left = this.#beforeRemaining + integerText(remaining)
+    const text = seconds < 0 ? left : `${left};t=${integerText(seconds)}`
+    recentTexts[entry] = { items: this, remaining, seconds, text }
+    return text
+  }
 }
 
-const known = new WeakMap<Limit, Items>()
+interface RecentText {
+  readonly items: QuotaItems
+  readonly remaining: number
+  readonly seconds: number
+  readonly text: string
+}
 
-/** What was asked for last, which is what the next one mostly asks for again. */
-let lastLimit: Limit | undefined
-let lastItems: Items | undefined
+/** A power of two. */
+const RECENT_TEXTS = 1_024
 
-/** The items of a limit under a label. */
-export function itemsOf(limit: Limit, label: string): Items {
-  if (limit === lastLimit && lastItems?.label === label) return lastItems
-  let items = known.get(limit)
+/**
+ * Texts of `RateLimit` that were made recently, of all limits. Clients are told the same few numbers again and again, and a
+ * new text costs more than it seems: V8 joins its pieces only when the response is written. Each pair of numbers has one
+ * possible entry here, and the latest text of that entry stays.
+ */
+const recentTexts: (RecentText | undefined)[] = new Array(RECENT_TEXTS).fill(undefined)
+
+const itemsByLimit = new WeakMap<Limit, QuotaItems>()
+
+/** The items of a limit under a label. Made once for each limit, as long as its label does not change. */
+export function quotaItems(limit: Limit, label: string): QuotaItems {
+  let items = itemsByLimit.get(limit)
   if (items?.label !== label) {
-    const { quota, windowSeconds } = quotaPolicyOf(limit)
-    const name = stringText(label)
-    const tellsWhen = windowSeconds !== undefined
-    const of = tellsWhen ? `w=${integerText(windowSeconds)}` : 'qu="concurrent-requests"'
-    items = { label, policy: `${name};q=${integerText(quota)};${of}`, quota: `${name};r=`, tellsWhen }
-    known.set(limit, items)
+    items = new QuotaItems(limit, label)
+    itemsByLimit.set(limit, items)
   }
-  lastLimit = limit
-  lastItems = items
   return items
 }
 
-/** What is left, and when there is more. */
-export function quotaItem(items: Items, decision: Decision): string {
-  return quotaText(items, decision.remaining, secondsUntilMore(items, decision))
+function windowSecondsOf(limit: Limit): number | undefined {
+  if (limit.algorithm === 'concurrency') return undefined
+  return Math.max(1, Math.ceil(windowUs(limit) / 1_000_000) || 1)
 }
 
-/** After how many seconds there is more, and -1 where nobody says. */
-export function secondsUntilMore({ tellsWhen }: Items, { nextUnitAfterMs }: Decision): number {
-  return nextUnitAfterMs > 0 && nextUnitAfterMs < Infinity && tellsWhen ? Math.ceil(nextUnitAfterMs / 1_000) : -1
+/** The window of a bucket is the time in which it fills. */
+function windowUs(limit: Exclude<Limit, Concurrency>): number {
+  switch (limit.algorithm) {
+    case 'token-bucket':
+      return fillUs(limit.capacity, limit.refill)
+    case 'leaky-bucket':
+      return fillUs(limit.capacity, limit.drain)
+    default:
+      return durationUs('window', limit.window)
+  }
 }
 
-export function quotaText({ quota }: Items, remaining: number, seconds: number): string {
-  const left = quota + integerText(remaining)
-  return seconds < 0 ? left : `${left};t=${integerText(seconds)}`
+function fillUs(capacity: number, rateText: string): number {
+  const { units, perUs } = parseRate('rate', rateText)
+  return (capacity * Number(perUs)) / Number(units)
+}
+
+/** The largest integer of a structured field (RFC 9651). */
+const LARGEST_INTEGER = 999_999_999_999_999
+
+/** A number as an integer of a structured field, which has neither fractions nor infinity. */
+export function integerText(value: number): string {
+  return value >= 1 ? String(Math.min(LARGEST_INTEGER, Math.trunc(value))) : '0'
+}
+
+/** Milliseconds as whole seconds, rounded up. */
+export function secondsText(ms: number): string {
+  return integerText(Math.ceil(ms / 1_000))
+}
+
+const NEEDS_ESCAPING = /[^\x20-\x7e]|["\\]/
+
+/** A text as a string of a structured field. Characters outside ASCII are percent-encoded. */
+function stringText(text: string): string {
+  if (!NEEDS_ESCAPING.test(text)) return `"${text}"`
+  const ascii = text.toWellFormed().replace(/[^\x20-\x7e]+/g, (part) => encodeURIComponent(part))
+  return `"${ascii.replace(/["\\]/g, '\\$&')}"`
 }

@@ -9,7 +9,7 @@ import {
   QueueFullError,
   WaitTooLongError,
 } from '../errors.js'
-import { isPromiseLike } from '../stores/awaitable.js'
+import { isPromiseLike } from '../stores/store.js'
 import type { WaitRequest } from '../waiting/line.js'
 import type { CloseOptions, Shaper, Turn, TurnOptions } from './shaper.js'
 

@@ -1,27 +1,27 @@
 import type { AsyncStore, Store, SyncStore } from '../stores/index.js'
 
-/** What a failing store does instead of answering: throws, or returns something that is no answer. */
+/** Replaces a call of a failing store: throws, or returns a value that is not an answer. */
 export type Failure = () => unknown
 
-/** What a store may say of its failures. */
-type Told = Partial<Pick<Store, 'onFailure' | 'instances' | 'maxLocalKeys'>>
+/** The properties by which a store configures its fallback. */
+type FallbackProperties = Partial<Pick<Store, 'onFailure' | 'instances' | 'maxLocalKeys'>>
 
-/** A store in front of another one that fails on command, as a store does whose server is away. */
+/** A store in front of another store. It fails on command, like a store whose server is unreachable. */
 export class FailingStore {
   readonly store: SyncStore | AsyncStore
-  /** While this is set, every call of the store ends in it. */
+  /** While this is set, it replaces every call of the store. */
   failure: Failure | undefined
 
-  constructor(of: Store, told: Told = {}) {
+  constructor(inner: Store, properties: FallbackProperties = {}) {
     const pass = (method: keyof SyncStore) =>
       ((...given: unknown[]) => {
         if (this.failure !== undefined) return this.failure()
-        return (of[method as keyof Store] as (...given: unknown[]) => unknown).apply(of, given)
+        return (inner[method as keyof Store] as (...given: unknown[]) => unknown).apply(inner, given)
       }) as never
     this.store = {
-      clock: of.clock,
-      synchronous: of.synchronous === true,
-      ...told,
+      clock: inner.clock,
+      synchronous: inner.synchronous === true,
+      ...properties,
       decide: pass('decide'),
       decideOne: pass('decideOne'),
       charge: pass('charge'),

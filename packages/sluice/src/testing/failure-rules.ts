@@ -9,60 +9,60 @@ import { FailingStore, type Failure } from './failing-store.js'
 const limit = tokenBucket({ capacity: 6, refill: '1/h' })
 const RULES: readonly OnFailure[] = ['open', 'closed', 'local']
 
-function away(): never {
-  throw new Error('the store is away')
+function fail(): never {
+  throw new Error('the store is unreachable')
 }
 
-/** The ways in which a store may fail. */
+/** The ways in which a store may fail. Each name continues the sentence “the store …”. */
 const FAILURES: Readonly<Record<string, Failure>> = {
-  throws: away,
-  rejects: () => Promise.reject(new Error('the store is away')),
-  'answers nothing': () => undefined,
-  'answers too little': () => ({ allowed: true, decisions: [{ allowed: true }], takenUs: [] }),
+  throws: fail,
+  rejects: () => Promise.reject(new Error('the store is unreachable')),
+  'returns nothing': () => undefined,
+  'returns an incomplete answer': () => ({ allowed: true, decisions: [{ allowed: true }], takenUs: [] }),
 }
 
-/** Runs a check for each way to fail and each rule, each on an empty store of its own. */
+/** Runs a check for each way to fail and each rule, each time on an empty store. */
 async function forEach(
   create: () => Promise<Store>,
-  check: (store: Store, failure: Failure, rule: OnFailure, what: string) => Promise<void>,
+  check: (store: Store, failure: Failure, rule: OnFailure, situation: string) => Promise<void>,
 ): Promise<void> {
   for (const [how, failure] of Object.entries(FAILURES))
     for (const rule of RULES) await check(await create(), failure, rule, `${rule}, when the store ${how}`)
 }
 
-/** Is it what a rule says to a request that the whole limit would admit? */
-function checkRule(decision: Decision, rule: OnFailure, what: string): void {
-  assert.equal(decision.degraded, rule, what)
-  assert.equal(decision.allowed, rule !== 'closed', what)
+/** Checks the answer of a rule to a request that the whole limit would admit. */
+function checkRule(decision: Decision, rule: OnFailure, situation: string): void {
+  assert.equal(decision.degraded, rule, situation)
+  assert.equal(decision.allowed, rule !== 'closed', situation)
 }
 
 /**
- * What limiters and policies on every store do when the store fails, each a sentence and a check. The store is put behind
- * one that fails on command.
+ * The rules that limiters and policies keep when their store fails, each a sentence and a check. The checks put the store
+ * behind a {@link FailingStore}.
  */
-export const FAILURE_RULES: Readonly<Record<string, (create: () => Promise<Store>) => Promise<void>>> = {
-  'a failure is answered by the onFailure of the limiter, and the limit goes on after it': (create) =>
-    forEach(create, async (of, failure, onFailure, what) => {
-      const failing = new FailingStore(of)
+export const failureRules: Readonly<Record<string, (create: () => Promise<Store>) => Promise<void>>> = {
+  'a limiter answers a failure by its own onFailure, and continues its limit after the failure': (create) =>
+    forEach(create, async (inner, failure, onFailure, situation) => {
+      const failing = new FailingStore(inner)
       const limiter = createLimiter({ name: 'test', limit, store: failing.store, onFailure })
-      assert.equal((await limiter.tryAcquire('key', { cost: 2 })).degraded, undefined, what)
+      assert.equal((await limiter.tryAcquire('key', { cost: 2 })).degraded, undefined, situation)
       failing.failure = failure
-      checkRule(await limiter.tryAcquire('key'), onFailure, what)
-      checkRule(await limiter.peek('key'), onFailure, what)
-      checkRule(await limiter.charge('key'), onFailure, what)
-      checkRule(await limiter.refund('key'), onFailure, what)
+      checkRule(await limiter.tryAcquire('key'), onFailure, situation)
+      checkRule(await limiter.peek('key'), onFailure, situation)
+      checkRule(await limiter.charge('key'), onFailure, situation)
+      checkRule(await limiter.refund('key'), onFailure, situation)
       failing.failure = undefined
       const after = await limiter.peek('key')
-      assert.deepEqual([after.remaining, after.degraded], [4, undefined], what)
+      assert.deepEqual([after.remaining, after.degraded], [4, undefined], situation)
     }),
-  'a failure is answered by the onFailure of the store, if the limiter says nothing': (create) =>
-    forEach(create, async (of, failure, onFailure, what) => {
-      const failing = new FailingStore(of, { onFailure })
+  'a limiter without onFailure answers a failure by the onFailure of the store': (create) =>
+    forEach(create, async (inner, failure, onFailure, situation) => {
+      const failing = new FailingStore(inner, { onFailure })
       const limiter = createLimiter({ name: 'test', limit, store: failing.store })
       failing.failure = failure
-      checkRule(await limiter.tryAcquire('key'), onFailure, what)
+      checkRule(await limiter.tryAcquire('key'), onFailure, situation)
     }),
-  'a failure is an error, if neither says what to answer': async (create) => {
+  'a failure is an error if neither the limiter nor the store has onFailure': async (create) => {
     for (const failure of Object.values(FAILURES)) {
       const failing = new FailingStore(await create())
       const limiter = createLimiter({ name: 'test', limit, store: failing.store })
@@ -73,7 +73,7 @@ export const FAILURE_RULES: Readonly<Record<string, (create: () => Promise<Store
       await assert.rejects(async () => await policy.check({}))
     }
   },
-  'a mistake of the caller is an error, whatever onFailure says': async (create) => {
+  'a mistake of the caller is an error, whatever onFailure is': async (create) => {
     for (const onFailure of RULES) {
       const failing = new FailingStore(await create())
       const limiter = createLimiter({ name: 'test', limit, store: failing.store, onFailure })
@@ -83,10 +83,10 @@ export const FAILURE_RULES: Readonly<Record<string, (create: () => Promise<Store
       await assert.rejects(async () => await limiter.tryAcquire('key'), InvalidValueError)
     }
   },
-  'a local answer is that of one share of the limit': async (create) => {
+  'a local answer counts against one share of the limit': async (create) => {
     const failing = new FailingStore(await create(), { instances: 3 })
     const limiter = createLimiter({ name: 'test', limit, store: failing.store, onFailure: 'local' })
-    failing.failure = away
+    failing.failure = fail
     const answers = []
     for (let i = 0; i < 4; i++) answers.push(await limiter.tryAcquire('key'))
     assert.deepEqual(
@@ -95,12 +95,12 @@ export const FAILURE_RULES: Readonly<Record<string, (create: () => Promise<Store
     )
     assert.deepEqual([answers[0].quota, answers[0].remaining], [2, 1])
   },
-  'what a reservation took without the store is not given back to it': async (create) => {
+  'a reservation that was made without the store refunds nothing to the store': async (create) => {
     for (const onFailure of ['open', 'local'] as const) {
       const failing = new FailingStore(await create())
       const limiter = createLimiter({ name: 'test', limit, store: failing.store, onFailure })
       await limiter.charge('key', { cost: 4 })
-      failing.failure = away
+      failing.failure = fail
       const reservations = [await limiter.reserve('key', { cost: 2 }), await limiter.reserve('key', { cost: 2 })]
       for (const { decision } of reservations) checkRule(decision, onFailure, onFailure)
       await reservations[0].cancel()
@@ -109,36 +109,36 @@ export const FAILURE_RULES: Readonly<Record<string, (create: () => Promise<Store
       assert.equal((await limiter.peek('key')).remaining, 2, onFailure)
     }
   },
-  'what the store gave stays taken, if it cannot be given back': async (create) => {
+  'units that the store gave stay taken if the refund fails': async (create) => {
     for (const onFailure of RULES) {
       const failing = new FailingStore(await create())
       const limiter = createLimiter({ name: 'test', limit, store: failing.store, onFailure })
       const reservation = await limiter.reserve('key', { cost: 2 })
-      failing.failure = away
+      failing.failure = fail
       await reservation.cancel()
       failing.failure = undefined
       assert.equal((await limiter.peek('key')).remaining, 4, onFailure)
     }
   },
-  'units are waited for, and places are leased, by onFailure too': (create) =>
-    forEach(create, async (of, failure, onFailure, what) => {
-      const failing = new FailingStore(of)
+  'acquire and lease answer a failure by onFailure too': (create) =>
+    forEach(create, async (inner, failure, onFailure, situation) => {
+      const failing = new FailingStore(inner)
       const { store } = failing
       const units = createLimiter({ name: 'units', limit, store, onFailure })
       const places = createLimiter({ name: 'places', limit: concurrency({ max: 2, ttl: '1m' }), store, onFailure })
       failing.failure = failure
       const lease = await places.lease('key')
-      checkRule(lease.decision, onFailure, what)
+      checkRule(lease.decision, onFailure, situation)
       if (onFailure === 'closed') {
-        await assert.rejects(units.acquire('key', { maxWaitMs: 0 }), { code: 'SLUICE_WAIT_TOO_LONG' }, what)
+        await assert.rejects(units.acquire('key', { maxWaitMs: 0 }), { code: 'SLUICE_WAIT_TOO_LONG' }, situation)
         return
       }
-      checkRule(await units.acquire('key'), onFailure, what)
-      assert.equal(await lease.extend(), true, what)
+      checkRule(await units.acquire('key'), onFailure, situation)
+      assert.equal(await lease.extend(), true, situation)
       await lease.release()
-      checkRule((await places.acquireLease('key', { cost: 2 })).decision, onFailure, what)
+      checkRule((await places.acquireLease('key', { cost: 2 })).decision, onFailure, situation)
     }),
-  'each level of a policy is answered by its own onFailure': async (create) => {
+  'each level of a policy answers a failure by its own onFailure': async (create) => {
     for (const failure of Object.values(FAILURES)) {
       const failing = new FailingStore(await create(), { onFailure: 'open' })
       const levels = [
@@ -154,7 +154,7 @@ export const FAILURE_RULES: Readonly<Record<string, (create: () => Promise<Store
       assert.deepEqual([closed.allowed, closed.deniedBy, closed.degraded], [false, ['two'], 'closed'])
       assert.deepEqual(
         closed.levels.map(({ decision }) => [decision.degraded, decision.remaining]),
-        // The denied request has taken nothing from the local limit.
+        // The denied request took nothing from the local limit.
         [
           ['local', 5],
           ['closed', 0],
@@ -163,12 +163,12 @@ export const FAILURE_RULES: Readonly<Record<string, (create: () => Promise<Store
       )
     }
   },
-  'a key that was blocked stays blocked when the store fails, whatever onFailure says': async (create) => {
+  'a blocked key stays blocked while the store fails, whatever onFailure is': async (create) => {
     for (const onFailure of RULES) {
       const failing = new FailingStore(await create())
       const limiter = createLimiter({ name: 'test', limit, store: failing.store, onFailure })
       await limiter.block('before', { duration: '1m' })
-      failing.failure = away
+      failing.failure = fail
       await assert.rejects(async () => await limiter.block('during', { duration: '1m' }), StoreUnavailableError)
       await assert.rejects(async () => await limiter.reset('key'), StoreUnavailableError)
       for (const key of ['before', 'during']) {
@@ -179,7 +179,7 @@ export const FAILURE_RULES: Readonly<Record<string, (create: () => Promise<Store
   },
 }
 
-/** What a store that really fails answers: by the rule of the limit, and never with a denial that was not asked for. */
+/** Checks that a store that really fails answers by the rule of the limit. */
 export async function checkOwnFailure(
   create: () => Promise<Store>,
   fail: (store: Store) => void | Promise<void>,

@@ -1,4 +1,4 @@
-/** `sluice/testing`: a clock to move, the contract that every store keeps, and the worked examples of the articles. */
+/** `sluice/testing`: a clock that tests move, the contract that every store keeps, and worked examples. */
 export { ManualClock } from './manual-clock.js'
 export { type ContractCase, type StoreFactory, storeContract } from './store-contract.js'
 export { type WorkedExample, type WorkedStep, workedExamples } from './worked-examples.js'

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js'
 import { invalidType, invalidValue } from '../errors.js'
 
 /**
- * A clock that stands still until it is moved, so that tests never wait. Whoever waits by it is woken when it is moved.
+ * A clock that stands still until a test moves it, so that tests never wait. Moving it wakes the callers that wait by it.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ export class ManualClock implements Clock {
   #nowMs: number
   readonly #alarms = new Set<Alarm>()
 
-  /** Starts at an instant in epoch milliseconds, fractions welcome. */
+  /** Starts at a time in epoch milliseconds, which may be a fraction. */
   constructor(epochMs: number) {
     const wanted = 'epoch milliseconds from 0, such as Date.UTC(2026, 0, 1)'
     if (typeof epochMs !== 'number') throw invalidType('epochMs', wanted, epochMs)
@@ -33,8 +33,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Moves on by so many milliseconds; back, if they are negative, as a clock that was set does. Alarms ring on the way, each
-   * when it is its time; what waits for a promise goes on after the caller has awaited something.
+   * Moves forward by so many milliseconds, or back if they are negative, as a system's clock may. Alarms ring on the way,
+   * each at its own time. Code that awaits a promise continues only after the caller has awaited something.
    */
   advance(ms: number): void {
     checkMs(ms)
@@ -48,8 +48,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * The same for code that waits: goes from alarm to alarm, and lets everything that was woken run before it goes on. So what
-   * waits for its turn runs at the time of its turn, and may wait again.
+   * `advance` for code that waits: goes from alarm to alarm, and lets all woken code run before it goes on. So each waiter
+   * runs at the time of its own turn, and may wait again.
    */
   async advanceAsync(ms: number): Promise<void> {
     checkMs(ms)
@@ -69,12 +69,12 @@ export class ManualClock implements Clock {
     return () => void this.#alarms.delete(alarm)
   }
 
-  /** When the next alarm rings; nothing if nobody waits. */
+  /** When the next alarm rings, in epoch milliseconds; `undefined` if no alarm is set. */
   get nextAlarmMs(): number | undefined {
     return this.#next(Infinity)?.atMs
   }
 
-  /** The earliest alarm until then, and of several the one that was set first. */
+  /** The earliest alarm until then; of equal times the first that was set. */
   #next(untilMs: number): Alarm | undefined {
     let next: Alarm | undefined
     for (const alarm of this.#alarms) {
@@ -89,10 +89,10 @@ function checkMs(value: unknown): void {
   if (!Number.isFinite(value)) throw invalidValue('ms', 'a number of milliseconds', value)
 }
 
-// Held, so that a test that replaces timers does not stop this one.
+// Captured now, so that a test that replaces the global timers does not stop the clock.
 const { setImmediate, setTimeout } = globalThis
 
-/** Resolves when all promises that are due, and what hangs on them, have run. */
+/** Resolves after all settled promises and the code that awaits them have run. */
 function othersHaveRun(): Promise<void> {
   return new Promise((resolve) => (setImmediate === undefined ? setTimeout(resolve, 0) : setImmediate(resolve)))
 }
@@ -102,12 +102,15 @@ interface Alarm {
   readonly ring: () => void
 }
 
-/** Which is what limits count in: a thousand steps of 0.1 ms are 100 ms. */
+/** Rounds to whole microseconds, the unit of limits, so that a thousand steps of 0.1 ms are exactly 100 ms. */
 function wholeMicroseconds(ms: number, round: (us: number) => number): number {
   return round(ms * 1000) / 1000
 }
 
-/** A float64 of today's milliseconds is rounded when it is multiplied, and an alarm that rang before its time would be set again. */
+/**
+ * The first whole microsecond at or after `ms`. Multiplying today's milliseconds rounds, and an alarm that rang too early
+ * would be set again.
+ */
 function firstMicrosecondFrom(ms: number): number {
   const atMs = wholeMicroseconds(ms, Math.ceil)
   return atMs < ms ? wholeMicroseconds(ms, (us) => Math.floor(us) + 1) : atMs

@@ -1,4 +1,4 @@
-/** Random series of calls for comparing one store with another. The same seed gives the same series. */
+/** Random series of calls, for comparing two stores. The same seed gives the same series. */
 import {
   concurrency,
   fixedWindow,
@@ -10,11 +10,11 @@ import {
   tokenBucket,
 } from '../limits/index.js'
 
-/** One call of a store, after the clock was moved. */
+/** One call of a store, after a move of the clock. */
 export interface TraceStep {
-  /** May be negative: clocks step back. */
+  /** How far the clock moves before the call. May be negative: clocks step back. */
   readonly advanceMs: number
-  /** `change`: a limit gets other numbers, and every key is charged one unit under them. */
+  /** `change` gives a limit other numbers, and charges every key one unit under them. */
   readonly call: 'decide' | 'charge' | 'refund' | 'refundTaken' | 'reset' | 'block' | 'change'
   readonly demands: readonly {
     readonly name: string
@@ -24,13 +24,13 @@ export interface TraceStep {
     readonly shadow?: boolean
   }[]
   readonly durationUs: number
-  /** Two versions of a limit are in use. Then it shows when a store has forgotten a whole state. */
+  /** Are two versions of a limit in use? Then the answers depend on whether a store has forgotten a whole state. */
   readonly mixed?: boolean
 }
 
 const KEYS = ['a', 'b', 'a:b', '__proto__', '\ud800', '{a}']
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Numbers from 0 to 1, by the algorithm mulberry32. */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -41,22 +41,21 @@ function randomNumbers(seed: number): () => number {
   }
 }
 
-/** A series of calls over a few limits and keys: bursts, waits, steps back, changed numbers, everything a store does. */
+/** A series of calls for a few limits and keys: bursts, waits, steps back, changed numbers, and every method of a store. */
 export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
   const random = randomNumbers(seed)
   const whole = (most: number) => Math.floor(random() * (most + 1))
   const pick = <T>(...from: readonly T[]): T => from[whole(from.length - 1)]
   const limits = new Map<string, Limit>()
   for (let i = whole(2); i >= 0; i--) limits.set(`limit-${i}`, randomLimit(pick, whole))
-  // The limits before their numbers changed: two versions of a program use them side by side.
+  // Limits as they were before their numbers changed. Some demands use these, as an old version of a program does.
   const versions = new Map<string, Limit[]>()
-  const demand = (isOld: boolean) => {
+  const demand = () => {
     const [name, newest] = pick(...limits)
-    const limit = (isOld ? versions.get(name)?.at(-1) : undefined) ?? newest
+    const limit = (random() < 0.2 ? versions.get(name)?.at(-1) : undefined) ?? newest
     const cost = pick(1, 1, 1, 1, 2, 3, 0, whole(12), 1e9)
     return { name, limit, key: pick(...KEYS), cost, ...(random() < 0.1 && { shadow: true }) }
   }
-  const demandsOf = (length: number, isOld: boolean) => Array.from({ length }, () => demand(isOld))
   return Array.from({ length: steps }, () => {
     if (random() < 0.03) {
       const [name, before] = pick(...limits)
@@ -72,7 +71,7 @@ export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
         ...(['decide', 'decide', 'decide', 'decide', 'decide', 'decide', 'charge', 'refund'] as const),
         ...(['refundTaken', 'reset', 'block', 'decide', 'decide', 'decide', 'decide', 'decide'] as const),
       ),
-      demands: demandsOf(pick(1, 1, 1, 2, 3), random() < 0.2),
+      demands: Array.from({ length: pick(1, 1, 1, 2, 3) }, demand),
       durationUs: pick(1_000, 250_000, 60_000_000),
       mixed: versions.size > 0,
     }
@@ -98,7 +97,7 @@ function randomLimit(pick: Pick, whole: Whole): Limit {
   )()
 }
 
-/** Other numbers of the same algorithm; half of the time the window stays. */
+/** A limit of the same algorithm with other numbers. Half of the time, a window stays the same. */
 function sameAlgorithm(limit: Limit, pick: Pick, whole: Whole): Limit {
   if ('window' in limit && pick(true, false)) return parseLimit({ ...limit, quota: 1 + whole(pick(4, 20, 300)) })
   for (;;) {

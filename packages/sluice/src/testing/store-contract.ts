@@ -1,29 +1,28 @@
 import assert from 'node:assert/strict'
-import type { Limit } from '../limits/index.js'
-import type { Answer, Store } from '../stores/index.js'
-import { checkOwnFailure, FAILURE_RULES } from './failure-rules.js'
+import type { Store } from '../stores/index.js'
+import { changeRules } from './change-rules.js'
+import { checkTrace } from './check-trace.js'
+import { checkOwnFailure, failureRules } from './failure-rules.js'
 import { ManualClock } from './manual-clock.js'
-import { randomTrace, type TraceStep } from './random-trace.js'
-import { ReferenceStore } from './reference-store.js'
-import { STORE_RULES } from './store-rules.js'
+import { storeRules } from './store-rules.js'
 import { type WorkedExample, workedExamples } from './worked-examples.js'
 
-/** Makes an empty store that tells time by the given clock. */
+/** Makes an empty store that reads the given clock. */
 export type StoreFactory = (clock: ManualClock) => Store | Promise<Store>
 
-/** One thing that every store does, with a name that is a sentence. */
+/** One rule that every store keeps. Its name is a sentence. */
 export interface ContractCase {
   readonly name: string
   readonly run: () => Promise<void>
 }
 
-/** What the contract may be told. */
+/** Options of the contract. */
 export interface ContractOptions {
   /** How many random series of calls are compared with the reference. Default 200. */
   readonly traces?: number
   /**
-   * Makes a store fail from now on, as an outage would. With it, the contract also checks how the store's own failures are
-   * answered; without it, failures are put in front of the store.
+   * Makes a store fail from now on, as an outage does. If it is given, the contract also checks the answers to the store's
+   * own failures. The other cases make a store in front of it fail.
    */
   readonly fail?: (store: Store) => void | Promise<void>
 }
@@ -32,7 +31,7 @@ const TRACES_AT_A_TIME = 16
 const START = 1_745_000_100_000
 
 /**
- * What every store keeps, as cases for any test runner.
+ * The rules that every store keeps, as cases for any test runner.
  *
  * @example
  * ```ts
@@ -50,21 +49,23 @@ export function storeContract(
   const fresh = async () => create(new ManualClock(START))
   return [
     ...workedExamples.map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
-    ...Object.entries(STORE_RULES).map(([name, rule]) => ({
+    ...Object.entries({ ...storeRules, ...changeRules }).map(([name, rule]) => ({
       name,
       run: async () => {
         const clock = new ManualClock(START)
         await rule(await create(clock), clock)
       },
     })),
-    ...Object.entries(FAILURE_RULES).map(([name, rule]) => ({ name, run: () => rule(fresh) })),
+    ...Object.entries(failureRules).map(([name, rule]) => ({ name, run: () => rule(fresh) })),
     ...(fail === undefined
       ? []
-      : [{ name: 'its own failures are answered by onFailure', run: () => checkOwnFailure(fresh, fail) }]),
+      : [
+          { name: 'a limiter answers the failures of the store by onFailure', run: () => checkOwnFailure(fresh, fail) },
+        ]),
     {
-      name: `answers ${traces} random series of calls as the reference does, to the last digit`,
+      name: `a store answers ${traces} random series of calls as the reference does, to the last digit`,
       run: async () => {
-        // A few at a time: a store that lives elsewhere answers one while another is on its way.
+        // A few at a time, so that a remote store answers one series while calls of another are under way.
         for (let first = 1; first <= traces; first += TRACES_AT_A_TIME) {
           const seeds = Array.from({ length: Math.min(TRACES_AT_A_TIME, traces - first + 1) }, (_, i) => first + i)
           await Promise.all(seeds.map((seed) => checkTrace(create, seed)))
@@ -93,65 +94,5 @@ async function checkExample(create: StoreFactory, { limit, startMs, steps }: Wor
     }
     assert.equal(allowed, step.allowed, `allowed at ${step.atMs} ms`)
     if (step.delayMs !== undefined) assert.equal(lastDelayMs, step.delayMs, `delay at ${step.atMs} ms`)
-  }
-}
-
-async function checkTrace(create: StoreFactory, seed: number): Promise<void> {
-  const clock = new ManualClock(START + seed * 1_234.567)
-  const store = await create(clock)
-  const reference = new ReferenceStore(clock)
-  const taken = new Map<Limit, { atUs: number; cost: number; delayMs: number }>()
-  for (const [index, step] of randomTrace(seed, 60).entries()) {
-    const forget = async () => {
-      for (const { name, key } of reference.forgettable()) {
-        await store.reset(name, key)
-        reference.reset(name, key)
-      }
-    }
-    if (step.advanceMs < 0 || step.call === 'change') await forget()
-    clock.advance(step.advanceMs)
-    if (step.mixed === true) await forget()
-    const [actual, expected] = [await call(store, step, taken), await call(reference, step, taken)]
-    assert.deepEqual(actual, expected, `series ${seed}, call ${index}: ${JSON.stringify(step)}`)
-    const decided = expected as
-      | { allowed?: boolean; takenUs: readonly number[]; decisions: readonly { delayMs: number }[] }
-      | undefined
-    if (step.call === 'decide' && decided?.allowed) {
-      const [{ limit, cost }] = step.demands
-      taken.set(limit, { atUs: decided.takenUs[0], cost, delayMs: decided.decisions[0].delayMs })
-    }
-  }
-}
-
-/** An answer without the times of what was not taken, which mean nothing. */
-function comparable({ allowed, decisions, takenUs }: Answer, demands: TraceStep['demands']): Answer {
-  const isTaken = (i: number) => allowed && decisions[i].allowed && demands[i].cost > 0
-  return { allowed, decisions, takenUs: takenUs.map((us, i) => (isTaken(i) ? us : 0)) }
-}
-
-async function call(
-  store: Store,
-  { call, demands, durationUs }: TraceStep,
-  taken: ReadonlyMap<Limit, { atUs: number; cost: number; delayMs: number }>,
-): Promise<unknown> {
-  const [first] = demands
-  switch (call) {
-    case 'decide':
-      return comparable(await store.decide(demands), demands)
-    case 'charge':
-      return store.charge(first)
-    case 'change': {
-      const answers = []
-      for (const demand of demands) answers.push(await store.charge(demand))
-      return answers
-    }
-    case 'refund':
-      return store.refund(first, undefined)
-    case 'refundTaken':
-      return store.refund(first, taken.get(first.limit))
-    case 'reset':
-      return store.reset(first.name, first.key)
-    case 'block':
-      return store.block(first.name, first.key, durationUs)
   }
 }

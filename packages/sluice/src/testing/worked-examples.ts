@@ -1,26 +1,26 @@
 /**
- * The worked examples of five articles on rate limiting, as data: what a limit says to each of a series of requests.
- * They are numbered as the articles are; those that an article tells in words only are derived from its numbers.
+ * Worked examples of five articles on rate limiting, as data: a series of requests and the answers that a limit gives.
+ * Their numbers are those of the articles. Where an article describes an example in words only, the numbers follow from it.
  */
 import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from '../limits/index.js'
 
-/** Requests of one key at one time, and what the first and last of them are told. */
+/** Requests of one key at one time, and the expected answers. */
 export interface WorkedStep {
   /** Milliseconds since the example began. */
   readonly atMs: number
-  /** How many requests of cost 1 come at once. Default 1. */
+  /** How many requests of cost 1 arrive at once. Default 1. */
   readonly requests?: number
-  /** How many of them are allowed. */
+  /** How many of the requests are allowed. */
   readonly allowed: number
-  /** Units left after the last of them. */
+  /** Units left after the last request. */
   readonly remaining?: number
-  /** What the last of them is told, if it is denied. */
+  /** The wait that the last request is told, if it is denied. */
   readonly retryAfterMs?: number
-  /** Leaky bucket: what the last that is allowed is told to wait. */
+  /** Leaky bucket: the delay of the last request that is allowed. */
   readonly delayMs?: number
 }
 
-/** A limit, when its example begins, and what happens. */
+/** A limit, the time at which its example begins, and the steps. */
 export interface WorkedExample {
   readonly name: string
   readonly limit: Limit
@@ -29,7 +29,7 @@ export interface WorkedExample {
   readonly steps: readonly WorkedStep[]
 }
 
-/** 0:00 of some minute, hour and day. */
+/** A midnight (UTC), at which a minute, an hour and a day begin. */
 const MIDNIGHT = 1_745_020_800_000
 const TEN_HOURS = 36_000_000
 
@@ -46,7 +46,7 @@ export const workedExamples: readonly WorkedExample[] = [
     ],
   },
   {
-    name: 'article 000: a leaky bucket lets a burst out at its constant rate and drops what overflows',
+    name: 'article 000: a leaky bucket lets a burst out at its constant rate and denies requests that overflow',
     limit: leakyBucket({ capacity: 100, drain: '10/s' }),
     startMs: MIDNIGHT,
     steps: [
@@ -78,12 +78,12 @@ export const workedExamples: readonly WorkedExample[] = [
     ],
   },
   {
-    name: 'article 001: a sliding window weighs the previous window by what of it is left',
+    name: 'article 001: a sliding window weighs the previous window by its share that is still inside',
     limit: slidingWindow({ quota: 100, window: '1m' }),
     startMs: MIDNIGHT,
     steps: [
       { atMs: 59_000, requests: 100, allowed: 100, remaining: 0 },
-      // weight 1: the boundary helps nobody
+      // weight 1: the boundary frees nothing
       { atMs: 60_000, allowed: 0, remaining: 0, retryAfterMs: 600 },
       // weight 1 - 15/60: 100 * 0.75 + 0 = 75
       { atMs: 75_000, requests: 26, allowed: 25, remaining: 0, retryAfterMs: 600 },
@@ -150,7 +150,7 @@ export const workedExamples: readonly WorkedExample[] = [
     ],
   },
   {
-    name: 'article 004: ten idle hours would bring 180,000 tokens, and bring 20',
+    name: 'article 004: ten idle hours at 5 a second bring 20 tokens, not 180,000',
     limit: tokenBucket({ capacity: 20, refill: '5/s' }),
     startMs: MIDNIGHT,
     steps: [
@@ -193,13 +193,13 @@ export const workedExamples: readonly WorkedExample[] = [
     ],
   },
   {
-    name: 'against article 002, whose log admits quota + 1: the log admits its quota',
+    name: 'a log admits its quota, where the log of article 002 admits one more',
     limit: slidingLog({ quota: 1_000, window: '1s' }),
     startMs: MIDNIGHT,
     steps: [{ atMs: 0, requests: 1_001, allowed: 1_000, remaining: 0, retryAfterMs: 1_000 }],
   },
   {
-    name: 'against article 004, which allows at any fraction of a token: a whole one it takes',
+    name: 'a request takes a whole token, where article 004 admits it at any fraction of one',
     limit: tokenBucket({ capacity: 1, refill: '1/s' }),
     startMs: MIDNIGHT,
     steps: [

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js'
 import { type LeakyBucket, parseRate, type Taken } from '../limits/index.js'
-import { isPromiseLike } from '../stores/awaitable.js'
 import type { Answer, Awaitable, Demand, Store } from '../stores/index.js'
+import { isPromiseLike } from '../stores/store.js'
 import type { Slot } from './slots.js'
 import { StoreTime } from './store-time.js'
 

@@ -6,15 +6,19 @@ import { describe, expect, it } from 'vitest'
 const limit = fixedWindow({ quota: 1, window: '1h' })
 const policy = createPolicy({ levels: [{ name: 'all', limit }] })
 
-/** Options, and what is said of what is wrong with them. */
+/** Wrong options, and a part of the error message. */
 const TABLE: readonly (readonly [what: string, options: unknown, message: string])[] = [
   ['nothing', undefined, 'rateLimit takes an object with limit'],
   ['a limit itself', limit, 'rateLimit takes an object with the limit in it: rateLimit({ limit })'],
-  ['a request, because nobody called it', new Headers(), 'call it with options and hand over what it gives'],
   [
-    'a cost that nobody can pay',
+    'a request, because rateLimit itself was passed on',
+    new Headers(),
+    'call it with options and pass on what it returns',
+  ],
+  [
+    'a cost above the quota',
     { limit, cost: 2 },
-    'cost must be no more than the quota of the limit, or nobody passes',
+    'cost must be no more than the quota of the limit, or every request is denied',
   ],
   ['a field without proxies', { limit, forwardedIn: 'x-real-ip' }, 'forwardedIn must be beside trustedProxies'],
   ['a prefix beside a policy', { policy, ipv6Prefix: 64 }, 'ipv6Prefix must be left out beside a policy'],
@@ -39,7 +43,7 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   ['another status', { limit, status: 403 }, 'status must be 429 or 503, got 403'],
   ['a negative jitter', { limit, jitterMs: -1 }, 'jitterMs must be a number of milliseconds from 0'],
   [
-    'trust in everybody',
+    'trust in every address',
     { limit, trustedProxies: ['0.0.0.0/0'] },
     'trustedProxies must be the addresses of your own proxies',
   ],
@@ -47,18 +51,18 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   [
     'a settle beside a concurrency limit',
     { limit: concurrency({ max: 1 }), settle: () => 1 },
-    'settle must be left out beside a concurrency limit, of which all is given back',
+    'settle must be left out beside a concurrency limit, which gets its places back anyway',
   ],
   ['a settle that is a number', { limit, settle: 1 }, 'settle must be a function'],
-  ['a failure of what cannot fail', { limit, onFailure: 'closed' }, 'onFailure'],
+  ['onFailure for a store that cannot fail', { limit, onFailure: 'closed' }, 'onFailure'],
 ]
 
 describe('options of rateLimit', () => {
-  it.each(TABLE)('%s is an error that says what is right', (_what, options, message) => {
+  it.each(TABLE)('%s is an error that says how to fix it', (_what, options, message) => {
     expect(() => rateLimit(options as never)).toThrow(message)
   })
 
-  it('a Request does not say where it comes from: somebody has to', () => {
+  it('a Request has no address, so a key or an address function is required', () => {
     expect(() => fetchLimit({ limit })).toThrow('give it a key, or address')
     expect(() => fetchLimit({ policy })).not.toThrow()
     const byAddress = createPolicy({ levels: [{ name: 'ip', key: 'ip', limit }] })

@@ -16,7 +16,7 @@ const WHOLE = /must be a whole number from 1 to 1(,000)+/
 const RATE = "a rate such as '5/s', '100/m', '0.08/s' or '10/250ms'"
 const DURATION = "a duration such as '250ms', '1s', '1m', '1h' or '30d', or a whole number of milliseconds"
 
-describe('a quota or capacity that is no whole number from 1 is refused', () => {
+describe('a quota or capacity', () => {
   const makers: Readonly<Record<string, (value: unknown) => unknown>> = {
     'tokenBucket capacity': (value) => tokenBucket({ capacity: value as never, refill: '1/s' }),
     'leakyBucket capacity': (value) => leakyBucket({ capacity: value as never, drain: '1/s' }),
@@ -27,7 +27,7 @@ describe('a quota or capacity that is no whole number from 1 is refused', () => 
   }
   for (const [name, make] of Object.entries(makers)) {
     const option = name.split(' ')[1]
-    it(name, () => {
+    it(`that is not a whole number from 1 is refused: ${name}`, () => {
       for (const [value, shown] of [...WRONG_NUMBERS, [0, '0'] as const]) {
         expect(() => make(value)).toThrow(InvalidValueError)
         expectRefusal(() => make(value), new RegExp(`^${option} `), WHOLE, `got ${shown}`)
@@ -40,14 +40,14 @@ describe('a quota or capacity that is no whole number from 1 is refused', () => 
     })
   }
 
-  it('and one that is larger than the algorithm can count, too', () => {
+  it('that is larger than the algorithm can count is refused', () => {
     expectRefusal(() => tokenBucket({ capacity: 1e15 + 1, refill: '1/s' }), 'capacity', '1000000000000001')
     expectRefusal(() => slidingLog({ quota: 1_000_001, window: '1s' }), 'quota', '1 to 1,000,000,', '1000001')
     expectRefusal(() => concurrency({ max: 1_000_001 }), 'max', '1 to 1,000,000,', '1000001')
     expect(fixedWindow({ quota: 1e15, window: '1s' }).quota).toBe(1e15)
   })
 
-  it('and a bucket that would take longer than a lifetime to fill', () => {
+  it('that makes a bucket take longer than a lifetime to fill is refused', () => {
     const call = () => tokenBucket({ capacity: 1e15, refill: '1/s' })
     expectRefusal(
       call,
@@ -66,26 +66,26 @@ describe('slices and align', () => {
     () => fixedWindow({ quota: 1, window: '1s', align: align as never }),
   ]
 
-  it('slices are a whole number from 1 to 100', () => {
+  it('slices must be a whole number from 1 to 100', () => {
     for (const [value, shown] of [...WRONG_NUMBERS, ...WRONG_TYPES, [0, '0'] as const, [101, '101'] as const]) {
       expectRefusal(() => sliced(value), /^slices must be a whole number from 1 to 100/, `got ${shown}`)
     }
     expect(sliced(undefined)).toEqual(sliced(1))
   })
 
-  it('slices of a century are few', () => {
+  it('slices of a window of a century are at most 2', () => {
     const call = () => slidingWindow({ quota: 1, window: '36500d', slices: 100 })
     expectRefusal(call, /^slices must be at most 2 for so long a window/, 'got 100')
   })
 
-  it("align is 'epoch' or 'first'", () => {
+  it("align must be 'epoch' or 'first'", () => {
     for (const [value, shown] of [...WRONG_TYPES, [5, '5'] as const, ['First', "'First'"] as const]) {
       for (const call of aligned(value)) expectRefusal(call, /^align must be 'epoch' or 'first'/, `got ${shown}`)
     }
   })
 })
 
-describe('a rate that is none is refused', () => {
+describe('a malformed rate', () => {
   const calls = (value: unknown) => [
     ['refill', () => tokenBucket({ capacity: 5, refill: value as never })] as const,
     ['drain', () => leakyBucket({ capacity: 5, drain: value as never })] as const,
@@ -129,11 +129,11 @@ describe('a rate that is none is refused', () => {
     ['5/week', 'in ms, s, m, h or d'],
     ['5/__proto__', RATE],
     ['5/constructor', 'in ms, s, m, h or d'],
-  ])('%s', (value, right) => {
+  ])('%s is refused', (value, right) => {
     for (const [option, call] of calls(value)) expectRefusal(call, `${option} must be ${right}`, `got '${value}'`)
   })
 
-  it('a bare number, which does not say per what', () => {
+  it('that is a bare number is refused, because it does not say per what', () => {
     for (const value of [5, 0, Number.NaN, Infinity]) {
       for (const [option, call] of calls(value)) {
         expectRefusal(call, `${option} must be ${RATE} (a bare number does not say per what)`, `got ${value}`)
@@ -141,13 +141,13 @@ describe('a rate that is none is refused', () => {
     }
   })
 
-  it('anything that is not a string', () => {
+  it('that is not a string is refused', () => {
     for (const [value, shown] of [...WRONG_TYPES, [undefined, 'undefined'] as const]) {
       for (const [option, call] of calls(value)) expectRefusal(call, `${option} must be ${RATE}`, `got ${shown}`)
     }
   })
 
-  it('ten million characters of it, at once', () => {
+  it('of ten million characters is refused at once', () => {
     for (const value of [
       TEN_MB,
       `${TEN_MB}/s`,
@@ -160,7 +160,7 @@ describe('a rate that is none is refused', () => {
   })
 })
 
-describe('a duration that is none is refused', () => {
+describe('a malformed duration', () => {
   const calls = (value: unknown) => [
     () => fixedWindow({ quota: 1, window: value as never }),
     () => slidingWindow({ quota: 1, window: value as never }),
@@ -210,12 +210,12 @@ describe('a duration that is none is refused', () => {
   ]
 
   for (const [value, right, shown] of wrong) {
-    it(`window: ${String(value).slice(0, 40)}`, () => {
+    it(`${String(value).slice(0, 40)} is refused`, () => {
       for (const call of calls(value)) expectRefusal(call, `window must be ${right}, got ${shown}`)
     })
   }
 
-  it('but three years and a century are none of those', () => {
+  it('is neither one of 1000 days nor one of a century', () => {
     expect(fixedWindow({ quota: 1, window: '1000d' }).window).toBe('1000d')
     expect(fixedWindow({ quota: 1, window: '36500d' }).window).toBe('36500d')
   })
@@ -245,11 +245,11 @@ describe('options', () => {
     ],
   ]
 
-  it('that are misspelt are answered with what was meant', () => {
+  it('that are misspelt are refused with the names that were probably meant', () => {
     for (const [call, ...parts] of misspelt) expectRefusal(call, ...parts)
   })
 
-  it('that are no object are refused', () => {
+  it('that are not an object are refused', () => {
     for (const make of [tokenBucket, leakyBucket, fixedWindow, slidingWindow, slidingLog, concurrency]) {
       for (const value of [undefined, null, 5, 'five', [], () => {}, TEN_MB]) {
         expectRefusal(() => make(value as never), `${make.name} takes an object with `, 'got ')
@@ -272,11 +272,11 @@ describe('parseLimit', () => {
     [{ algorithm: TEN_MB }, "'xxxxxxxxx"],
   ]
 
-  it('refuses an algorithm that there is not, and says which there are or which was meant', () => {
+  it('refuses an unknown algorithm, and names the known ones or the one that was probably meant', () => {
     for (const [value, message] of unknown) expectRefusal(() => parseLimit(value), 'limit.algorithm', message)
   })
 
-  it('refuses what is no limit at all', () => {
+  it('refuses a value that is not a limit', () => {
     for (const value of [undefined, null, 5, 'token-bucket', TEN_MB, true, 5n, () => {}, {}, [], { limit: {} }]) {
       expectRefusal(() => parseLimit(value), 'limit must be a limit such as tokenBucket({', 'got ')
     }

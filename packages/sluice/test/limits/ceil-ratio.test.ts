@@ -9,7 +9,7 @@ const whole = fc.oneof(
 )
 
 describe('a · b / c, rounded up', () => {
-  it('is exact for all whole numbers below 2^53 whose ratio is one too', () => {
+  it('is exact for whole numbers below 2^53 whose ratio is below 2^53 too', () => {
     fc.assert(
       fc.property(whole, whole, whole, (a, b, c) => {
         const exact = (BigInt(a) * BigInt(b) + BigInt(c) - 1n) / BigInt(c)
@@ -20,7 +20,7 @@ describe('a · b / c, rounded up', () => {
     )
   })
 
-  it('is exact where a hair decides', () => {
+  it('is exact if the ratio is a whole number', () => {
     fc.assert(
       fc.property(whole, whole, fc.integer({ min: -2, max: 2 }), (q, c, off) => {
         const a = Math.min(q + off, Number.MAX_SAFE_INTEGER)

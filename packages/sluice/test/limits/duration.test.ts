@@ -36,18 +36,18 @@ describe('a duration', () => {
     expect(durationText(us)).toBe(text)
   })
 
-  it('of months or years and a fraction is read exactly, and so is the limit that has it', () => {
+  it('of a fraction of months or years is read exactly, also as part of a limit', () => {
     expect(durationUs('window', '86.0000001d')).toBe(7_430_400_008_640)
     const limit = fixedWindow({ quota: 1, window: '90748419.523207s' })
     expect(parseLimit(JSON.parse(JSON.stringify(limit)))).toEqual(limit)
   })
 
-  it('that is no whole number of microseconds is an error, however long it is', () => {
+  it('that is not a whole number of microseconds is an error, however long it is', () => {
     expect(() => durationUs('window', '1.00000001s')).toThrow(RangeError)
     expect(() => durationUs('window', '36499.999999998d')).toThrow(RangeError)
   })
 
-  it('of any whole number of microseconds is read as it is written', () => {
+  it('of any whole number of microseconds is the same after it is written and read', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.integer({ min: 1_000, max: 10 ** 7 }), fc.integer({ min: 1_000, max: Number(LONGEST_US) })),
@@ -59,7 +59,7 @@ describe('a duration', () => {
     )
   })
 
-  it('is exactly what its digits say, or an error where that is no whole number of microseconds', () => {
+  it('has exactly the value of its digits, or is an error if that is not a whole number of microseconds', () => {
     const texts = fc.record({
       whole: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 40_000 })),
       decimals: fc.oneof(

@@ -37,7 +37,7 @@ describe('a rate', () => {
     expect(tokenBucket({ capacity: 1, refill: long }).refill).toBe(short)
   })
 
-  it('is the fraction that its text says, in lowest terms, and so is the text that it is written as', () => {
+  it('is the fraction of its text in lowest terms, and is written as a text with the same value', () => {
     fc.assert(
       fc.property(rates, ({ text, units, perUs }) => {
         const rate = parseRate('refill', text)
@@ -52,7 +52,7 @@ describe('a rate', () => {
 })
 
 describe('the largest fraction that is not above a rate', () => {
-  it('is found among all with small denominators, by trying them', () => {
+  it('is the largest of all fractions with small denominators, found by trying them', () => {
     const small = fc.record({
       units: fc.bigInt({ min: 1n, max: 500n }),
       perUs: fc.bigInt({ min: 1n, max: 300n }),
@@ -74,7 +74,7 @@ describe('the largest fraction that is not above a rate', () => {
     )
   })
 
-  it('is never above it, and no neighbour fits in between, for numbers of any size', () => {
+  it('is not above the rate, and no other fraction lies between them, for numbers of any size', () => {
     const large = fc.record({
       units: fc.bigInt({ min: 1n, max: 10n ** 18n }),
       perUs: fc.bigInt({ min: 1n, max: 10n ** 18n }),
@@ -86,7 +86,7 @@ describe('the largest fraction that is not above a rate', () => {
         const rate = { units: units / divisor, perUs: perUs / divisor }
         const [n, d] = lowerFraction(rate, largest)
         expect(d >= 1n && d <= largest).toBe(true)
-        // The next fraction with such a denominator is 1/(d · other) above, where other > largest − d.
+        // The next fraction with such a denominator is 1/(d · other) larger, where other > largest − d.
         const below = rate.units * d - rate.perUs * n
         expect(below >= 0n).toBe(true)
         expect(below * (largest - d + 1n) < rate.perUs).toBe(true)
@@ -95,7 +95,7 @@ describe('the largest fraction that is not above a rate', () => {
     )
   })
 
-  it('is the rate itself where that fits', () => {
+  it('is the rate itself if its denominator fits', () => {
     expect(lowerFraction({ units: 7n, perUs: 1_000n }, 1_000n)).toEqual([7n, 1_000n])
     expect(lowerFraction({ units: 7n, perUs: 1_000n }, 999n)).toEqual([1n, 143n])
   })

@@ -1,10 +1,10 @@
-/** What every error of Sluice is like, and values that are wrong nearly everywhere. */
+/** Checks of the errors that bad input causes, and values that are wrong for nearly every option. */
 import { expect } from 'vitest'
 
-/** Ten million characters: nobody wants them in a message. */
+/** Ten million characters, which a message must not repeat. */
 export const TEN_MB = 'x'.repeat(10_000_000)
 
-/** Numbers that are no whole number of anything, each with how a message shows it. */
+/** Numbers that are not whole numbers from 0, each with its text in a message. */
 export const WRONG_NUMBERS: readonly (readonly [unknown, string])[] = [
   [Number.NaN, 'NaN'],
   [Infinity, 'Infinity'],
@@ -14,7 +14,7 @@ export const WRONG_NUMBERS: readonly (readonly [unknown, string])[] = [
   [2 ** 53, '9007199254740992'],
 ]
 
-/** Values of another type, each with how a message shows it. */
+/** Values that are not numbers, each with its text in a message. */
 export const WRONG_TYPES: readonly (readonly [unknown, string])[] = [
   ['5', "'5'"],
   ['', "''"],
@@ -32,12 +32,12 @@ export const WRONG_TYPES: readonly (readonly [unknown, string])[] = [
   [Symbol('five'), 'a symbol'],
 ]
 
-/** The error that a call throws: one of ours, of the right kind, with a short message that holds all of `parts`. */
+/** Checks that a call throws an error of this library with a short message that contains all of `parts`. */
 export function expectRefusal(call: () => unknown, ...parts: readonly (string | RegExp)[]): void {
   expectOurs(thrownBy(call), parts)
 }
 
-/** The same for a promise. */
+/** Checks the same of a promise that rejects. */
 export async function expectRejection(
   promise: Promise<unknown>,
   ...parts: readonly (string | RegExp)[]
@@ -50,7 +50,10 @@ export async function expectRejection(
 }
 
 function expectOurs(error: unknown, parts: readonly (string | RegExp)[]): void {
-  expect(error instanceof TypeError || error instanceof RangeError, `not an error of ours: ${String(error)}`).toBe(true)
+  expect(
+    error instanceof TypeError || error instanceof RangeError,
+    `not an error of this library: ${String(error)}`,
+  ).toBe(true)
   const { code, message } = error as Error & { code?: unknown }
   expect(String(code), message.slice(0, 300)).toMatch(/^SLUICE_/)
   expect(message.length).toBeLessThan(300)

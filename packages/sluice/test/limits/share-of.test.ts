@@ -31,18 +31,18 @@ test('the share of one instance is the limit itself', () => {
   expect(shareOf(limit, 1)).toBe(limit)
 })
 
-test('a share of less than one unit is none', () => {
+test('a share of less than one unit is undefined', () => {
   expect(shareOf(fixedWindow({ quota: 3, window: '1s' }), 3)).toMatchObject({ quota: 1 })
   expect(shareOf(fixedWindow({ quota: 3, window: '1s' }), 4)).toBeUndefined()
   expect(shareOf(tokenBucket({ capacity: 1, refill: '0.95/365d' }), 100)).toBeUndefined()
   expect(shareOf(concurrency({ max: 999_999 }), 1_000_000)).toBeUndefined()
 })
 
-test('a rate whose period would be too long to be written is divided in its count', () => {
+test('a rate is divided in its count if its period would be too long', () => {
   expect(shareOf(tokenBucket({ capacity: 10, refill: '1/1000d' }), 10)).toMatchObject({ refill: '1/10000d' })
   expect(shareOf(tokenBucket({ capacity: 50_000, refill: '100/d' }), 50_000)).toMatchObject({ refill: '73/36500d' })
   expect(shareOf(leakyBucket({ capacity: 200, drain: '15/365d' }), 200)).toMatchObject({ drain: '7.5/36500d' })
-  // A billionth of a unit in 36500 days is what a rate can be rounded by.
+  // A rate is rounded down by less than a billionth of a unit in 36500 days.
   expect(shareOf(tokenBucket({ capacity: 300, refill: '100/365d' }), 300)).toMatchObject({
     refill: '33.333333333/36500d',
   })

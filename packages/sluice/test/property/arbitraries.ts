@@ -1,10 +1,19 @@
 /**
- * Random limits with their numbers as exact fractions, and random series of requests on clocks that stand still, crawl
- * by less than a microsecond, leap and step back. Nothing here uses the library's arithmetic: what a text such as
- * '2.5/7s' means is worked out from the parts it was made of.
+ * Random limits with their numbers as exact fractions, and random series of requests on clocks that stand still, advance
+ * by less than a microsecond, leap and step back. Nothing here uses the library's arithmetic: a text such as '2.5/7s' is
+ * generated together with its exact value.
  */
 import fc, { type Arbitrary } from 'fast-check'
-import { concurrency, fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice'
+import {
+  concurrency,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  parseLimit,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from 'sluice'
 
 /** At least this many runs a property. */
 export const RUNS = { numRuns: 1_000 }
@@ -16,21 +25,21 @@ export interface ExactRate {
   readonly perUs: bigint
 }
 
-/** A limit, and what it is told in numbers that the library has not touched. */
+/** A limit, and its numbers as the generator made them. */
 export interface LimitCase {
   readonly limit: Limit
   readonly quota: bigint
-  /** Of a bucket. */
+  /** The rate of a bucket. */
   readonly rate: ExactRate
-  /** Of a window or log. */
+  /** The length of a window or log, or a `ttl`. */
   readonly windowUs: bigint
   readonly slices: bigint
   readonly alignFirst: boolean
-  /** A time in which something happens: a unit comes back, or a slice ends. */
+  /** The time in which a unit comes back or a slice ends. */
   readonly scaleUs: bigint
 }
 
-/** One request: the exact microsecond, what a clock shows then, and the cost. */
+/** One request: the exact microsecond, the time that the clock shows then, and the cost. */
 export interface Ask {
   readonly us: bigint
   readonly nowMs: number
@@ -124,7 +133,7 @@ const concurrencies: Arbitrary<LimitCase> = fc
   .record({ max: quotas, ttl: windows })
   .map(({ max, ttl }) => windowCase(concurrency({ max, ttl: ttl.text }), max, ttl.us, 1, 'epoch' as const))
 
-/** One algorithm after the other, by the name it has in a limit. */
+/** The generators, by the algorithm's name in a limit. */
 export const BY_ALGORITHM: Readonly<Record<Limit['algorithm'], Arbitrary<LimitCase>>> = {
   'token-bucket': tokenBuckets,
   'leaky-bucket': leakyBuckets,
@@ -158,7 +167,7 @@ const steps = (back: boolean): Arbitrary<RawStep> =>
     share: fc.integer({ min: 0, max: 1_000 }),
   })
 
-/** Up to 40 steps in time, some of them back if that is wanted. */
+/** Up to 40 steps in time. With `back`, some of them go back. */
 export const rawSteps = (back: boolean, maxLength = 40): Arbitrary<readonly RawStep[]> =>
   fc.oneof(
     { weight: 9, arbitrary: fc.array(steps(back), { minLength: 1, maxLength, size: 'max' }) },
@@ -171,7 +180,7 @@ export const rawSteps = (back: boolean, maxLength = 40): Arbitrary<readonly RawS
     },
   )
 
-/** When a series begins, in microseconds; some begin at, or a hair off, a multiple of something. */
+/** When a series begins, in microseconds. An aligned series begins at a multiple of the limit's `scaleUs`. */
 export const starts = fc.record({
   us: fc.oneof(
     fc.constant(0n),
@@ -183,8 +192,8 @@ export const starts = fc.record({
 })
 
 /**
- * The time so many microseconds after the epoch as a clock shows it, a fraction of a microsecond off: less today than in
- * January 1970, for a float64 of today's milliseconds is itself off by a quarter.
+ * The milliseconds that a clock shows at a time in microseconds, off by `noiseUs`. For times of today the noise is divided
+ * by four, because a float64 of today's milliseconds is itself off by up to a quarter of a microsecond.
  */
 export function clockMs(us: bigint, noiseUs: number): number {
   return Math.max(0, (Number(us) + (us < 2n ** 40n ? noiseUs : noiseUs / 4)) / 1000)
@@ -195,7 +204,7 @@ export function stepUs({ eighths, offUs }: RawStep, { scaleUs }: LimitCase): big
   return (scaleUs * BigInt(eighths)) / 8n + BigInt(offUs)
 }
 
-/** What a step costs under a limit: a small number, the quota, one more than it, or a share of it. */
+/** The cost of a step under a limit: a small number, the quota, the quota plus one, or a share of the quota. */
 export function stepCost({ cost, share }: RawStep, { quota }: LimitCase): number {
   if (cost >= 0) return cost
   if (cost === -1) return Math.floor((Number(quota) * share) / 1000)
@@ -236,10 +245,16 @@ export function windowCase(
   return { limit, quota: BigInt(quota), rate: NO_RATE, windowUs, slices: BigInt(slices), alignFirst, scaleUs }
 }
 
+/** The same window or concurrency limit with another quota. */
+export function withQuota(given: LimitCase, quota: number): LimitCase {
+  const changed = 'max' in given.limit ? { ...given.limit, max: quota } : { ...given.limit, quota }
+  return { ...given, limit: parseLimit(changed), quota: BigInt(quota) }
+}
+
 /** A numerator over a denominator above 0. */
 export type Fraction = readonly [bigint, bigint]
 
-/** A float64 as the fraction that it is, exactly. */
+/** A float64 as an exact fraction. */
 export function fraction(value: number): Fraction {
   if (!Number.isFinite(value)) throw new RangeError(`${value} is no fraction`)
   let numerator = value

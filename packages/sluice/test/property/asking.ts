@@ -1,14 +1,14 @@
-/** Two ways to put a series of requests to a limit: to the pure function, which forgets nothing, and to a store. */
+/** Two ways to make a series of requests: of the pure function, which forgets nothing, and of a store. */
 import { type Clock, type Decision, type Limit, type MemoryStore, memoryStore } from 'sluice'
 import { evaluate, type LimitState } from 'sluice/limits'
 import { type Ask, clockMs, larger, type Series } from './arbitraries.js'
 
-/** A request and what was decided. */
+/** A request and its decision. */
 export interface Answered extends Ask {
   readonly decision: Decision
 }
 
-/** A clock that shows exactly what it is told to, to a fraction of a microsecond. */
+/** A clock that shows exactly the time it is set to, to a fraction of a microsecond. */
 export class ExactClock implements Clock {
   us: bigint
   noiseUs = 0
@@ -22,7 +22,7 @@ export class ExactClock implements Clock {
   }
 }
 
-/** Answers by the pure function of state, time and cost. */
+/** The answers of the pure function of state, time and cost. */
 export function askPure({ given, asks }: Series): readonly Answered[] {
   let state: LimitState | undefined
   return asks.map((ask) => {
@@ -32,7 +32,7 @@ export function askPure({ given, asks }: Series): readonly Answered[] {
   })
 }
 
-/** Answers by a memory store, which forgets what is whole again. */
+/** The answers of a memory store, which forgets whole states. */
 export function askStore({ given, asks }: Series): readonly Answered[] {
   let nowMs = 0
   const store = memoryStore({ clock: { now: () => nowMs } })
@@ -42,12 +42,12 @@ export function askStore({ given, asks }: Series): readonly Answered[] {
   })
 }
 
-/** The requests that took something. */
+/** The requests that took units. */
 export function admitted(answers: readonly Answered[]): readonly Answered[] {
   return answers.filter(({ decision, cost }) => decision.allowed && cost > 0)
 }
 
-/** Never before anything that was admitted earlier: where units count when the clock stepped back in between. */
+/** The answers with the times at which units count: never before units that were admitted earlier. */
 export function inOrder(answers: readonly Answered[]): readonly Answered[] {
   let latest = 0n
   return answers.map((answer) => {
@@ -56,7 +56,7 @@ export function inOrder(answers: readonly Answered[]): readonly Answered[] {
   })
 }
 
-/** Every time replaced by how far the clock has gone forward until then. */
+/** The answers with each time replaced by the distance that the clock has moved forward until then. */
 export function wentForward(answers: readonly Answered[]): readonly Answered[] {
   let forward = 0n
   return answers.map((answer, i) => {
@@ -65,7 +65,7 @@ export function wentForward(answers: readonly Answered[]): readonly Answered[] {
   })
 }
 
-/** What a cost would be told now. It is asked together with what no limit gives, so that nothing is taken. */
+/** The decision for a cost now, without taking it: the request has a second demand that no limit meets. */
 export function probe(store: MemoryStore, name: string, limit: Limit, key: string, cost: number): Decision {
   const impossible = { name: 'impossible', limit, key, cost: Number.MAX_SAFE_INTEGER }
   return store.decide([{ name, limit, key, cost }, impossible]).decisions[0]

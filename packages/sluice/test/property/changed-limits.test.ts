@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import fc, { type Arbitrary } from 'fast-check'
 import {
   concurrency,
@@ -11,10 +12,23 @@ import {
   tokenBucket,
 } from 'sluice'
 import { describe, expect, it } from 'vitest'
-import { RUNS } from './arbitraries.js'
+import {
+  type Fraction,
+  fraction,
+  type LimitCase,
+  leakyBuckets,
+  RUNS,
+  rawSteps,
+  stepCost,
+  stepUs,
+  tokenBuckets,
+} from './arbitraries.js'
 import { ExactClock, probe } from './asking.js'
 import { KEY } from './lives.js'
 
+const START_US = 1_745_000_100_000_000n
+
+/** One limit of each algorithm, whose quota may change. */
 const MAKERS: Readonly<Record<Limit['algorithm'], (quota: number) => Limit>> = {
   'token-bucket': (capacity) => tokenBucket({ capacity, refill: '2/s' }),
   'leaky-bucket': (capacity) => leakyBucket({ capacity, drain: '2/s' }),
@@ -24,7 +38,7 @@ const MAKERS: Readonly<Record<Limit['algorithm'], (quota: number) => Limit>> = {
   concurrency: (max) => concurrency({ max, ttl: '10s' }),
 }
 
-/** The same algorithm that is whole again within two seconds, and one that takes an hour. */
+/** Of each algorithm a limit that is whole again within two seconds, and one that takes an hour. */
 const SLOWED: Readonly<Record<Limit['algorithm'], readonly [Limit, Limit]>> = {
   'token-bucket': [tokenBucket({ capacity: 5, refill: '5/s' }), tokenBucket({ capacity: 5, refill: '5/h' })],
   'leaky-bucket': [leakyBucket({ capacity: 5, drain: '5/s' }), leakyBucket({ capacity: 5, drain: '5/h' })],
@@ -34,17 +48,17 @@ const SLOWED: Readonly<Record<Limit['algorithm'], readonly [Limit, Limit]>> = {
   concurrency: [concurrency({ max: 5, ttl: '1s' }), concurrency({ max: 5, ttl: '1h' })],
 }
 
-describe('when the numbers of a named limit change', () => {
-  const changes = fc.record({
-    smaller: fc.integer({ min: 1, max: 20 }),
-    more: fc.integer({ min: 1, max: 30 }),
-    asks: fc.array(fc.record({ afterMs: fc.integer({ min: 0, max: 2_500 }), cost: fc.integer({ min: 1, max: 8 }) }), {
-      minLength: 1,
-      maxLength: 15,
-    }),
-    cost: fc.integer({ min: 1, max: 20 }),
-  })
+const changes = fc.record({
+  smaller: fc.integer({ min: 1, max: 20 }),
+  more: fc.integer({ min: 1, max: 30 }),
+  asks: fc.array(fc.record({ afterMs: fc.integer({ min: 0, max: 2_500 }), cost: fc.integer({ min: 1, max: 8 }) }), {
+    minLength: 1,
+    maxLength: 15,
+  }),
+  cost: fc.integer({ min: 1, max: 20 }),
+})
 
+describe('when the quota of a named limit changes', () => {
   for (const [algorithm, make] of Object.entries(MAKERS)) {
     it(`a raised ${algorithm} helps at once: no less is left, and no wait is longer`, () => {
       fc.assert(
@@ -62,7 +76,7 @@ describe('when the numbers of a named limit change', () => {
       )
     })
 
-    it(`a lowered ${algorithm} applies at once, and locks nobody out for longer than it takes to fill`, () => {
+    it(`a lowered ${algorithm} applies at once, and is whole no later than before`, () => {
       fc.assert(
         fc.property(changes, ({ smaller, more, asks }) => {
           const [before, after] = [make(smaller + more), make(smaller)]
@@ -75,22 +89,25 @@ describe('when the numbers of a named limit change', () => {
         RUNS,
       )
     })
+
+    it(`a look or a denial under another quota of a ${algorithm} changes nothing`, () => {
+      fc.assert(
+        fc.property(changes, fc.boolean(), ({ smaller, more, asks, cost }, isRaised) => {
+          const quotas = isRaised ? [smaller, smaller + more] : [smaller + more, smaller]
+          const [limit, other] = quotas.map(make)
+          const store = storeAfter(limit, asks)
+          const was = probe(store, 'test', limit, KEY, cost)
+          store.decideOne('test', other, KEY, 0)
+          store.decideOne('test', other, KEY, 1_000)
+          expect(probe(store, 'test', limit, KEY, cost)).toEqual(was)
+        }),
+        RUNS,
+      )
+    })
   }
+})
 
-  it('nobody is refilled: a change there and back leaves no more than there was', () => {
-    const limits: Arbitrary<(quota: number) => Limit> = fc.constantFrom(...Object.values(MAKERS))
-    fc.assert(
-      fc.property(changes, limits, ({ smaller, more, asks }, make) => {
-        const [before, between] = [make(smaller), make(smaller + more)]
-        const store = storeAfter(before, asks)
-        const was = store.decideOne('test', before, KEY, 0)
-        store.decideOne('test', between, KEY, 0)
-        expect(store.decideOne('test', before, KEY, 0).remaining).toBeLessThanOrEqual(was.remaining)
-      }),
-      RUNS,
-    )
-  })
-
+describe('when a named limit becomes slower or faster', () => {
   for (const [algorithm, [fast, slow]] of Object.entries(SLOWED)) {
     const isWindow = 'window' in fast
     it(`a slower ${algorithm} ${isWindow ? 'begins a new count' : 'finds the units that the faster one took'}`, () => {
@@ -102,12 +119,12 @@ describe('when the numbers of a named limit change', () => {
       expect(remainingAfterDeploy(fast, slow, 2_000_000n, 10_000)).toBe(5)
     })
 
-    it(`a wait that a changed ${algorithm} tells is never too short`, () => {
+    it(`a changed ${algorithm} states a wait that is long enough`, () => {
       for (const [first, second] of [
         [fast, slow],
         [slow, fast],
       ] as const) {
-        const clock = new ExactClock(1_745_000_100_000_000n)
+        const clock = new ExactClock(START_US)
         const store = memoryStore({ clock })
         store.decideOne('test', first, KEY, 5)
         const { allowed, retryAfterMs } = store.decideOne('test', second, KEY, 3)
@@ -117,95 +134,124 @@ describe('when the numbers of a named limit change', () => {
       }
     })
   }
+})
 
-  it('two versions of a bucket side by side admit at most the larger burst and the faster rate', () => {
-    const buckets = fc.record({
-      capacity: fc.integer({ min: 1, max: 30 }),
-      refill: fc.constantFrom('1/s', '3/s', '7/m', '10/250ms'),
+describe('when both numbers of a named bucket change', () => {
+  const kinds: Readonly<Record<string, Arbitrary<LimitCase>>> = {
+    'token bucket': tokenBuckets,
+    'leaky bucket': leakyBuckets,
+  }
+
+  for (const [kind, limits] of Object.entries(kinds)) {
+    it(`a ${kind} without a debt is whole within the new limit's own time to fill, so no key is locked out`, () => {
+      fc.assert(
+        fc.property(limits, limits, rawSteps(false), (before, after, steps) => {
+          const { clock, store } = started()
+          for (const step of steps) {
+            clock.us += stepUs(step, before)
+            store.decideOne('test', before.limit, KEY, stepCost(step, before))
+          }
+          const { resetAfterMs } = store.decideOne('test', after.limit, KEY, 0)
+          expect(resetAfterMs).toBeLessThanOrEqual(timeOfMs(after, after.quota))
+        }),
+        RUNS,
+      )
     })
-    const asks = fc.array(
-      fc.record({
-        afterMs: fc.constantFrom(0, 0, 0, 1, 100, 900, 5_000),
-        second: fc.boolean(),
-        cost: fc.integer({ min: 0, max: 6 }),
-      }),
-      { minLength: 1, maxLength: 60 },
-    )
+
+    it(`a debt of a ${kind} is a debt of as many units under the new numbers`, () => {
+      fc.assert(
+        fc.property(limits, limits, fc.integer({ min: 1, max: 1_000 }), (before, after, debt) => {
+          // A debt stops growing at 2^50 parts, which take 35 years or more to come back.
+          fc.pre([before, after].every(({ rate }) => BigInt(debt) * rate.perUs <= 2n ** 50n))
+          const { store } = started()
+          store.charge({ name: 'test', limit: before.limit, key: KEY, cost: Number(before.quota) + debt })
+          const decision = store.decideOne('test', after.limit, KEY, 0)
+          const retryAfterMs = timeOfMs(after, BigInt(debt))
+          expect(decision).toMatchObject({ allowed: false, remaining: 0, retryAfterMs })
+          expect(decision.resetAfterMs).toBe(timeOfMs(after, after.quota + BigInt(debt)))
+        }),
+        RUNS,
+      )
+    })
+  }
+})
+
+describe('when the numbers of a leaky bucket change', () => {
+  it('departures stay cost / faster drain apart if the new capacity is no smaller and the new drain no faster', () => {
+    const stepsOf = fc.record({ before: rawSteps(false, 20), after: rawSteps(false, 20) })
     fc.assert(
-      fc.property(buckets, buckets, asks, (one, other, asks) => {
-        const clock = new ExactClock(1_745_000_100_000_000n)
-        const store = memoryStore({ clock })
-        const limits = [tokenBucket(one), tokenBucket(other)]
-        const burst = Math.max(one.capacity, other.capacity)
-        const perMs = Math.max(unitsPerMs(one.refill), unitsPerMs(other.refill))
-        // The most that one bucket of the larger capacity and the faster rate could have left, step by step.
-        let left = burst
-        for (const { afterMs, second, cost } of asks) {
-          clock.us += BigInt(afterMs) * 1000n
-          left = Math.min(burst, left + afterMs * perMs)
-          if (store.decideOne('test', limits[second ? 1 : 0], KEY, cost).allowed) left -= cost
-          // A state that is whole for the smaller bucket is whole: the larger one then starts fresh, once.
-          expect(left).toBeGreaterThanOrEqual(-burst - 1e-6)
+      fc.property(leakyBuckets, leakyBuckets, stepsOf, (one, other, steps) => {
+        const isFaster = one.rate.units * other.rate.perUs >= other.rate.units * one.rate.perUs
+        const [before, after] = isFaster ? [one, other] : [other, one]
+        fc.pre(after.quota >= before.quota)
+        const { clock, store } = started()
+        let freeAt: Fraction = [0n, 1n]
+        for (const [given, part] of [
+          [before, steps.before],
+          [after, steps.after],
+        ] as const) {
+          for (const step of part) {
+            clock.us += stepUs(step, before)
+            const cost = stepCost(step, given)
+            const { allowed, delayMs } = store.decideOne('test', given.limit, KEY, cost)
+            if (!allowed || cost === 0) continue
+            const [delay, denominator] = fraction(delayMs)
+            const departs: Fraction = [clock.us * denominator + delay * 1000n, denominator]
+            // A delay is a float64, so departures are exact to a microsecond.
+            assert((departs[0] + departs[1]) * freeAt[1] >= freeAt[0] * departs[1], 'a departure is too early')
+            const { units, perUs } = before.rate
+            freeAt = [departs[0] * units + BigInt(cost) * perUs * departs[1], departs[1] * units]
+          }
         }
       }),
       RUNS,
     )
   })
 
-  it('two windows side by side admit at most both quotas', () => {
-    const store = memoryStore({ clock: new ExactClock(1_745_000_100_000_000n) })
-    const [one, other] = [fixedWindow({ quota: 5, window: '1h' }), fixedWindow({ quota: 3, window: '2h' })]
-    let admitted = 0
-    for (let i = 0; i < 50; i++)
-      for (const limit of [one, other]) if (store.decideOne('test', limit, KEY, 1).allowed) admitted++
-    expect(admitted).toBe(8)
+  it('a smaller capacity reads at most its own queue', () => {
+    const { store } = started()
+    store.decideOne('test', leakyBucket({ capacity: 1_000, drain: '1000/s' }), KEY, 1_000)
+    const small = leakyBucket({ capacity: 2, drain: '1/s' })
+    expect(store.decideOne('test', small, KEY, 1)).toMatchObject({ allowed: false, retryAfterMs: 1_000 })
   })
 
-  it('a count is compared with the quota of the limit that asks', () => {
-    const store = memoryStore({ clock: new ExactClock(1_745_000_100_000_000n) })
-    const [small, large] = [fixedWindow({ quota: 5, window: '1h' }), fixedWindow({ quota: 8, window: '1h' })]
-    store.decideOne('test', large, KEY, 6)
-    expect(store.decideOne('test', small, KEY, 0)).toMatchObject({ allowed: false, remaining: 0 })
-    expect(store.decideOne('test', large, KEY, 2).allowed).toBe(true)
-    expect(store.decideOne('test', large, KEY, 1).allowed).toBe(false)
-  })
-
-  it('a leaky bucket with a smaller capacity reads at most its own queue, and a debt stays a debt', () => {
-    const clock = new ExactClock(1_745_000_100_000_000n)
-    const store = memoryStore({ clock })
-    const [large, small] = [
-      leakyBucket({ capacity: 1_000, drain: '1000/s' }),
-      leakyBucket({ capacity: 2, drain: '1/s' }),
-    ]
-    store.decideOne('queue', large, KEY, 1_000)
-    expect(store.decideOne('queue', small, KEY, 1)).toMatchObject({ allowed: false, retryAfterMs: 1_000 })
-    store.charge({ name: 'debt', limit: large, key: KEY, cost: 1_003 })
-    expect(store.decideOne('debt', small, KEY, 1)).toMatchObject({ allowed: false, retryAfterMs: 4_000 })
-  })
-
-  it('a leaky bucket whose capacity is lowered keeps its queue: departures are still cost / drain apart', () => {
-    const clock = new ExactClock(1_745_000_100_000_000n)
-    const store = memoryStore({ clock })
+  it('a smaller capacity keeps a queue that fits in it', () => {
+    const { store } = started()
     const before = createLimiter({ name: 'test', limit: leakyBucket({ capacity: 10, drain: '1/s' }), store })
     const after = createLimiter({ name: 'test', limit: leakyBucket({ capacity: 5, drain: '1/s' }), store })
     expect([1, 2, 3, 4].map(() => before.tryAcquire(KEY).delayMs)).toEqual([0, 1_000, 2_000, 3_000])
     expect(after.tryAcquire(KEY)).toMatchObject({ allowed: true, delayMs: 4_000 })
   })
 
-  it('a leaky bucket whose capacity is raised lets nobody wait for a queue that is not there', () => {
-    const clock = new ExactClock(1_745_000_100_000_000n)
-    const store = memoryStore({ clock })
+  it('a larger capacity lets no request wait for more than the queue', () => {
+    const { store } = started()
     const before = createLimiter({ name: 'test', limit: leakyBucket({ capacity: 5, drain: '1/s' }), store })
     const after = createLimiter({ name: 'test', limit: leakyBucket({ capacity: 10, drain: '1/s' }), store })
     expect(before.tryAcquire(KEY)).toMatchObject({ allowed: true, delayMs: 0 })
     expect(after.tryAcquire(KEY)).toMatchObject({ allowed: true, delayMs: 1_000 })
   })
+
+  it('a faster drain may overtake departures that were promised under a slower one', () => {
+    const { store } = started()
+    const [slow, fast] = ['1/s', '10/s'].map((drain) => leakyBucket({ capacity: 10, drain }))
+    expect([1, 2, 3].map(() => store.decideOne('test', slow, KEY, 1).delayMs)).toEqual([0, 1_000, 2_000])
+    expect(store.decideOne('test', fast, KEY, 1)).toMatchObject({ allowed: true, delayMs: 300 })
+  })
 })
 
-/** An exhausted key; the limit is slowed at once; `others` are served; some time later the key comes back. */
+function started() {
+  const clock = new ExactClock(START_US)
+  return { clock, store: memoryStore({ clock }) }
+}
+
+/** How long a bucket takes to bring so many units, in milliseconds rounded up. */
+function timeOfMs({ rate: { units: gain, perUs } }: LimitCase, units: bigint): number {
+  return Number((units * perUs + gain * 1000n - 1n) / (gain * 1000n))
+}
+
+/** A key is exhausted, the limit becomes slower at once, `others` are served, and later the key comes back. */
 function remainingAfterDeploy(fast: Limit, slow: Limit, laterUs: bigint, others: number): number {
-  const clock = new ExactClock(1_745_000_100_000_000n)
-  const store = memoryStore({ clock })
+  const { clock, store } = started()
   store.decideOne('test', fast, KEY, 5)
   store.decideOne('test', slow, 'other', 1)
   clock.us += laterUs
@@ -213,16 +259,9 @@ function remainingAfterDeploy(fast: Limit, slow: Limit, laterUs: bigint, others:
   return store.decideOne('test', slow, KEY, 0).remaining
 }
 
-/** '3/s' is 0.003 units a millisecond. */
-function unitsPerMs(rate: string): number {
-  const [count, period] = rate.split('/')
-  return Number(count) / ({ s: 1_000, m: 60_000, '250ms': 250 }[period] ?? Number.NaN)
-}
-
 /** A store in which a key has made some requests of a limit. */
 function storeAfter(limit: Limit, asks: readonly { afterMs: number; cost: number }[]) {
-  const clock = new ExactClock(1_745_000_100_000_000n)
-  const store = memoryStore({ clock })
+  const { clock, store } = started()
   for (const { afterMs, cost } of asks) {
     clock.us += BigInt(afterMs) * 1000n
     store.decideOne('test', limit, KEY, cost)

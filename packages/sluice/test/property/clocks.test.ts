@@ -5,8 +5,8 @@ import { microseconds } from 'sluice/limits'
 import { describe, expect, it } from 'vitest'
 import { type Fraction, fraction, RUNS, tokenBuckets } from './arbitraries.js'
 
-describe('clocks in fractions of a millisecond', () => {
-  it('are read to the microsecond, at any time until the year 2109', () => {
+describe('a clock in fractions of a millisecond', () => {
+  it('is read to the microsecond, at any time until the year 2109', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 2 ** 42, noNaN: true }), (ms) => {
         const [numerator, denominator] = fraction(ms)
@@ -17,7 +17,7 @@ describe('clocks in fractions of a millisecond', () => {
     )
   })
 
-  it('give back every whole microsecond that they are told, until the year 2109', () => {
+  it('keeps every whole microsecond, until the year 2109', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 42 * 1000 }), (us) => {
         expect(microseconds(us / 1000)).toBe(us)
@@ -26,7 +26,7 @@ describe('clocks in fractions of a millisecond', () => {
     )
   })
 
-  it('never make a bucket admit more than refill · T + capacity, to within a microsecond', () => {
+  it('never makes a bucket admit more than refill · T + capacity, to within a microsecond', () => {
     const ticks = fc.record({
       given: tokenBuckets,
       startMs: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 2 ** 41, noNaN: true })),
@@ -60,7 +60,7 @@ describe('clocks in fractions of a millisecond', () => {
     )
   })
 
-  it('add up: ten thousand steps of 0.1 µs are a millisecond', () => {
+  it('loses nothing by small steps: ten thousand steps of 0.1 µs are a millisecond', () => {
     let nowMs = 1_000
     const limiter = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/ms' }), clock: { now: () => nowMs } })
     limiter.tryAcquire('key')
@@ -70,7 +70,7 @@ describe('clocks in fractions of a millisecond', () => {
     expect(steps).toBeLessThanOrEqual(10_000)
   })
 
-  it('may say nothing but a time: anything else is an error, and nothing is taken', () => {
+  it('must show a time: any other value is an error, and the request takes nothing', () => {
     let nowMs: unknown = 1_000
     const limiter = createLimiter({
       limit: tokenBucket({ capacity: 5, refill: '1/s' }),

@@ -11,7 +11,7 @@ const FIELDS = ['allowed', 'delayMs', 'nextUnitAfterMs', 'quota', 'remaining', '
 
 describe('a decision', () => {
   for (const [algorithm, limits] of Object.entries(BY_ALGORITHM)) {
-    it(`of a ${algorithm} has whole numbers within their bounds, whatever happened`, () => {
+    it(`of a ${algorithm} has whole numbers within their bounds, after any series of calls`, () => {
       fc.assert(
         fc.property(lives(limits), (life) => {
           live(life, expectSound)
@@ -21,7 +21,7 @@ describe('a decision', () => {
     })
   }
 
-  it('is a fresh object every time: changing one changes nothing', () => {
+  it('is a fresh object every time: changing it does not change the limit', () => {
     fc.assert(
       fc.property(lives(anyLimit), (life) => {
         const seen = new Set<Decision>()
@@ -36,7 +36,7 @@ describe('a decision', () => {
     )
   })
 
-  it('is not changed by what happens afterwards', () => {
+  it('is not changed by later calls', () => {
     fc.assert(
       fc.property(lives(anyLimit), (life) => {
         const seen: Decision[] = []
@@ -51,7 +51,7 @@ describe('a decision', () => {
     )
   })
 
-  it('for demands of the same state is one object each', () => {
+  it('is an object of its own for each of two demands for the same state', () => {
     const demand = { name: 'test', limit: tokenBucket({ capacity: 5, refill: '1/s' }), key: 'key', cost: 1 }
     const [first, second] = memoryStore().decide([demand, demand]).decisions
     expect(first).toEqual(second)
@@ -59,8 +59,8 @@ describe('a decision', () => {
   })
 })
 
-describe('a limit is plain data', () => {
-  it('that is frozen, and the same after a trip through JSON', () => {
+describe('a limit as plain data', () => {
+  it('is frozen, and the same after a trip through JSON', () => {
     fc.assert(
       fc.property(anyLimit, ({ limit }) => {
         const read = parseLimit(JSON.parse(JSON.stringify(limit)))
@@ -73,7 +73,7 @@ describe('a limit is plain data', () => {
     )
   })
 
-  it('that counts the same after it', () => {
+  it('counts the same after a trip through JSON', () => {
     fc.assert(
       fc.property(series(anyLimit, { back: true }), (asked) => {
         const limit = parseLimit(JSON.parse(JSON.stringify(asked.given.limit)))
@@ -83,7 +83,7 @@ describe('a limit is plain data', () => {
     )
   })
 
-  it('whose state is plain data too, which another process may go on with', () => {
+  it('has a state that is plain data too, with which another process can continue', () => {
     fc.assert(
       fc.property(series(anyLimit, { back: true }), (asked) => {
         let json: string | undefined
@@ -99,7 +99,7 @@ describe('a limit is plain data', () => {
     )
   })
 
-  it('that two limiters may share without sharing what they count', () => {
+  it('can be given to two limiters, which then count apart', () => {
     const limit = tokenBucket({ capacity: 1, refill: '1/h' })
     const [one, other] = [createLimiter({ limit }), createLimiter({ limit })]
     expect([one, other].map((limiter) => limiter.tryAcquire('key').allowed)).toEqual([true, true])

@@ -8,7 +8,7 @@ import { KEY, live, lives } from './lives.js'
 
 describe('law 2: a denied request takes nothing', () => {
   for (const [algorithm, limits] of Object.entries(BY_ALGORITHM)) {
-    it(`of a ${algorithm}`, () => {
+    it(`a denied request of a ${algorithm} changes nothing, now or later`, () => {
       fc.assert(
         fc.property(lives(limits), fc.integer({ min: 0, max: 1_000 }), (life, share) => {
           const { limiter, clock } = live(life)
@@ -20,7 +20,7 @@ describe('law 2: a denied request takes nothing', () => {
           reservation.settle(0)
           reservation.cancel()
           expect(limiter.peek(KEY)).toEqual(before)
-          // Nor does it show later: the wait is as long as if nobody had asked.
+          // A later look is the same as if the denied request had not been made.
           clock.us += BigInt(Math.min(before.nextUnitAfterMs, 10 ** 9)) * 1000n
           const untroubled = live(life)
           untroubled.clock.us = clock.us
@@ -31,7 +31,7 @@ describe('law 2: a denied request takes nothing', () => {
     })
   }
 
-  it('of a key that nobody has seen, and leaves no trace of it', () => {
+  it('a denied request or a look leaves no state of a new key', () => {
     const store = memoryStore()
     const limiter = createLimiter({ name: 'test', limit: tokenBucket({ capacity: 5, refill: '1/s' }), store })
     for (let i = 0; i < 100; i++) limiter.tryAcquire(`key ${i}`, { cost: 6 })
@@ -40,7 +40,7 @@ describe('law 2: a denied request takes nothing', () => {
   })
 })
 
-describe('law 2: a request of several demands', () => {
+describe('law 2: a request with several demands', () => {
   const groups = fc.record({
     limits: fc.tuple(anyLimit, anyLimit, anyLimit),
     start: starts,
@@ -58,7 +58,7 @@ describe('law 2: a request of several demands', () => {
     ),
   })
 
-  it('takes from all of them or from none, and demands that name the same state are summed first', () => {
+  it('takes from all of them or from none, and adds up demands for the same state first', () => {
     fc.assert(
       fc.property(groups, ({ limits, start, steps, demands }) => {
         const clock = new ExactClock(startUs(start, limits[0]))
@@ -93,7 +93,7 @@ describe('law 2: a request of several demands', () => {
     )
   })
 
-  it('is denied as a whole when one of its keys is blocked', () => {
+  it('is denied as a whole if one of its keys is blocked', () => {
     const limit = tokenBucket({ capacity: 5, refill: '1/s' })
     const store = memoryStore({ clock: new ExactClock(10n ** 15n) })
     const demand = (key: string) => ({ name: 'test', limit, key, cost: 2 })
@@ -108,7 +108,7 @@ describe('law 2: a request of several demands', () => {
     expect(store.decide([demand('a')]).decisions[0].remaining).toBe(3)
   })
 
-  it('asks for more than any number can hold, and is denied for ever', () => {
+  it('is denied for ever if its demands add up to more than a safe integer', () => {
     const limit = tokenBucket({ capacity: 5, refill: '1/s' })
     const store = memoryStore()
     const demand = { name: 'test', limit, key: 'a', cost: Number.MAX_SAFE_INTEGER }
@@ -127,7 +127,7 @@ function demandOf(limits: readonly LimitCase[], index: number, key: string, cost
   return { name: `limit ${index}`, limit: limits[index].limit, key, cost }
 }
 
-/** One demand for each state, of what all demands for it ask for. */
+/** One demand for each state, with the sum of the costs of all demands for it. */
 function summed(group: readonly Demand[]): readonly Demand[] {
   const sums = new Map<string, Demand>()
   for (const demand of group) {

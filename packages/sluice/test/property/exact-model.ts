@@ -1,28 +1,32 @@
 /**
- * What each algorithm is, told as plainly as possible: from the whole history of what was admitted, in BigInt fractions.
- * No state is compressed and nothing is ever rounded, so that it can judge a library that does both.
+ * The definition of each algorithm, as plain as possible: it keeps the whole history of admitted units and counts in
+ * BigInt fractions. It compresses no state and rounds nothing, so it can check a library that does both.
  */
 import { type LimitCase, larger } from './arbitraries.js'
 
-/** Units that were admitted, and when they count. */
+/** Admitted units, and the time at which they count as taken. */
 interface Admitted {
   readonly us: bigint
   readonly cost: bigint
 }
 
-/** The exact answer to a request. A fraction is a numerator over a denominator. */
+/** The exact answer to a request. */
 export interface ExactAnswer {
   readonly allowed: boolean
   /** Whole units left afterwards. */
   readonly remaining: bigint
 }
 
-/** Answers requests of one key, one after the other; times may step back. */
-export type Model = (us: bigint, cost: bigint) => ExactAnswer
+/**
+ * Answers requests of one key, one after the other; times may step back. A `quota` replaces that of the limit for this
+ * request, as when two versions of a limit count together.
+ */
+export type Model = (us: bigint, cost: bigint, quota?: bigint) => ExactAnswer
 
-/** `used` says how much counts at a time, over `denominator`: quota·denominator − used is left. */
+/** How much of a quota is used, as a fraction. */
 interface Usage {
   readonly denominator: bigint
+  /** The numerator of the used units: quota · denominator − used is left. */
   used(history: readonly Admitted[], us: bigint): bigint
 }
 
@@ -30,10 +34,10 @@ interface Usage {
 export function modelOf(given: LimitCase): Model {
   const usage = USAGES[given.limit.algorithm](given)
   const history: Admitted[] = []
-  return (us, cost) => {
-    // What was admitted still counts if the clock has stepped back since.
+  return (us, cost, quota = given.quota) => {
+    // Admitted units still count if the clock has stepped back since.
     const later = history.reduce((latest, admitted) => larger(latest, admitted.us), us)
-    const whole = given.quota * usage.denominator
+    const whole = quota * usage.denominator
     const allowed = usage.used(history, later) + cost * usage.denominator <= whole
     if (allowed && cost > 0n) history.push({ us: later, cost })
     return { allowed, remaining: larger(whole - usage.used(history, later), 0n) / usage.denominator }
@@ -65,7 +69,7 @@ function bucketUsage({ rate: { units, perUs } }: LimitCase): Usage {
   }
 }
 
-/** used = what was admitted in the same window. */
+/** used = units admitted in the same window. */
 function fixedUsage({ windowUs, alignFirst }: LimitCase): Usage {
   return {
     denominator: 1n,
@@ -76,7 +80,7 @@ function fixedUsage({ windowUs, alignFirst }: LimitCase): Usage {
   }
 }
 
-/** When the window began that the last admitted request is in, if each begins with the first request that has none. */
+/** The start of the last window, if a window begins with the first request after the window before it. */
 function lastStart(history: readonly Admitted[], windowUs: bigint): bigint {
   let start: bigint | undefined
   for (const { us } of history) if (start === undefined || us - start >= windowUs) start = us
@@ -107,7 +111,7 @@ export function estimate(
     return sum
   }
   if (!alignFirst) return weighted(history, 0n, us)
-  // A key's slices begin at its first request, and again at the first one after all has left the window.
+  // A key's slices begin at its first request, and again at the first request after all units have left the window.
   let live: Admitted[] = []
   for (const admitted of history) {
     if (live.length > 0 && weighted(live, live[0].us, admitted.us) === 0n) live = []
@@ -116,7 +120,7 @@ export function estimate(
   return live.length === 0 ? 0n : weighted(live, live[0].us, us)
 }
 
-/** used = what was admitted in (us − window, us]. */
+/** used = units admitted in (us − window, us]. */
 function logUsage({ windowUs }: LimitCase): Usage {
   return {
     denominator: 1n,

@@ -7,18 +7,18 @@ import { type Answered, admitted, askPure, askStore } from './asking.js'
 import { modelOf } from './exact-model.js'
 import { FAR_LIMITS, farSeries, LAST_US } from './far-times.js'
 
-/** What the exact model says of a request that comes after so many answers. */
+/** The exact model's answer to a request after all these answers. */
 function exactly(given: LimitCase, before: readonly Answered[], us: bigint, cost: bigint) {
   const model = modelOf(given)
   for (const answer of admitted(before)) model(answer.us, BigInt(answer.cost))
   return model(us, cost)
 }
 
-it('a sliding window of a century has an answer in 2074', () => {
+it('a sliding window of a century states a wait that ends after 2255', () => {
   const limit = slidingWindow({ quota: 13, window: '36500d', align: 'first' })
   const { state } = evaluate(limit, undefined, Date.UTC(2074, 0), 13)
   const { decision } = evaluate(limit, state, Date.UTC(2074, 0, 2), 11)
-  // Until 11 of 13 have left: a window, and 11/13 of another, since the first of January.
+  // 11 of 13 units leave after a window and 11/13 of another, counted from the first of January.
   const parts = 36_500n * 86_400_000n * 24n
   expect(BigInt(decision.retryAfterMs)).toBe((parts + 12n) / 13n - 86_400_000n)
 })
@@ -41,7 +41,7 @@ describe('until the last microsecond of 2255, with the longest windows and the l
       )
     })
 
-    it(`a ${name} tells waits that are honest to the millisecond`, () => {
+    it(`a ${name} states waits that are honest to the millisecond`, () => {
       fc.assert(
         fc.property(farSeries(limits, { back: true }), (series) => {
           const answers = askPure(series)
@@ -49,7 +49,7 @@ describe('until the last microsecond of 2255, with the longest windows and the l
           const { quota, remaining, retryAfterMs, nextUnitAfterMs, resetAfterMs, allowed } = last.decision
           const after = (ms: number, cost = 0) =>
             exactly(series.given, answers, last.us + BigInt(ms) * 1_000n, BigInt(cost))
-          // After a step back by centuries a wait may be longer than all of time.
+          // After a step back by centuries a wait may end after the last time that can be counted.
           fc.pre(BigInt(resetAfterMs) * 1_000n <= LAST_US)
           expect(nextUnitAfterMs > 0).toBe(remaining < quota)
           if (!allowed && last.cost <= quota) {

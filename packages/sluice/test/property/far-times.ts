@@ -1,9 +1,9 @@
-/** Random limits with the longest windows, the most slices and the largest quotas, at times until the last that there is. */
+/** Random limits with the longest windows, most slices and largest quotas, at times up to the last that can be counted. */
 import fc, { type Arbitrary } from 'fast-check'
 import { concurrency, fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice'
 import { type Ask, type LimitCase, type Series, windowCase } from './arbitraries.js'
 
-/** In June 2255: the last microsecond that a float64 tells from the one before. */
+/** The last microsecond that a float64 can tell from the one before it, in June 2255. */
 export const LAST_US = 2n ** 53n - 1n
 const LONGEST_US = 36_500n * 86_400_000_000n
 const MS_US = 1_000n
@@ -29,7 +29,7 @@ const fixedWindows = fc
     windowCase(fixedWindow({ quota, window: durationText(us), align }), quota, us, 1, align),
   )
 
-/** As many slices as a window may have, or fewer. */
+/** Sliding windows with one slice, with as many as a window may have, or with a number between. */
 const slidingWindows = fc
   .record({ quota: quotas, us: windowsUs, share: fc.constantFrom(0, 1, 0.5, 0.1), align: aligns })
   .map(({ quota, us, share, align }) => {
@@ -50,7 +50,7 @@ const logs = fc
     ),
   )
 
-/** What float64 counts without rounding: a bucket of up to 2^50 parts, which may take 35 years to fill. */
+/** Buckets that float64 counts without rounding: up to 2^50 parts, which may take 35 years to fill. */
 const buckets = fc
   .record({
     capacity: quotas,
@@ -68,7 +68,7 @@ const buckets = fc
     return { ...given, rate: { text, units, perUs } }
   })
 
-/** By the names of their files. */
+/** The generators, by the kind of arithmetic. */
 export const FAR_LIMITS: Readonly<Record<string, Arbitrary<LimitCase>>> = {
   'fixed-window': fixedWindows,
   'sliding-window': slidingWindows,
@@ -92,7 +92,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 8, size: 'max' },
 )
 
-/** Random requests at far times. They are at the microseconds that a clock of milliseconds can show. */
+/** Random requests at far times, at microseconds that a clock in milliseconds can show. */
 export function farSeries(limits: Arbitrary<LimitCase>, { back }: { back: boolean }): Arbitrary<Series> {
   return fc
     .record({ given: limits, startUs: startsUs, aligned: fc.boolean(), steps })
@@ -110,7 +110,7 @@ export function farSeries(limits: Arbitrary<LimitCase>, { back }: { back: boolea
     })
 }
 
-/** The whole microsecond that is nearest to what a clock shows. */
+/** The whole microsecond nearest to a time in milliseconds. */
 function shownUs(nowMs: number): bigint {
   return BigInt(Math.floor(nowMs * 1_000 + 0.5))
 }

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { BY_ALGORITHM, RUNS } from './arbitraries.js'
 import { KEY, type Lived, live, lives } from './lives.js'
 
-/** Waits that a clock in this century can show; a debt under a much slower limit may be longer. */
+/** Longer waits are not checked: a debt under a much slower limit may take longer than a clock can show. */
 const LONGEST_MS = 10 ** 12
 
-describe('law 3: after debts, blocks, changed limits and steps back', () => {
+describe('law 3: waits are honest, after debts, blocks, changed limits and steps back', () => {
   for (const [algorithm, limits] of Object.entries(BY_ALGORITHM)) {
-    it(`a ${algorithm} allows what it denied after retryAfterMs, and not 1 ms before`, () => {
+    it(`a ${algorithm} allows a denied request after retryAfterMs, and not 1 ms before`, () => {
       fc.assert(
         fc.property(lives(limits), fc.integer({ min: 0, max: 1_000 }), (life, share) => {
           const lived = live(life)
@@ -31,7 +31,7 @@ describe('law 3: after debts, blocks, changed limits and steps back', () => {
       )
     })
 
-    it(`a ${algorithm} has one more left after nextUnitAfterMs, and not 1 ms before`, () => {
+    it(`a ${algorithm} has one more unit left after nextUnitAfterMs, and not 1 ms before`, () => {
       fc.assert(
         fc.property(lives(limits), (life) => {
           const { limiter, clock } = live(life)
@@ -82,7 +82,7 @@ describe('law 3: after debts, blocks, changed limits and steps back', () => {
     )
   })
 
-  it('a group is allowed after the longest retryAfterMs of its decisions, and not 1 ms before', () => {
+  it('a request with several demands is allowed after the longest retryAfterMs of its decisions, and not 1 ms before', () => {
     const groups = fc.tuple(
       lives(fc.oneof(...Object.values(BY_ALGORITHM)), { troubled: false, back: false }),
       fc.oneof(...Object.values(BY_ALGORITHM)),
@@ -111,7 +111,7 @@ describe('law 3: after debts, blocks, changed limits and steps back', () => {
   })
 })
 
-/** A cost that is denied now, and allowed later if there is such a one. */
+/** A cost that is denied now and, if there is such a cost, allowed later. */
 function deniedCost({ limiter }: Lived, share: number): number {
   const { remaining, quota, allowed } = limiter.peek(KEY)
   if (!allowed) return Math.floor((quota * share) / 1000)

@@ -6,7 +6,7 @@ import { type Fraction, fraction, leakyBuckets, RUNS, type Series, series } from
 import { type Answered, admitted, askPure, askStore, ExactClock, wentForward } from './asking.js'
 
 describe('law 1, leaky bucket: departures are never closer than cost / drain, to within a microsecond', () => {
-  it('on clocks that stand still, crawl by less than a microsecond, and leap', () => {
+  it('holds on clocks that stand still, advance by less than a microsecond, and leap', () => {
     fc.assert(
       fc.property(series(leakyBuckets, { back: false }), (asked) => {
         expectSpaced(asked, admitted(askPure(asked)))
@@ -16,7 +16,7 @@ describe('law 1, leaky bucket: departures are never closer than cost / drain, to
     )
   })
 
-  it('on clocks that step back', () => {
+  it('holds on clocks that step back', () => {
     fc.assert(
       fc.property(series(leakyBuckets, { back: true }), (asked) => {
         expectSpaced(asked, admitted(askPure(asked)))
@@ -25,7 +25,7 @@ describe('law 1, leaky bucket: departures are never closer than cost / drain, to
     )
   })
 
-  it('in a store on such clocks, counted by how far the clock went forward in all', () => {
+  it('holds in a store on clocks that step back, counting only how far the clock moves forward', () => {
     fc.assert(
       fc.property(series(leakyBuckets, { back: true }), (asked) => {
         expectSpaced(asked, admitted(wentForward(askStore(asked))))
@@ -34,7 +34,7 @@ describe('law 1, leaky bucket: departures are never closer than cost / drain, to
     )
   })
 
-  it('and nobody waits longer than the queue before it takes', () => {
+  it('lets no request wait longer than the queue before it takes to drain', () => {
     fc.assert(
       fc.property(series(leakyBuckets, { back: false }), (asked) => {
         const { rate } = asked.given
@@ -52,7 +52,7 @@ describe('law 1, leaky bucket: departures are never closer than cost / drain, to
 })
 
 describe('a burst on an empty leaky bucket', () => {
-  it('admits exactly the capacity, the first at once and each next one cost / drain later', () => {
+  it('is admitted up to exactly the capacity: the first request at once, each next one cost / drain later', () => {
     const bursts = fc.record({
       given: leakyBuckets.filter(({ quota }) => quota <= 100n),
       startUs: fc.bigInt({ min: 0n, max: 4n * 10n ** 15n }),
@@ -74,7 +74,7 @@ describe('a burst on an empty leaky bucket', () => {
     )
   })
 
-  it('three at 10/s leave at 0, 100 and 200 ms', () => {
+  it('lets three requests at 10/s leave at 0, 100 and 200 ms', () => {
     const clock = new ExactClock(1_745_000_100_000_000n)
     const limiter = createLimiter({ limit: leakyBucket({ capacity: 3, drain: '10/s' }), clock })
     const decisions = [1, 2, 3, 4].map(() => limiter.tryAcquire('key'))

@@ -5,7 +5,7 @@ import { it } from 'vitest'
 import { lives, playLives, TTL_MS } from '../limiter/lease-lives.js'
 import { RUNS } from './arbitraries.js'
 
-it('never more than max are in flight, and whoever fits is let in, whatever holders do and however they end', async () => {
+it('a concurrency limit never has more than max in flight, and admits every request that fits, however holders end', async () => {
   await fc.assert(
     fc.asyncProperty(lives, async (life) => {
       const clock = new ManualClock(1_745_000_000_000)

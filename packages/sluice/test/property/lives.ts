@@ -1,4 +1,4 @@
-/** Random lives of a key: what it may have been through before a law is put to the test. */
+/** Random lives of a key: series of calls of all kinds, after which a test checks a law. */
 import fc, { type Arbitrary } from 'fast-check'
 import { createLimiter, type Decision, type Limiter, type MemoryStore, memoryStore } from 'sluice'
 import { type LimitCase, type RawStep, rawSteps, starts, startUs, stepCost, stepUs } from './arbitraries.js'
@@ -8,7 +8,7 @@ type Deed = 'acquire' | 'charge' | 'refund' | 'block' | 'change' | 'reset' | 're
 
 const DEEDS: readonly Deed[] = ['acquire', 'acquire', 'acquire', 'acquire', 'charge', 'refund', 'reserve', 'reset']
 
-/** Two limits of one algorithm, between which a deploy may switch, and what happens under them. */
+/** Two limits of one algorithm, between which a deploy may switch, and a series of calls. */
 export interface Life {
   readonly before: LimitCase
   readonly after: LimitCase
@@ -16,7 +16,7 @@ export interface Life {
   readonly steps: readonly (RawStep & { readonly deed: Deed })[]
 }
 
-/** A key after all that, with the limit that holds now. */
+/** A key after its life, and the limit that is in use now. */
 export interface Lived {
   readonly clock: ExactClock
   readonly store: MemoryStore
@@ -48,7 +48,7 @@ export function lives(limits: Arbitrary<LimitCase>, { back = true, troubled = tr
     )
 }
 
-/** Lives a life. Every decision on the way is shown to `see`, with the cost that it was for. */
+/** Makes the calls of a life. Passes each decision to `see`, with its cost and limit. */
 export function live(
   { before, after, start, steps }: Life,
   see: (decision: Decision, cost: number, given: LimitCase) => void = () => {},

@@ -4,9 +4,9 @@ import { BY_ALGORITHM, RUNS, series } from './arbitraries.js'
 import { askPure, askStore } from './asking.js'
 import { modelOf } from './exact-model.js'
 
-describe('a limit is no stricter than its law, and no looser', () => {
+describe('a limit is neither stricter nor looser than its law', () => {
   for (const [algorithm, limits] of Object.entries(BY_ALGORITHM)) {
-    it(`a ${algorithm} denies only what exact fractions deny, and says exactly what is left`, () => {
+    it(`a ${algorithm} denies exactly the requests that exact fractions deny, and has exactly as many units left`, () => {
       fc.assert(
         fc.property(series(limits, { back: false }), (asked) => {
           const model = modelOf(asked.given)
@@ -19,7 +19,7 @@ describe('a limit is no stricter than its law, and no looser', () => {
       )
     })
 
-    it(`a ${algorithm} does so on a clock that steps back, where nothing comes in before it is where it was`, () => {
+    it(`a ${algorithm} does so on a clock that steps back, and gains nothing until the clock is where it was`, () => {
       fc.assert(
         fc.property(series(limits, { back: true }), (asked) => {
           const model = modelOf(asked.given)

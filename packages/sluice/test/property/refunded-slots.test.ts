@@ -6,7 +6,7 @@ import { larger, leakyBuckets, RUNS, series } from './arbitraries.js'
 import { ExactClock } from './asking.js'
 import { KEY } from './lives.js'
 
-/** A place in the queue. Times are in microseconds · units, so that a unit takes `perUs` and all is whole. */
+/** A departure time of the queue. Times are in microseconds · units, so that a unit takes `perUs` and all numbers are whole. */
 interface Slot {
   readonly departs: bigint
   readonly ends: bigint
@@ -14,14 +14,14 @@ interface Slot {
   readonly reservation: Reservation
 }
 
-describe('law 6: a leaky bucket takes back only a last slot that has not departed', () => {
+describe('law 6: a leaky bucket refunds only the last slot, and only before it departs', () => {
   const settlements = fc.array(
     fc.option(fc.record({ slot: fc.integer({ min: 0, max: 6 }), share: fc.integer({ min: 0, max: 1_000 }) })),
     { minLength: 40, maxLength: 40 },
   )
 
   for (const back of [false, true]) {
-    it(`what is settled or cancelled shortens the queue then, and at no other time${back ? ', even on a clock that steps back' : ''}`, () => {
+    it(`a settled or cancelled reservation shortens the queue then, and at no other time${back ? ', on a clock that steps back' : ''}`, () => {
       fc.assert(
         fc.property(series(leakyBuckets, { back }), settlements, ({ given, asks }, settlements) => {
           const { units, perUs } = given.rate
@@ -33,7 +33,7 @@ describe('law 6: a leaky bucket takes back only a last slot that has not departe
           const queueAt = (us: bigint) => larger(end - us * units, 0n)
           for (const [i, { us, cost }] of asks.entries()) {
             clock.us = us
-            // A store may forget what is whole, so it does here: a clock that steps back behind that would show it.
+            // A store may have forgotten a whole state, which shows if the clock steps back. So forget it always.
             if (end <= us * units) {
               limiter.reset(KEY)
               slots = []
@@ -68,7 +68,7 @@ describe('law 6: a leaky bucket takes back only a last slot that has not departe
     })
   }
 
-  it('refund gives back the last slot while it waits, and not more than it', () => {
+  it('a refund frees at most the last slot, while the slot waits', () => {
     const clock = new ExactClock(1_745_000_100_000_000n)
     const limiter = createLimiter({ limit: leakyBucket({ capacity: 10, drain: '10/s' }), clock })
     limiter.tryAcquire(KEY, { cost: 4 })
@@ -79,7 +79,7 @@ describe('law 6: a leaky bucket takes back only a last slot that has not departe
     expect(limiter.tryAcquire(KEY)).toMatchObject({ allowed: true, delayMs: 400 })
   })
 
-  it('whoever queued behind another keeps its turn when that one is cancelled', () => {
+  it('a request keeps its departure time when an earlier one is cancelled', () => {
     const clock = new ExactClock(1_745_000_100_000_000n)
     const limiter = createLimiter({ limit: leakyBucket({ capacity: 10, drain: '10/s' }), clock })
     const reservations = [1, 2, 3].map((cost) => limiter.reserve(KEY, { cost }))

@@ -21,7 +21,7 @@ const wish = fc.record({
   actual: fc.integer({ min: 0, max: 2_000 }),
 })
 
-describe('law 6: giving back', () => {
+describe('law 6: a refund', () => {
   for (const [algorithm, limits] of Object.entries(BY_ALGORITHM)) {
     it(`never makes more than the whole quota of a ${algorithm}`, () => {
       fc.assert(
@@ -36,7 +36,7 @@ describe('law 6: giving back', () => {
       )
     })
 
-    it(`at once: a cancelled reservation of a ${algorithm} leaves no trace`, () => {
+    it(`leaves no trace if a reservation of a ${algorithm} is cancelled at once`, () => {
       fc.assert(
         fc.property(lives(limits, { back: false }), wish, (life, { cost, share }) => {
           expectNoTrace(life, cost, share)
@@ -45,7 +45,7 @@ describe('law 6: giving back', () => {
       )
     })
 
-    it(`at once, after the clock stepped back: a cancelled reservation of a ${algorithm} leaves no trace`, () => {
+    it(`leaves no trace if a reservation of a ${algorithm} is cancelled at once, after the clock stepped back`, () => {
       fc.assert(
         fc.property(lives(limits), wish, (life, { cost, share }) => {
           expectNoTrace(life, cost, share)
@@ -54,7 +54,7 @@ describe('law 6: giving back', () => {
       )
     })
 
-    it(`at once: settling a ${algorithm} takes what it would have taken by the real cost`, () => {
+    it(`leaves the real cost taken if a reservation of a ${algorithm} is settled at once`, () => {
       fc.assert(
         fc.property(lives(limits, { back: false }), wish, (life, { cost, share, actual }) => {
           const { limiter, given } = live(life)
@@ -64,7 +64,7 @@ describe('law 6: giving back', () => {
           const reservation = limiter.reserve(KEY, { cost: estimated })
           fc.pre(reservation.decision.allowed)
           reservation.settle(real)
-          // A leaky bucket's first slot departs at once, and cannot be taken back.
+          // The first slot of a leaky bucket departs at once, so it cannot be refunded.
           const departed = algorithm === 'leaky-bucket' && reservation.decision.delayMs === 0
           twin.charge(KEY, { cost: departed ? Math.max(estimated, real) : real })
           expect(limiter.peek(KEY)).toEqual(twin.peek(KEY))
@@ -73,7 +73,7 @@ describe('law 6: giving back', () => {
       )
     })
 
-    it(`counts once: only the first settlement of a ${algorithm} does anything`, () => {
+    it(`takes effect once: later settlements of a reservation of a ${algorithm} are ignored`, () => {
       fc.assert(
         fc.property(lives(limits), wish, (life, { cost, share, actual }) => {
           const { limiter, given } = live(life)
@@ -91,12 +91,12 @@ describe('law 6: giving back', () => {
   }
 })
 
-describe('law 6: a reservation that was made after the clock stepped back a millisecond', () => {
+describe('law 6: a reservation made after the clock stepped back a millisecond', () => {
   it.each([
     fixedWindow({ quota: 5, window: '1s' }),
     slidingWindow({ quota: 5, window: '1s' }),
     slidingLog({ quota: 5, window: '1s' }),
-  ])('is given back by $algorithm when it is cancelled at once', (limit) => {
+  ])('is refunded by $algorithm if it is cancelled at once', (limit) => {
     const clock = new ExactClock(1_745_000_100_000_000n)
     const limiter = createLimiter({ limit, clock })
     limiter.tryAcquire(KEY)
@@ -106,7 +106,7 @@ describe('law 6: a reservation that was made after the clock stepped back a mill
   })
 })
 
-describe('law 6: what a request of several demands took, when one of their states has seen a later time', () => {
+describe('law 6: a demand whose request also took from a state that has seen a later time', () => {
   const ahead = { name: 'ahead', limit: fixedWindow({ quota: 5, window: '1h' }), key: KEY, cost: 1 }
   const storeAhead = () => {
     const clock = new ExactClock(1_745_000_110_000_000n)
@@ -120,7 +120,7 @@ describe('law 6: what a request of several demands took, when one of their state
     slidingWindow({ quota: 5, window: '1s' }),
     slidingLog({ quota: 5, window: '1s' }),
     leakyBucket({ capacity: 5, drain: '1/s' }),
-  ])('is given back by $algorithm', (limit) => {
+  ])('is refunded by $algorithm', (limit) => {
     const { store } = storeAhead()
     const demand = { name: 'other', limit, key: KEY, cost: 2 }
     store.decide([{ ...demand, cost: 1 }])
@@ -129,7 +129,7 @@ describe('law 6: what a request of several demands took, when one of their state
     expect(remaining).toBe(4)
   })
 
-  it('is not given to the next window', () => {
+  it('adds nothing to the next window when it is refunded', () => {
     const { clock, store } = storeAhead()
     const demand = { name: 'other', limit: fixedWindow({ quota: 5, window: '1s' }), key: KEY, cost: 3 }
     const { takenUs } = store.decide([ahead, demand])
@@ -139,13 +139,13 @@ describe('law 6: what a request of several demands took, when one of their state
   })
 })
 
-describe('law 6: what was taken in an earlier window', () => {
+describe('law 6: units of an earlier window', () => {
   const byEpoch = [fixedWindows, slidingWindows, slidingLogs].map((limits) =>
     limits.filter(({ alignFirst }) => !alignFirst),
   )
   const cancels = fc.array(fc.option(fc.integer({ min: 0, max: 20 })), { minLength: 40, maxLength: 40 })
 
-  it('is not given to the next: a cancelled request is missing where it was counted, and nowhere else', () => {
+  it('add nothing to the next: a cancelled request is subtracted where it was counted, and nowhere else', () => {
     fc.assert(
       fc.property(series(fc.oneof(...byEpoch), { back: false }), cancels, ({ given, asks }, cancels) => {
         const clock = new ExactClock(0n)
@@ -171,7 +171,7 @@ describe('law 6: what was taken in an earlier window', () => {
     )
   })
 
-  it('is not refunded: a fixed window takes back only what it gave', () => {
+  it('are not refunded: a fixed window adds back only units that it gave itself', () => {
     fc.assert(
       fc.property(fixedWindows, fc.nat(1_000), fc.nat(1_000), fc.nat(2_000), (given, first, second, refund) => {
         const quota = Number(given.quota)
@@ -188,8 +188,8 @@ describe('law 6: what was taken in an earlier window', () => {
   })
 })
 
-describe('law 6: a log gives up its newest', () => {
-  it('so that the oldest that are left leave first', () => {
+describe('law 6: a refund of a log', () => {
+  it('removes its newest units', () => {
     const refunds = fc.array(fc.integer({ min: -8, max: 8 }), { minLength: 40, maxLength: 40 })
     fc.assert(
       fc.property(series(slidingLogs, { back: false }), refunds, ({ given, asks }, refunds) => {
@@ -215,7 +215,7 @@ describe('law 6: a log gives up its newest', () => {
 })
 
 describe('law 6: a debt', () => {
-  it('in a window ends with the window', () => {
+  it('of a window ends with the window', () => {
     const limits = fc.oneof(fixedWindows, slidingWindows, slidingLogs)
     fc.assert(
       fc.property(limits, fc.bigInt({ min: 0n, max: 4n * 10n ** 15n }), ({ limit, windowUs, slices }, startUs) => {
@@ -230,14 +230,14 @@ describe('law 6: a debt', () => {
     )
   })
 
-  it('in a log is at most its quota', () => {
+  it('of a log is at most its quota', () => {
     const limiter = createLimiter({ limit: slidingLog({ quota: 5, window: '1m' }) })
     limiter.charge(KEY, { cost: 10 ** 12 })
     expect(limiter.refund(KEY, { cost: 5 })).toMatchObject({ allowed: true, remaining: 0 })
     expect(limiter.refund(KEY, { cost: 1 })).toMatchObject({ allowed: true, remaining: 1 })
   })
 
-  it('of a fixed window is paid by refunds, unit by unit', () => {
+  it('of a fixed window shrinks by refunds, unit by unit', () => {
     const limiter = createLimiter({ limit: fixedWindow({ quota: 5, window: '1d', align: 'first' }) })
     expect(limiter.charge(KEY, { cost: 8 })).toMatchObject({ allowed: false, remaining: 0 })
     expect(limiter.refund(KEY, { cost: 2 })).toMatchObject({ allowed: false, remaining: 0 })
@@ -252,7 +252,7 @@ function expectNoTrace(life: Parameters<typeof live>[0], cost: number, share: nu
   const before = limiter.peek(KEY)
   const reservation = limiter.reserve(KEY, { cost: stepCost({ ...NO_STEP, cost, share }, given) })
   fc.pre(reservation.decision.allowed)
-  // A leaky bucket's first slot departs at once, and cannot be taken back.
+  // The first slot of a leaky bucket departs at once, so it cannot be refunded.
   fc.pre(given.limit.algorithm !== 'leaky-bucket' || reservation.decision.delayMs > 0)
   reservation.cancel()
   expect(limiter.peek(KEY)).toEqual(before)

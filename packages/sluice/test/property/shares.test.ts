@@ -18,7 +18,7 @@ import { afterAll, beforeAll, it } from 'vitest'
 import { FailingStore } from '../../src/testing/failing-store.js'
 import { BY_ALGORITHM, clockMs, type LimitCase, stepCost, stepUs } from './arbitraries.js'
 
-// Thousands of limits here are refused, or have no share, which is said of each.
+// Thousands of limits here are refused or have no share. Each would emit a warning and collect a stack trace.
 const { emitWarning } = process
 const { stackTraceLimit } = Error
 beforeAll(() => {
@@ -51,7 +51,7 @@ const rateOf = (limit: Limit) => ('refill' in limit ? limit.refill : 'drain' in 
 const quotaOf = (limit: Limit) =>
   BigInt('capacity' in limit ? limit.capacity : 'max' in limit ? limit.max : limit.quota)
 
-/** Numbers of all sizes, as often small as large. */
+/** Numbers of up to so many digits. Each length is equally likely. */
 const upTo = (digits: number) =>
   fc.tuple(fc.nat(digits - 1), fc.nat(2 ** 30), fc.nat(2 ** 20)).map(([length, high, low]) => {
     const most = 10 ** (length + 1)
@@ -73,7 +73,7 @@ const rates = fc
 
 const durations = fc.tuple(upTo(9), fc.constantFrom('ms', 's', 'm', 'h', 'd')).map(([count, unit]) => count + unit)
 
-/** Every limit that its function accepts. */
+/** Any limit that its function accepts. */
 const limits: Arbitrary<Limit> = fc
   .tuple(fc.nat(5), upTo(15), rates, durations, fc.nat(99), fc.boolean())
   .map(([algorithm, quota, rate, window, slices, first]) => {
@@ -100,7 +100,7 @@ const limits: Arbitrary<Limit> = fc
   })
   .filter((limit) => limit !== undefined)
 
-/** What is divided of a limit; all else stays. */
+/** The options that a share divides. The others stay the same. */
 const DIVIDED = ['capacity', 'quota', 'max', 'refill', 'drain']
 
 /** All shares together keep the limit's law, and each is as large as that allows. */
@@ -109,7 +109,7 @@ function checkShare(limit: Limit, share: Limit | undefined, instances: number): 
   const [quota, rate] = [quotaOf(limit), rateOf(limit)]
   if (share === undefined) {
     if (quota < many) return
-    // A bucket that takes as long to fill as can just be counted, 2^50 µs, and whose rate cannot be divided exactly.
+    // The bucket takes nearly 2^50 µs to fill, the longest time that can be counted, and its rate has no exact share.
     const { units, perUs } = exact(rate ?? 'a limit without a rate has a share')
     if (quota * perUs * 1_000_000n < units * 2n ** 50n * 999_999n) throw new Error('a share is missing')
     return
@@ -122,7 +122,7 @@ function checkShare(limit: Limit, share: Limit | undefined, instances: number): 
   const [partsPerUnit, partsPerUs] = arithmeticOf(share).remote.parameters.map(BigInt)
   for (const [units, perUs] of [
     [part.units, part.perUs],
-    // What is really counted, unless a microsecond fills the bucket in any case.
+    // The rate that the arithmetic counts with, unless a microsecond fills the bucket anyway.
     ...(partsPerUs < 2n ** 53n ? [[partsPerUs, partsPerUnit]] : []),
   ]) {
     const [shares, all] = [units * many * whole.perUs, whole.units * perUs]
@@ -131,32 +131,32 @@ function checkShare(limit: Limit, share: Limit | undefined, instances: number): 
   }
 }
 
-const AWAY = new Error('away')
-const away = () => {
-  throw AWAY
+const FAILURE = new Error('the store is unreachable')
+const fail = () => {
+  throw FAILURE
 }
 
-/** A few calls, some of them while the store fails. Each is a number that says which, when and for how much. */
+/** A few calls, some of them while the store fails. The bits of a moment choose the call, its time and its cost. */
 function live(limit: Limit, instances: number, onFailure: OnFailure, moments: readonly number[]): void {
   const clock = new ManualClock(1_745_000_000_000)
   const failing = new FailingStore(memoryStore({ clock, seed: [1, 2] }), { instances })
   const limiter = createLimiter({ name: 'a', limit, store: failing.store as SyncStore, onFailure })
   for (const moment of moments) {
-    failing.failure = moment & 1 ? away : undefined
+    failing.failure = moment & 1 ? fail : undefined
     const call = (['tryAcquire', 'tryAcquire', 'charge', 'refund'] as const)[(moment >> 4) & 3]
-    // A log would remember a million units that are charged, and this test would take minutes.
+    // A log remembers each unit that is charged. With a million units the test would take minutes.
     const most = call === 'charge' ? 100 : Number.MAX_SAFE_INTEGER
     const cost = [0, 1, 1, 2, 3, 100, most, 1][(moment >> 1) & 7]
     clock.advance((moment >> 6) & 1 ? (moment >> 7) & 0xffff : 0)
     const decision = limiter[call]('key', { cost })
     if (decision.degraded !== (moment & 1 ? onFailure : undefined)) throw new Error(`degraded: ${decision.degraded}`)
     const reservation = limiter.reserve('key')
-    failing.failure = (moment >> 23) & 1 ? away : undefined
+    failing.failure = (moment >> 23) & 1 ? fail : undefined
     reservation.cancel()
   }
 }
 
-it('shares of any limit among any number of instances keep its law, and nothing throws whenever the store fails', () => {
+it('the shares of a limit together keep its law, and no call throws while the store fails', () => {
   const instances = fc.oneof(fc.integer({ min: 1, max: 10 }), upTo(6))
   const moments = fc.array(fc.nat(2 ** 24), { minLength: 1, maxLength: 4 })
   fc.assert(
@@ -176,21 +176,21 @@ it('shares of any limit among any number of instances keep its law, and nothing 
 
 const START_US = 1_745_000_000_000_000n
 
-/** Units that were admitted, and when. */
+/** Admitted units, and the time since the start. */
 interface Admitted {
   readonly us: bigint
   readonly units: bigint
 }
 
-/** The most units that the law of a limit lets pass in so long a time, from any moment on. */
+/** The most units that the law of a limit admits in any interval of this length. */
 function mostIn({ limit, quota, rate, windowUs }: LimitCase, us: bigint): bigint {
   if ('capacity' in limit) return quota + (rate.units * us) / rate.perUs
   const isSliding = limit.algorithm === 'sliding-log' || limit.algorithm === 'concurrency'
-  // Other windows have boundaries, on both sides of which a quota may pass.
+  // Other windows have boundaries, and a quota may pass on both sides of a boundary.
   return isSliding ? quota * (us / windowUs + 1n) : quota * (us / windowUs + 2n)
 }
 
-/** Windows that begin at the same time everywhere have no more than a quota each, boundaries or not. */
+/** Windows aligned to the epoch begin at the same time in every process, so each admits at most one quota. */
 function checkWindows({ limit, quota, windowUs, alignFirst }: LimitCase, admitted: readonly Admitted[]): void {
   if (!limit.algorithm.endsWith('window') || alignFirst) return
   const counts = new Map<bigint, bigint>()
@@ -202,7 +202,7 @@ function checkWindows({ limit, quota, windowUs, alignFirst }: LimitCase, admitte
   }
 }
 
-it.each(Object.entries(BY_ALGORITHM))('processes without their store together keep the law of a %s', (_, cases) => {
+it.each(Object.entries(BY_ALGORITHM))('processes whose store fails together keep the law of a %s', (_, cases) => {
   const steps = fc.array(
     fc.record({
       process: fc.nat(4),
@@ -237,7 +237,7 @@ it.each(Object.entries(BY_ALGORITHM))('processes without their store together ke
         let units = 0n
         for (const each of admitted.slice(first)) {
           units += each.units
-          // A clock in milliseconds is off by up to a microsecond.
+          // A clock in milliseconds may be off by a microsecond.
           const most = mostIn(given, each.us - admitted[first].us + 1n)
           if (units > most) throw new Error(`${units} units where ${most} may pass`)
         }

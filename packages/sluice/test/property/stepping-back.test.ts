@@ -15,7 +15,7 @@ describe('law 4: a clock that steps back by S', () => {
   })
 
   for (const [algorithm, limits] of Object.entries(BY_ALGORITHM)) {
-    it(`refunds nothing of a ${algorithm} and lengthens any wait by at most S`, () => {
+    it(`adds no unit to a ${algorithm}, and lengthens any wait by at most S`, () => {
       fc.assert(
         fc.property(lives(limits), stepsBack, (life, raw) => {
           const { store, clock, given } = live(life)
@@ -34,7 +34,7 @@ describe('law 4: a clock that steps back by S', () => {
           expect(after.nextUnitAfterMs).toBeLessThanOrEqual(before.nextUnitAfterMs + stepMs)
           expect(after.resetAfterMs).toBeLessThanOrEqual(before.resetAfterMs + stepMs)
           if (before.allowed && after.allowed) {
-            // Fractions of a millisecond, exact to a microsecond.
+            // Delays are fractions of a millisecond, exact to a microsecond.
             expect(after.delayMs).toBeLessThanOrEqual(before.delayMs + stepMs + 0.001)
           }
         }),
@@ -42,7 +42,7 @@ describe('law 4: a clock that steps back by S', () => {
       )
     })
 
-    it(`and comes back: a ${algorithm} answers as if nothing had been`, () => {
+    it(`changes no answer of a ${algorithm} once the clock is where it was`, () => {
       fc.assert(
         fc.property(lives(limits), stepsBack, (life, raw) => {
           const { store, clock, given } = live(life)
@@ -59,7 +59,7 @@ describe('law 4: a clock that steps back by S', () => {
     })
   }
 
-  it('an hour back costs a token bucket an hour and no token', () => {
+  it('by an hour delays the refill of a token bucket by an hour, and takes no token', () => {
     const clock = new ExactClock(1_745_000_100_000_000n)
     const limiter = createLimiter({ limit: tokenBucket({ capacity: 2, refill: '1/s' }), clock })
     limiter.tryAcquire(KEY)

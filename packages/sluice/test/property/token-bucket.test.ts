@@ -6,7 +6,7 @@ import { capacities, clockMs, RUNS, rates, type Series, series, tokenBuckets } f
 import { type Answered, admitted, askPure, askStore, ExactClock, inOrder, wentForward } from './asking.js'
 
 describe('law 1, token bucket: in any interval of length T at most refill · T + capacity units are admitted', () => {
-  it('on clocks that stand still, crawl by less than a microsecond, and leap', () => {
+  it('holds on clocks that stand still, advance by less than a microsecond, and leap', () => {
     fc.assert(
       fc.property(series(tokenBuckets, { back: false }), (asked) => {
         expectLaw(asked, admitted(askPure(asked)))
@@ -16,7 +16,7 @@ describe('law 1, token bucket: in any interval of length T at most refill · T +
     )
   })
 
-  it('on clocks that step back, where T is counted from the latest time so far', () => {
+  it('holds on clocks that step back, where T is counted from the latest time so far', () => {
     fc.assert(
       fc.property(series(tokenBuckets, { back: true }), (asked) => {
         expectLaw(asked, inOrder(admitted(askPure(asked))))
@@ -25,7 +25,7 @@ describe('law 1, token bucket: in any interval of length T at most refill · T +
     )
   })
 
-  it('in a store on such clocks, where T is how far the clock went forward in all', () => {
+  it('holds in a store on clocks that step back, where T is how far the clock moves forward', () => {
     fc.assert(
       fc.property(series(tokenBuckets, { back: true }), (asked) => {
         expectLaw(asked, admitted(wentForward(askStore(asked))))
@@ -34,7 +34,7 @@ describe('law 1, token bucket: in any interval of length T at most refill · T +
     )
   })
 
-  it('with units given back in between, which count as not taken', () => {
+  it('holds with refunds, which count as not taken', () => {
     const withRefunds = fc.record({
       asked: series(tokenBuckets, { back: false }),
       refunds: fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 40, maxLength: 40 }),
@@ -57,7 +57,7 @@ describe('law 1, token bucket: in any interval of length T at most refill · T +
   })
 })
 
-describe('a token bucket starts full', () => {
+describe('a new token bucket', () => {
   const anyBucket = fc.record({
     capacity: capacities,
     rate: rates,
@@ -65,7 +65,7 @@ describe('a token bucket starts full', () => {
     noiseUs: fc.constantFrom(0, 0.4, -0.4),
   })
 
-  it('a fresh burst admits exactly the capacity, at any rate and any time', () => {
+  it('admits a burst of exactly its capacity, at any rate and any time', () => {
     fc.assert(
       fc.property(anyBucket, ({ capacity, rate, startUs, noiseUs }) => {
         const limit = countable(() => tokenBucket({ capacity, refill: rate.text }))
@@ -83,12 +83,12 @@ describe('a token bucket starts full', () => {
     )
   })
 
-  it('capacity 2 at 6/s admits 2', () => {
+  it('of capacity 2 at 6/s admits 2 units', () => {
     const limiter = createLimiter({ limit: tokenBucket({ capacity: 2, refill: '6/s' }) })
     expect([1, 2, 3].map(() => limiter.tryAcquire('key').allowed)).toEqual([true, true, false])
   })
 
-  it('every small capacity at every small rate admits its capacity, at a time that float64 cannot hold', () => {
+  it('admits its capacity for all small capacities and rates, at a time that float64 cannot hold exactly', () => {
     const store = memoryStore({ clock: { now: () => 1_745_000_100_000 + 1 / 3 } })
     for (let capacity = 1; capacity <= 40; capacity++) {
       for (let units = 1; units <= 40; units++) {
@@ -102,7 +102,7 @@ describe('a token bucket starts full', () => {
 })
 
 describe('a rate that float64 cannot count exactly with a capacity', () => {
-  it('is never faster than it says, and slower by no more than a millionth', () => {
+  it('is never faster than written, and slower by at most a millionth', () => {
     const large = fc.record({ capacity: fc.integer({ min: 1_000_000, max: 10 ** 15 }), rate: rates })
     fc.assert(
       fc.property(large, ({ capacity, rate }) => {
@@ -121,7 +121,7 @@ describe('a rate that float64 cannot count exactly with a capacity', () => {
   })
 })
 
-/** Undefined if the limit says that it cannot be counted: that is an answer too. */
+/** `undefined` if the limit is refused because it cannot be counted. */
 function countable<T>(make: () => T): T | undefined {
   try {
     return make()

@@ -6,11 +6,11 @@ import { fixedWindows, type LimitCase, RUNS, series, slidingLogs, slidingWindows
 import { type Answered, admitted, askPure, askStore, inOrder } from './asking.js'
 import { estimate } from './exact-model.js'
 
-describe('law 1, fixed window: never more than the quota in its window', () => {
+describe('law 1, fixed window: at most the quota in a window', () => {
   const byEpoch = fixedWindows.filter(({ alignFirst }) => !alignFirst)
   const byFirst = fixedWindows.filter(({ alignFirst }) => alignFirst)
 
-  it('windows begin on multiples of their length since the epoch', () => {
+  it('holds for windows that begin on multiples of their length since the epoch', () => {
     fc.assert(
       fc.property(series(byEpoch, { back: false }), (asked) => {
         const { windowUs, quota } = asked.given
@@ -22,7 +22,7 @@ describe('law 1, fixed window: never more than the quota in its window', () => {
     )
   })
 
-  it("with align: 'first', a window begins with a request that has none", () => {
+  it("holds with align: 'first', where a window begins with the first request after the window before it", () => {
     fc.assert(
       fc.property(series(byFirst, { back: false }), (asked) => {
         const { windowUs, quota } = asked.given
@@ -39,7 +39,7 @@ describe('law 1, fixed window: never more than the quota in its window', () => {
     )
   })
 
-  it('on a clock that steps back, what comes late counts in the latest window so far', () => {
+  it('holds on a clock that steps back, where late requests count in the latest window so far', () => {
     fc.assert(
       fc.property(series(byEpoch, { back: true }), (asked) => {
         const { windowUs, quota } = asked.given
@@ -50,7 +50,7 @@ describe('law 1, fixed window: never more than the quota in its window', () => {
     )
   })
 
-  it('in a store on such a clock, a new quota comes only when the clock enters a later window', () => {
+  it('holds in a store on such a clock, where a new quota comes only when the clock enters a later window', () => {
     fc.assert(
       fc.property(series(byEpoch, { back: true }), (asked) => {
         const { windowUs, quota } = asked.given
@@ -66,15 +66,15 @@ describe('law 1, fixed window: never more than the quota in its window', () => {
     )
   })
 
-  it('twice the quota passes across a boundary, within 2 ms: the point of the articles', () => {
+  it('lets twice the quota pass within 2 ms around a boundary', () => {
     const given = windowCase(fixedWindow({ quota: 100, window: '1m' }), 100, 60_000_000n, 1, 'epoch')
     const boundaryUs = 60_000_000n * 29_083_335n
     expect(unitsAround(given, boundaryUs)).toBe(200n)
   })
 })
 
-describe('law 1, sliding log: never more than the quota in any window', () => {
-  it('any half-open window that ends with an admitted request holds at most the quota', () => {
+describe('law 1, sliding log: at most the quota in any window', () => {
+  it('holds for any half-open window that ends with an admitted request', () => {
     fc.assert(
       fc.property(series(slidingLogs, { back: false }), (asked) => {
         expectNoFullWindow(asked.given, admitted(askPure(asked)))
@@ -84,7 +84,7 @@ describe('law 1, sliding log: never more than the quota in any window', () => {
     )
   })
 
-  it('on a clock that steps back, too', () => {
+  it('holds on a clock that steps back', () => {
     fc.assert(
       fc.property(series(slidingLogs, { back: true }), (asked) => {
         expectNoFullWindow(asked.given, inOrder(admitted(askPure(asked))))
@@ -93,14 +93,14 @@ describe('law 1, sliding log: never more than the quota in any window', () => {
     )
   })
 
-  it('the boundary that doubles a fixed window gives a log nothing', () => {
+  it('lets one quota pass around a boundary of the epoch', () => {
     const given = windowCase(slidingLog({ quota: 100, window: '1m' }), 100, 60_000_000n, 1, 'epoch')
     expect(unitsAround(given, 60_000_000n * 29_083_335n)).toBe(100n)
   })
 })
 
 describe('law 1, sliding window: the weighted estimate never exceeds the quota', () => {
-  it('for any number of slices, at any start of a window', () => {
+  it('holds for any number of slices, at any start of a window', () => {
     fc.assert(
       fc.property(series(slidingWindows, { back: false }), (asked) => {
         expectEstimate(asked.given, admitted(askPure(asked)), 0n)
@@ -110,7 +110,7 @@ describe('law 1, sliding window: the weighted estimate never exceeds the quota',
     )
   })
 
-  it('on a clock that steps back, too', () => {
+  it('holds on a clock that steps back', () => {
     fc.assert(
       fc.property(series(slidingWindows, { back: true }), (asked) => {
         expectEstimate(asked.given, inOrder(admitted(askPure(asked))), 0n)
@@ -119,7 +119,7 @@ describe('law 1, sliding window: the weighted estimate never exceeds the quota',
     )
   })
 
-  it('to within a microsecond where quota times window is beyond what float64 can count', () => {
+  it('holds to within a microsecond if quota times window is more than float64 can count', () => {
     const huge = fc
       .record({
         quota: fc.integer({ min: 1_000_000, max: 10 ** 15 }),
@@ -137,7 +137,7 @@ describe('law 1, sliding window: the weighted estimate never exceeds the quota',
     )
   })
 
-  it('the boundary that doubles a fixed window gives a sliding one next to nothing', () => {
+  it('lets one quota pass around a boundary of a slice', () => {
     const given = windowCase(slidingWindow({ quota: 100, window: '1m' }), 100, 60_000_000n, 1, 'epoch')
     expect(unitsAround(given, 60_000_000n * 29_083_335n)).toBe(100n)
   })
@@ -150,7 +150,7 @@ const LENGTHS_US: Readonly<Record<string, bigint>> = {
   '30d': 2_592_000_000_000n,
 }
 
-/** How many of 400 requests pass, half of them 1 ms before a time and half 1 ms after it. */
+/** How many of 400 requests are admitted, half of them 1 ms before a time and half 1 ms after it. */
 function unitsAround(given: LimitCase, us: bigint): bigint {
   const asks = Array.from({ length: 400 }, (_, i) => {
     const atUs = i < 200 ? us - 1_000n : us + 1_000n
@@ -179,7 +179,7 @@ function expectNoFullWindow({ windowUs, quota }: LimitCase, taken: readonly Answ
   }
 }
 
-/** After every admitted request: the estimate over all that was admitted until then, up to `slackUs` later. */
+/** Checks the estimate over all admitted units after every admitted request, `slackUs` later. */
 function expectEstimate(given: LimitCase, taken: readonly Answered[], slackUs: bigint): void {
   const history = taken.map(({ us, cost }) => ({ us, cost: BigInt(cost) }))
   for (const [i, { us }] of history.entries()) {

@@ -1,10 +1,10 @@
-// How many objects a call of tryAcquire allocates, numbers in boxes aside, in a process that does nothing else. Takes the
-// limit as JSON and prints { allowed, peeked, denied }.
+// Counts the objects that a call of tryAcquire allocates, except boxed numbers. Takes the limit as JSON and prints
+// { allowed, peeked, denied }. It is a process of its own, so that nothing else allocates.
 import { Session } from 'node:inspector'
 import { createLimiter, parseLimit } from 'sluice'
 
 const CALLS = 20_000
-/** A boxed number, or two that are allocated together. Nothing else that a call could make is so small. */
+/** The size of one or two boxed numbers. Every object that a call could allocate is larger. */
 const BOXES_BYTES = 32
 
 const session = new Session()

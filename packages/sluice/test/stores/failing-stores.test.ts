@@ -6,11 +6,11 @@ import { ManualClock } from '../../src/testing/manual-clock.js'
 
 const limit = tokenBucket({ capacity: 4, refill: '1/h' })
 const clock = () => new ManualClock(Date.UTC(2026, 0, 1))
-const away = () => {
-  throw new Error('away')
+const fail = () => {
+  throw new Error('unreachable')
 }
 
-/** The same store, answering later. */
+/** The same store with methods that return promises. */
 function later(store: SyncStore): AsyncStore {
   const promised = (name: 'decide' | 'charge' | 'refund' | 'reset' | 'block') =>
     (async (...given: never[]) => Reflect.apply(store[name], store, given)) as never
@@ -30,30 +30,30 @@ function emittedWarnings() {
   return () => (spy.mock.calls as unknown[][]).map(([message, , code]) => `${code}: ${message}`)
 }
 
-it('limiters of one store share its local limits', async () => {
+it('limiters of one store share their local limits while the store fails', async () => {
   const failing = new FailingStore(later(memoryStore({ clock: clock() })), { onFailure: 'local' })
   const [one, other] = [1, 2].map(() => createLimiter({ name: 'a', limit, store: failing.store }))
-  failing.failure = away
+  failing.failure = fail
   expect((await one.tryAcquire('key', { cost: 3 })).remaining).toBe(1)
   expect((await other.tryAcquire('key', { cost: 3 })).allowed).toBe(false)
 })
 
-it('a limit without a rule beside one with a rule makes the failure an error, but a shadow does not', async () => {
+it('a failure is an error if one level has no rule, unless that level is a shadow', async () => {
   const failing = new FailingStore(memoryStore({ clock: clock() }))
   const store = failing.store as SyncStore
   const ruled = { name: 'one', key: 'user', limit, onFailure: 'open' as const }
   const two = { name: 'two', limit: tokenBucket({ capacity: 9, refill: '9/h' }) }
   const mixed = createPolicy({ name: 'mixed', levels: [ruled, two], store })
   const shadowed = createPolicy({ name: 'shadowed', levels: [ruled, { ...two, shadow: true }], store })
-  failing.failure = away
-  expect(() => mixed.check({ user: 'a' })).toThrow('away')
+  failing.failure = fail
+  expect(() => mixed.check({ user: 'a' })).toThrow('unreachable')
   expect(shadowed.check({ user: 'a' })).toMatchObject({ allowed: true, degraded: 'open' })
 })
 
-it('a synchronous store that returns promises has failed, and the process goes on', async () => {
+it('a synchronous store that returns a promise has failed, and a rejection of the promise is handled', async () => {
   const failing = new FailingStore(memoryStore({ clock: clock() }), { onFailure: 'closed' })
   const limiter = createLimiter({ name: 'a', limit, store: failing.store as SyncStore })
-  failing.failure = () => Promise.reject(new Error('away'))
+  failing.failure = () => Promise.reject(new Error('unreachable'))
   expect(limiter.tryAcquire('key')).toMatchObject({ allowed: false, degraded: 'closed' })
   expect(limiter.peek('key')).toMatchObject({ allowed: false, degraded: 'closed' })
   expect(() => limiter.block('key', { duration: '1m' })).toThrow('may not have been blocked')
@@ -61,7 +61,7 @@ it('a synchronous store that returns promises has failed, and the process goes o
   await new Promise((resolve) => setImmediate(resolve))
 })
 
-it('a store may throw anything', async () => {
+it('a limiter answers a failure whatever value the store throws', async () => {
   const warnings = emittedWarnings()
   const time = clock()
   const failing = new FailingStore(later(memoryStore({ clock: time })), { onFailure: 'open' })
@@ -76,33 +76,33 @@ it('a store may throw anything', async () => {
   expect(warnings()).toHaveLength(1)
 })
 
-it('a store that fails for five seconds is warned of once', async () => {
+it('a store that fails for five seconds causes one warning', async () => {
   const warnings = emittedWarnings()
   const time = clock()
   const failing = new FailingStore(memoryStore({ clock: time }), { onFailure: 'open' })
   const limiter = createLimiter({ name: 'a', limit, store: failing.store as SyncStore })
-  failing.failure = away
+  failing.failure = fail
   limiter.tryAcquire('key')
   time.advance(4_999)
   limiter.tryAcquire('key')
   failing.failure = undefined
   time.advance(10)
   limiter.tryAcquire('key')
-  failing.failure = away
+  failing.failure = fail
   limiter.tryAcquire('key')
   expect(warnings()).toEqual([])
   time.advance(5_000)
   limiter.tryAcquire('key')
   time.advance(5_000)
   limiter.tryAcquire('key')
-  expect(warnings()).toEqual([expect.stringMatching(/^SLUICE_STORE_UNAVAILABLE: .*away/)])
+  expect(warnings()).toEqual([expect.stringMatching(/^SLUICE_STORE_UNAVAILABLE: .*unreachable/)])
 })
 
-it('a shaper leaves by its own share when its store fails, and by the store again afterwards', async () => {
+it('a shaper drains by its own share while its store fails, and by the store again afterwards', async () => {
   const time = clock()
   const failing = new FailingStore(later(memoryStore({ clock: time })), { instances: 2 })
   const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 100, store: failing.store })
-  failing.failure = () => Promise.reject(new Error('away'))
+  failing.failure = () => Promise.reject(new Error('unreachable'))
   const turns = Array.from({ length: 3 }, () => shaper.wait())
   await time.advanceAsync(1_000)
   const slots = await Promise.all(turns)
@@ -118,24 +118,24 @@ it('a shaper leaves by its own share when its store fails, and by the store agai
   await shaper.close()
 })
 
-it('overrides that cannot be read are those that are known, if every level has a rule', async () => {
+it('a policy uses the overrides it knows if it cannot read them and every level has a rule', async () => {
   const failing = new FailingStore(later(memoryStore({ clock: clock() })))
   const overrides: Overrides = {
     size: 1,
     get: () => [tokenBucket({ capacity: 2, refill: '1/h' })],
     set: async () => {},
-    refresh: () => (failing.failure === undefined ? true : Promise.reject(new Error('away'))),
+    refresh: () => (failing.failure === undefined ? true : Promise.reject(new Error('unreachable'))),
   }
   const store = { ...(failing.store as AsyncStore), overrides: () => overrides }
   const level = { name: 'one', key: 'user', limit }
   const ruled = createPolicy({ name: 'ruled', levels: [{ ...level, onFailure: 'local' }], store })
   const unruled = createPolicy({ name: 'unruled', levels: [level], store })
-  failing.failure = away
+  failing.failure = fail
   expect((await ruled.check({ user: 'a' })).levels[0].decision).toMatchObject({ quota: 2, degraded: 'local' })
-  await expect(unruled.check({ user: 'a' })).rejects.toThrow('away')
+  await expect(unruled.check({ user: 'a' })).rejects.toThrow('unreachable')
 })
 
-it('a degraded answer that the store made itself is settled with the store', async () => {
+it('a reservation with a degraded answer of the store itself is settled with the store', async () => {
   const given: unknown[] = []
   const memory = memoryStore({ clock: clock() })
   const store = {
@@ -156,31 +156,31 @@ it('a degraded answer that the store made itself is settled with the store', asy
   expect((await limiter.peek('key')).remaining).toBe(4)
 })
 
-it('what a store says of its failures is checked when a limiter is made', () => {
-  const on = (told: object) => () =>
-    createLimiter({ name: 'a', limit, store: { ...later(memoryStore()), ...told } as never })
+it('a limiter checks onFailure, instances and maxLocalKeys of its store when it is made', () => {
+  const on = (properties: object) => () =>
+    createLimiter({ name: 'a', limit, store: { ...later(memoryStore()), ...properties } as never })
   expect(on({ onFailure: 'clsd' })).toThrow("onFailure must be 'open', 'closed' or 'local'")
   expect(on({ instances: 0 })).toThrow('instances must be a whole number from 1 to 1,000,000')
   expect(on({ maxLocalKeys: 1.5 })).toThrow('maxLocalKeys must be a whole number from 1 to')
 })
 
-it('a memory store cannot fail, and takes no rule for it', () => {
+it('a limiter on a memory store refuses onFailure, because the store cannot fail', () => {
   expect(() => createLimiter({ name: 'a', limit, store: memoryStore(), onFailure: 'open' })).toThrow(/left out/)
 })
 
-it('an answer whose numbers are none, or that contradicts itself, is a failure', async () => {
+it('an answer with a number that is not one, or that contradicts itself, is a failure', async () => {
   const memory = memoryStore({ clock: clock() })
-  const spoil = (spoilt: (answer: ReturnType<typeof memory.decide>) => object) => ({
+  const malformed = (change: (answer: ReturnType<typeof memory.decide>) => object) => ({
     ...later(memory),
-    decide: async (demands: never) => spoilt(memory.decide(demands)),
+    decide: async (demands: never) => change(memory.decide(demands)),
   })
   const withNumbers = (numbers: object) =>
-    spoil((answer) => ({ ...answer, decisions: answer.decisions.map((each) => ({ ...each, ...numbers })) }))
+    malformed((answer) => ({ ...answer, decisions: answer.decisions.map((each) => ({ ...each, ...numbers })) }))
   const stores = [
     ...[{ delayMs: Number.NaN }, { delayMs: Infinity }, { delayMs: 1e300 }, { delayMs: -1 }].map(withNumbers),
     ...[{ quota: Infinity }, { remaining: Number.NaN }, { retryAfterMs: Number.NaN }].map(withNumbers),
-    spoil((answer) => ({ ...answer, takenUs: [Number.NaN] })),
-    spoil((answer) => ({ ...answer, allowed: false })),
+    malformed((answer) => ({ ...answer, takenUs: [Number.NaN] })),
+    malformed((answer) => ({ ...answer, allowed: false })),
   ]
   for (const [i, store] of stores.entries()) {
     const limiter = createLimiter({ name: 'a', limit, store: store as never, onFailure: 'closed' })
@@ -188,7 +188,7 @@ it('an answer whose numbers are none, or that contradicts itself, is a failure',
   }
 })
 
-it('a synchronous store may leave decideOne out', () => {
+it('a synchronous store works without decideOne', () => {
   const { clock: time, decide, charge, refund, reset, block } = memoryStore({ clock: clock() })
   const memory = memoryStore({ clock: time as ManualClock })
   const bound = (run: object) => (run as (...given: unknown[]) => unknown).bind(memory)
@@ -202,15 +202,15 @@ it('a synchronous store may leave decideOne out', () => {
   ])
 })
 
-it('a synchronous store without decideOne that returns promises is told so, and its rejections end nothing', () => {
-  const refuse = () => Promise.reject(new Error('away'))
+it('a synchronous store without decideOne that returns a promise is an error that says so', () => {
+  const refuse = () => Promise.reject(new Error('unreachable'))
   const methods = { decide: refuse, charge: refuse, refund: refuse, reset: refuse, block: refuse }
   const store = { synchronous: true, ...methods } as unknown as SyncStore
   const limiter = createLimiter({ name: 'a', limit, store })
   expect(() => limiter.tryAcquire('key')).toThrow('because the store says that it is synchronous')
 })
 
-it('a store that lacks methods is a mistake that shows at once', () => {
+it('a limiter refuses a store that lacks methods when it is made', () => {
   const store = { decide: async () => ({}), reset: async () => {} } as never
   expect(() => createLimiter({ name: 'a', limit, store })).toThrow('it lacks charge, refund, block')
 })

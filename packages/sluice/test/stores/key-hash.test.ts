@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Fingerprint, KeyHash } from '../../src/stores/memory/key-hash.js'
 
-/** Both halves as one number, for comparing. */
+/** Both halves of a fingerprint as one number. */
 function fingerprint(hash: KeyHash, key: string): bigint {
   const { high, low } = halves(hash, key)
   return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0)
@@ -14,8 +14,8 @@ function halves(hash: KeyHash, key: string): Fingerprint {
   return into
 }
 
-describe('the hash of keys', () => {
-  it('is the same for the same key and seed, and another for another seed', () => {
+describe('the hash of a key', () => {
+  it('is the same for the same key and seed, and differs for another seed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (key) => {
         expect(fingerprint(new KeyHash([1, 2]), key)).toBe(fingerprint(new KeyHash([1, 2]), key))
@@ -25,7 +25,7 @@ describe('the hash of keys', () => {
     )
   })
 
-  it('tells any two different well-formed keys apart', () => {
+  it('differs for any two keys that differ when they are well-formed', () => {
     const hash = new KeyHash([0x12345678, 0x9abcdef0])
     const key = fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ maxLength: 9 }))
     fc.assert(
@@ -36,7 +36,7 @@ describe('the hash of keys', () => {
     )
   })
 
-  it('tells keys apart that differ by zeros, padding, halves of characters or their encoding', () => {
+  it('differs for keys that differ by zeros, padding, halves of characters or their encoding', () => {
     const hash = new KeyHash([7, 11])
     const keys = [
       'a',
@@ -64,12 +64,12 @@ describe('the hash of keys', () => {
     expect(new Set(keys.map((key) => fingerprint(hash, key))).size).toBe(keys.length)
   })
 
-  it('never returns 0, which marks an empty slot', () => {
+  it('is never 0, which marks a free entry', () => {
     const hash = new KeyHash([3, 4])
     for (let i = 0; i < 1_000_000; i++) if (halves(hash, `k${i}`).high === 0) expect.fail(`k${i}`)
   })
 
-  it('spreads keys that differ little evenly over both halves', () => {
+  it('spreads similar keys evenly over both halves', () => {
     const hash = new KeyHash([123, 456])
     const keys = 1 << 18
     const buckets = 1 << 10

@@ -22,7 +22,7 @@ describe('a memory store that is full', () => {
     expect(store.stats()).toMatchObject({ keys: 100, maxKeys: 100, shared: 100_000, refused: 0 })
   })
 
-  it('denies new keys when told to, says when to try again, and counts how often', () => {
+  it("denies new keys with onFull: 'deny', says when to try again, and counts how often", () => {
     const { store, limiter } = fullStore('deny')
     const decision = limiter.tryAcquire('new')
     expect(decision).toMatchObject({ allowed: false, quota: 5, remaining: 0, retryAfterMs: 1000 })
@@ -41,7 +41,7 @@ describe('a memory store that is full', () => {
     expect(store.stats().dropped).toBe(100)
   })
 
-  it('does not reward sharing: a key that gets room goes on from the state it shared', () => {
+  it('continues from a copy of the shared state when a key gets room, so that sharing is no gain', () => {
     const { clock, limiter } = fullStore('share')
     for (let i = 0; i < 5; i++) expect(limiter.tryAcquire('sharer').allowed).toBe(true)
     expect(limiter.tryAcquire('sharer').allowed).toBe(false)
@@ -53,20 +53,20 @@ describe('a memory store that is full', () => {
     expect(limiter.tryAcquire('sharer').allowed).toBe(false)
   })
 
-  it('still serves the keys it knows, each from its own state', () => {
+  it('serves the keys it knows, each from its own state', () => {
     const { clock, limiter } = fullStore('share')
     for (let i = 0; i < 50_000; i++) limiter.tryAcquire(`new:${i}`)
     clock.advance(2_000)
     for (let i = 0; i < 100; i++) expect(limiter.peek(`old:${i}`).remaining).toBe(2)
   })
 
-  it('throws rather than forget a block', () => {
+  it('throws if there is no room for a block', () => {
     const { limiter } = fullStore('share')
     expect(() => limiter.block('new', { duration: '1m' })).toThrow(StoreFullError)
     expect(() => limiter.block('new', { duration: '1m' })).toThrow(/100 keys \(maxKeys\)/)
   })
 
-  it('bounds the timestamps of sliding logs, and denies rather than forget one', () => {
+  it('bounds the timestamps of sliding logs, and denies a request whose units it cannot record', () => {
     const clock = new ManualClock(START)
     const store = memoryStore({ clock, maxLogTimestamps: 1_000 })
     const limiter = createLimiter({ name: 'log', limit: slidingLog({ quota: 300, window: '1m' }), store })
@@ -90,7 +90,7 @@ describe('a memory store that is full', () => {
     expect(store.size).toBe(10)
   })
 
-  it('does not take more keys than it may for one request of several demands', () => {
+  it('denies a request with several demands that needs more keys than there is room for', () => {
     const clock = new ManualClock(START)
     const store = memoryStore({ clock, maxKeys: 3, onFull: 'deny' })
     const limit = tokenBucket({ capacity: 1, refill: '1/m' })

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 const START = 1_745_000_000_000
 
-describe('a memory store that grows', () => {
-  it('keeps every state through all growth, and takes at most 40 bytes a key', () => {
+describe('a memory store', () => {
+  it('keeps every state while it grows, and takes at most 40 bytes a key', () => {
     const clock = new ManualClock(START)
     const store = memoryStore({ clock })
     const limiter = createLimiter({ name: 'api', limit: tokenBucket({ capacity: 1_000, refill: '1/h' }), store })
@@ -18,14 +18,14 @@ describe('a memory store that grows', () => {
     for (let i = 0; i < keys; i++) expect(limiter.peek(`key:${i}`).remaining).toBe(999 - (i % 900))
   })
 
-  it('gives memory back when keys are whole again', () => {
+  it('frees memory when keys are whole again', () => {
     const clock = new ManualClock(START)
     const store = memoryStore({ clock })
     const limiter = createLimiter({ name: 'api', limit: tokenBucket({ capacity: 10, refill: '1/s' }), store })
     for (let i = 0; i < 200_000; i++) limiter.tryAcquire(`key:${i}`)
     const full = store.stats().bytes
     clock.advance(1_000)
-    for (let i = 0; i < 1_000_000; i++) limiter.peek('someone')
+    for (let i = 0; i < 1_000_000; i++) limiter.peek('another key')
     expect(store.size).toBe(0)
     expect(store.stats().bytes).toBeLessThan(full / 50)
   })

@@ -17,8 +17,8 @@ const limits = [
   slidingLog({ quota: 1_000_000, window: '1d' }),
 ]
 
-describe('the memory store is light', () => {
-  it.each(limits)('allocates nothing but the decision: $algorithm', (limit) => {
+describe('the memory store', () => {
+  it.each(limits)('allocates nothing but the decision of a $algorithm', (limit) => {
     const script = fileURLToPath(new URL('./allocations-a-call.mjs', import.meta.url))
     const output = execFileSync(process.execPath, [script, JSON.stringify(limit)], { encoding: 'utf8' })
     const objects: Record<string, number> = JSON.parse(output)
@@ -29,7 +29,7 @@ describe('the memory store is light', () => {
     }
   })
 
-  it('holds no timer, however many keys there are and however long their windows', () => {
+  it('holds no timer, for any number of keys and any length of windows', () => {
     const before = process.getActiveResourcesInfo()
     for (const limit of limits) {
       const limiter = createLimiter({ limit })
@@ -50,7 +50,7 @@ describe('the memory store is light', () => {
         limiter.reserve('user').settle(0)
       }
     })
-    // What a timer a key would do, to show that this would be seen.
+    // A timer keeps its context alive. This shows that the test would notice a timer of the store.
     let timer: NodeJS.Timeout | undefined
     const kept = inContext(storage, () => {
       timer = setTimeout(() => {}, 1_000_000)
@@ -63,7 +63,7 @@ describe('the memory store is light', () => {
   })
 })
 
-/** Runs something in a context that nobody else holds. */
+/** Runs a function in a context that nothing else refers to. */
 function inContext(storage: AsyncLocalStorage<object>, run: () => void): WeakRef<object> {
   const context = { big: new Array(1_000).fill('request') }
   storage.run(context, run)

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 const START = 1_745_000_000_000
 
-describe('groups of demands in a full store', () => {
-  it('take from all or none, also when room is made by dropping a key of the group itself', () => {
+describe('a request with several demands in a full store', () => {
+  it('takes from all or none, also if the store drops a key of the request itself to make room', () => {
     const clock = new ManualClock(START)
     const store = memoryStore({ clock, maxKeys: 2, onFull: 'deny' })
     const quick = { name: 'x', limit: tokenBucket({ capacity: 2, refill: '1/s' }), cost: 1 }
@@ -23,7 +23,7 @@ describe('groups of demands in a full store', () => {
     }
   })
 
-  it('count the same key under two algorithms as two states, each with its own limit', () => {
+  it('counts the same key under two algorithms in two states', () => {
     const store = memoryStore({ clock: new ManualClock(START) })
     const demands = [tokenBucket({ capacity: 1_000, refill: '1/s' }), slidingLog({ quota: 5, window: '1d' })].map(
       (limit) => ({ name: 'x', limit, key: 'k', cost: 1 }),
@@ -45,14 +45,14 @@ describe('the bound on timestamps of sliding logs', () => {
     expect(store.stats().refused).toBe(100)
   })
 
-  it('holds for the demands of a group together', () => {
+  it('holds for all demands of a request together', () => {
     const store = memoryStore({ clock: new ManualClock(START), maxLogTimestamps: 110 })
     const group = Array.from({ length: 50 }, (_, i) => ({ name: 'log', limit: log, key: `key:${i}`, cost: 100 }))
     expect(store.decide(group).allowed).toBe(false)
     expect(store.decide(group.slice(0, 1)).allowed).toBe(true)
   })
 
-  it('is not used up for good by a flood: what was shared is freed when it is whole', () => {
+  it('recovers after a flood: a shared state is freed when it is whole', () => {
     const clock = new ManualClock(START)
     const store = memoryStore({ clock, maxKeys: 1, maxLogTimestamps: 20_000 })
     const { flooded, other } = createLimiters(
@@ -67,7 +67,7 @@ describe('the bound on timestamps of sliding logs', () => {
     expect(admitted).toBe(1_000)
   })
 
-  it('is kept by keys that go on from a shared state', () => {
+  it('holds for keys that continue from a copy of a shared state', () => {
     const clock = new ManualClock(START)
     const store = memoryStore({ clock, maxKeys: 5_000, maxLogTimestamps: 50_000 })
     const limiter = createLimiter({ name: 'log', limit: slidingLog({ quota: 200, window: '1m' }), store })
@@ -90,13 +90,13 @@ describe('the states that keys share in a full store', () => {
     expect(full).toBeGreaterThan(1_000 * limit.quota)
     expect(full).toBeLessThan((1_024 + 50) * 104 * 8 * 2)
     clock.advance(120_000)
-    for (let i = 0; i < 500_000; i++) limiters[0].peek('someone')
+    for (let i = 0; i < 500_000; i++) limiters[0].peek('another key')
     expect(store.stats().bytes).toBeLessThan(full / 2)
   })
 })
 
-describe('limiters that are asked in turn', () => {
-  it('are not much slower than one alone', () => {
+describe('two limiters that are used in turn', () => {
+  it('take at most three times as long as each alone', () => {
     const { one, two } = createLimiters({
       one: tokenBucket({ capacity: 1_000_000, refill: '1000/s' }),
       two: slidingWindow({ quota: 1_000_000, window: '1m' }),

@@ -1,24 +1,24 @@
 /**
- * What one key has been admitted, told plainly: every admission in a list, none forgotten, none compressed. It shares no
- * code with the library and knows no bound on memory.
+ * The units that one key was admitted, as a plain list of all admissions. It shares no code with the library and has no
+ * bound on memory.
  */
 import type { Limit } from 'sluice'
 
 interface Admission {
   readonly atUs: number
-  /** What is left of it: less than was admitted, once some was given back. */
+  /** The admitted units less the refunded ones. */
   units: number
 }
 
-/** Units a second of the buckets that are told here: `'N/s'` and nothing else. */
+/** The only form of a rate that is supported here. */
 const RATE = /^(\d+)\/s$/
 const UNIT_US: Readonly<Record<string, number>> = { ms: 1_000, s: 1_000_000, m: 60_000_000 }
 
-/** The units of one key and one limit that count. Times never step back. */
+/** The units of one key that count against a limit. Times never step back. */
 export class UnitsInForce {
   readonly #limit: Limit
   readonly #admissions: Admission[] = []
-  /** A bucket: how full, in millionths of a unit, and when it was that full. */
+  /** For a bucket: the used units, in millionths, and the time at which so many were used. */
   #usedMillionths = 0
   #usedAtUs = 0
 
@@ -26,7 +26,7 @@ export class UnitsInForce {
     this.#limit = limit
   }
 
-  /** Units in force now. A bucket's are rounded up. */
+  /** The units in force now, rounded up for a bucket. */
   at(nowUs: number): number {
     const limit = this.#limit
     if ('capacity' in limit) return Math.ceil(this.#usedAt(nowUs) / 1e6)
@@ -57,7 +57,7 @@ export class UnitsInForce {
     return Math.max(0, this.#usedMillionths - (nowUs - this.#usedAtUs) * this.#unitsASecond())
   }
 
-  /** The slices inside the window, and of the one that is leaving it the share that is still inside. */
+  /** The units of the slices inside the window, plus the share of the leaving slice that is still inside. */
   #estimate(nowUs: number, slices: number): number {
     const sliceUs = this.#lengthUs() / slices
     const slice = Math.floor(nowUs / sliceUs)

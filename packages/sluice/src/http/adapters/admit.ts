@@ -1,69 +1,61 @@
-import type { Passage } from '../guard.js'
-import { after } from '../turn.js'
-import type { NodeRequest, NodeResponse } from './node-messages.js'
-import { whenOver } from './response-outcome.js'
-import { onSocketClose } from './socket-close.js'
-
-/** Where a request is on its way. */
-export interface Exchange {
-  readonly response: NodeResponse
-  readonly socket: NodeRequest['socket']
-  /** The request may go. */
-  readonly next: () => void
-  /** Nobody waits for it any more. */
-  readonly gone?: () => void
-}
-
-/** Need nothing be waited for or given back? Then a request goes without a look at its response, which may be slow. */
-export function goesAtOnce(passage: Passage | undefined): boolean {
-  return passage === undefined || (!passage.holds && passage.delayMs === 0)
-}
+import { setAlarm, systemClock } from '../../clock.js'
+import type { Awaitable } from '../../stores/index.js'
+import type { Admission } from '../passage.js'
+import type { NodeExchange } from './node-exchange.js'
+import { onSocketClose } from './on-socket-close.js'
+import { whenOver } from './when-over.js'
 
 /**
- * Lets a request go when it is its turn in every queue. One whose client is gone by then does not go,
- * and gives back what it holds. `before` is its passage through an earlier guard.
+ * Calls `next` when it is the request's turn. If the client goes away before, gives the request's units back and calls `gone`
+ * instead. When the response is over, settles it.
  */
-export function admit(before: Passage | undefined, passage: Passage | undefined, exchange: Exchange): void {
-  const delayMs = Math.max(before?.delayMs ?? 0, passage?.delayMs ?? 0)
-  if (isGone(exchange)) giveUp(before, passage, exchange)
-  else if (delayMs === 0) go(before, passage, exchange)
-  else waitTurn(delayMs, before, passage, exchange)
+export function admit(admission: Admission, exchange: NodeExchange, next: () => void, gone?: () => void): void {
+  if (admission.goesAtOnce) {
+    next()
+    return
+  }
+  const go = () => {
+    if (admission.settle !== undefined) whenOver(exchange, admission.settle)
+    next()
+  }
+  const giveUp = () => {
+    admission.cancel()
+    gone?.()
+  }
+  if (isGone(exchange)) giveUp()
+  else if (admission.delayMs === 0) go()
+  else waitTurn(admission.delayMs, exchange, go, giveUp)
 }
 
-function waitTurn(
-  delayMs: number,
-  before: Passage | undefined,
-  passage: Passage | undefined,
-  exchange: Exchange,
-): void {
-  const { response, socket } = exchange
+/** The same as a promise: whether the request goes on. */
+export function admitted(admission: Admission, exchange: NodeExchange): Awaitable<boolean> {
+  if (admission.goesAtOnce) return true
+  return new Promise((resolve) => {
+    admit(
+      admission,
+      exchange,
+      () => resolve(true),
+      () => resolve(false),
+    )
+  })
+}
+
+function waitTurn(delayMs: number, { request, response }: NodeExchange, go: () => void, giveUp: () => void): void {
   const onClose = () => {
-    stop()
-    forget()
-    giveUp(before, passage, exchange)
+    stopAlarm()
+    stopListening()
+    giveUp()
   }
-  const forget = onSocketClose(socket, onClose)
-  const stop = after(delayMs, () => {
-    forget()
+  const stopListening = onSocketClose(request.socket, onClose)
+  const stopAlarm = setAlarm(systemClock, systemClock.now() + delayMs, () => {
+    stopListening()
     response.off('close', onClose)
-    go(before, passage, exchange)
+    go()
   })
   response.once('close', onClose)
 }
 
-function go(before: Passage | undefined, passage: Passage | undefined, { response, socket, next }: Exchange): void {
-  if (before?.settle !== undefined) whenOver(response, socket, before.settle)
-  if (passage?.settle !== undefined) whenOver(response, socket, passage.settle)
-  next()
-}
-
-function giveUp(before: Passage | undefined, passage: Passage | undefined, { gone }: Exchange): void {
-  before?.cancel()
-  passage?.cancel()
-  gone?.()
-}
-
-/** Is the connection, or the stream of HTTP/2, closed already, so that nobody will be told that it closes? */
-function isGone({ response: { destroyed, closed, stream }, socket }: Exchange): boolean {
+/** Whether the connection, or the stream of HTTP/2, is closed already: then no `close` event comes any more. */
+function isGone({ request: { socket }, response: { destroyed, closed, stream } }: NodeExchange): boolean {
   return destroyed === true || closed === true || stream?.destroyed === true || socket.destroyed === true
 }

@@ -1,20 +1,14 @@
-/** `sluice/express`: rate limiting for Express 4 and 5, and for whatever takes middleware of Connect. */
+/** `sluice/express`: rate limiting for Express 4 and 5, and for other frameworks with Connect middleware. */
 import type { Request as ARequest, Response as AResponse } from 'express'
-import { type RequestReader, rewrittenUrl } from '../request-facts.js'
-import {
-  type NodeMiddleware,
-  type NodeOptions,
-  type NodeRequest,
-  type NodeResponse,
-  nodeMiddleware,
-  reader,
-} from './node.js'
+import type { RequestReader } from '../request-attributes.js'
+import { type NodeMiddleware, type NodeOptions, nodeMiddleware, nodeReader } from './node.js'
+import { type NodeRequest, type NodeResponse, rewrittenUrl } from './node-exchange.js'
 
-/** As much of a request of Express as is needed. */
+/** The part of an Express request that is used here. */
 export interface ExpressRequest extends NodeRequest {
-  /** The whole target, also inside a router that is mounted somewhere. */
+  /** The whole target, also inside a mounted router. */
   readonly originalUrl?: string
-  /** Where the router is mounted that the request is in. */
+  /** The path at which the current router is mounted. */
   readonly baseUrl?: string
 }
 
@@ -25,7 +19,7 @@ export type ExpressOptions<
 > = NodeOptions<Request, Response>
 
 /**
- * Limits what comes after it: a whole application, a router or one route.
+ * Limits the handlers after it: a whole application, a router or one route.
  *
  * @example
  * ```ts
@@ -43,12 +37,12 @@ export function rateLimit<Request extends ExpressRequest = ARequest, Response ex
   return nodeMiddleware(options, expressReader)
 }
 
-/** How requests of Express are read, and those of Nest, also on Fastify. */
+/** Reads requests of Express, and of Nest on Express or Fastify. */
 export const expressReader: RequestReader<ExpressRequest> = {
-  ...reader,
+  ...nodeReader,
   url: ({ baseUrl = '', url = '', originalUrl = url }) => {
-    // A router that is mounted somewhere has taken its own path off the URL, unless that begins with an origin. If nothing
-    // was left, it has put a slash there.
+    // A mounted router removes its own path from the URL, and leaves a slash if nothing else remains. It leaves a URL with an
+    // origin as it is.
     if (!url.startsWith('/') || baseUrl + url.slice(1) === originalUrl) return originalUrl
     return rewrittenUrl(baseUrl + url, originalUrl)
   },

@@ -2,26 +2,25 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
-import type { Fields } from '../dialects.js'
-import { unknownAddress } from '../gate.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { targetOf } from '../request-facts.js'
-import { turn } from '../turn.js'
-import { remoteAddressOf } from './node-messages.js'
-import { ownDenial, telling, withFields } from './web-response.js'
+import { targetOf } from '../request-attributes.js'
+import { unknownAddress } from '../request-limiter.js'
+import { inTurn } from './in-turn.js'
+import { remoteAddressOf } from './node-exchange.js'
+import { ownDenial, withFields } from './with-fields.js'
 
-/** As much of a context of Hono as is needed. */
+/** The part of a Hono context that is used here. */
 export interface HonoContextLike {
   readonly req: {
     readonly method: string
     readonly url: string
-    /** As its router sees it: see `getPath`. */
+    /** The path as Hono's router sees it, after `getPath`. */
     readonly path: string
     readonly raw: Request
     header(name: string): string | undefined
   }
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the platform puts there
+  // biome-ignore lint/suspicious/noExplicitAny: the platform decides about its contents
   readonly env: any
   res: Response
   header(name: string, value: string, options: { append: boolean }): void
@@ -32,16 +31,16 @@ export interface HonoContextLike {
 /** See {@link GuardOptions}. */
 export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<C> & {
   /**
-   * The address that a request came from: `(c) => getConnInfo(c).remote.address`, with `getConnInfo` from Hono's adapter
-   * for your platform. Needed where there is no `key`, but on Node.js, where it is known.
+   * Returns the address of the connection: `(c) => getConnInfo(c).remote.address`, with `getConnInfo` from Hono's adapter
+   * for your platform. Required without a `key`, except on Node.js, where the address is known.
    */
   readonly address?: (context: C) => string | undefined
-  /** Answers a denied request in your own way. The fields are added to what it returns. */
+  /** Answers a denied request in your own way. The fields are added to the response that it returns. */
   readonly onDenied?: (context: C, verdict: Verdict) => Awaitable<Response>
 }
 
 /**
- * Limits what comes after it.
+ * Limits the handlers after it.
  *
  * @example
  * ```ts
@@ -66,43 +65,31 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
     ['address', 'onDenied'],
   )
   const limited = async (context: C, next: () => Promise<void>): Promise<Response | undefined> => {
-    const entered = guard.pass(context)
-    if (entered === undefined) {
-      await next()
-      return undefined
-    }
-    if (typeof entered === 'string') {
-      const quota = { 'RateLimit-Policy': guard.policyField, RateLimit: entered }
-      prepare(context, quota)
-      await next()
-      if (!isTold(context.res, quota)) put(context, withFields(context.res, quota, context))
-      return undefined
-    }
+    const entered = guard.enter(context)
     const passage = entered instanceof Promise ? await entered : entered
-    const { allowed, delayMs, settle, headers, isPlain } = passage
-    if (!allowed) {
-      if (onDenied !== undefined) return ownDenial(await onDenied(context, passage.verdict), passage, context)
-      // Made by Hono, so that it has what others have set.
-      return withFields(context.body(passage.body ?? '', passage.status), headers, context)
-    }
-    const { raw } = context.req
-    if (delayMs > 0) {
-      await turn(delayMs, raw.signal)
-      if (raw.signal.aborted) {
-        passage.cancel()
-        throw raw.signal.reason
-      }
-    }
-    if (isPlain) prepare(context, headers)
-    try {
+    if (passage === undefined) {
       await next()
-    } catch (error) {
-      settle?.({ status: 500, length: 0, completed: false })
-      throw error
+      return undefined
     }
-    const isThere = isPlain && isTold(context.res, headers)
-    const told = settle === undefined ? context.res : telling(context.res, raw, settle)
-    put(context, isThere ? told : withFields(told, headers, context))
+    if (!passage.allowed) {
+      if (onDenied !== undefined) return ownDenial(await onDenied(context, passage.verdict), passage, context)
+      // Hono makes the response, so that it has the fields that other middleware has set.
+      return withFields(context.body(passage.body ?? '', passage.status), passage.headers, context)
+    }
+    const { isPlain } = passage
+    if (isPlain) {
+      context.header('RateLimit-Policy', passage.policyField, APPEND)
+      context.header('RateLimit', passage.quotaField, APPEND)
+    }
+    const response = await inTurn(passage, context.req.raw, async () => {
+      await next()
+      return context.res
+    })
+    const hasFields =
+      isPlain &&
+      hasItem(response, 'RateLimit', passage.quotaField) &&
+      hasItem(response, 'RateLimit-Policy', passage.policyField)
+    put(context, hasFields ? response : withFields(response, passage.headers, context))
     return undefined
   }
   return limited as unknown as MiddlewareHandler
@@ -110,21 +97,15 @@ export function rateLimit<C extends HonoContextLike = Context>(options: HonoOpti
 
 const APPEND = { append: true }
 
-function prepare(context: HonoContextLike, fields: Readonly<Fields>): void {
-  for (const name in fields) context.header(name, fields[name], APPEND)
+/**
+ * Whether the list in a field contains an item. A response that Hono made has the fields that were set on the context before;
+ * a response that the handler made itself has not.
+ */
+function hasItem({ headers }: Response, name: string, item: string): boolean {
+  return `, ${headers.get(name)}, `.includes(`, ${item}, `)
 }
 
-/** What Hono makes has the fields that were prepared. What a handler has made itself has not. */
-function isTold(response: Response, fields: Readonly<Fields>): boolean {
-  return has(response, 'RateLimit', fields.RateLimit) && has(response, 'RateLimit-Policy', fields['RateLimit-Policy'])
-}
-
-/** Are these items, whole ones, in the list that a field is? */
-function has({ headers }: Response, name: string, items: string): boolean {
-  return `, ${headers.get(name)}, `.includes(`, ${items}, `)
-}
-
-/** Without the old one there is nothing that Hono would copy fields from. */
+/** Replaces the response. The old one is removed first, or Hono would copy its fields to the new one. */
 function put(context: HonoContextLike, response: Response): void {
   if (response === context.res) return
   const writable = context as { res: Response | undefined }
@@ -132,14 +113,14 @@ function put(context: HonoContextLike, response: Response): void {
   writable.res = response
 }
 
-/** On Node.js, Hono's server hands on the request that it was given. */
+/** On Node.js, Hono's server passes on the request of Node.js. */
 function nodeAddress({ env }: HonoContextLike): string | undefined {
   const socket = env?.incoming?.socket
   if (socket !== undefined) return remoteAddressOf(socket)
   return unknownAddress()
 }
 
-/** The target, and the path that Hono routes by if that is another: decoded, or what `getPath` makes of it. */
+/** The target and, if it differs, the path that Hono routes by: decoded, or as `getPath` returns it. */
 function routedTarget(target: string, path: string): string | readonly string[] {
   const hasPath = target.startsWith(path) && (target.length === path.length || target[path.length] === '?')
   return hasPath ? target : [path, target]

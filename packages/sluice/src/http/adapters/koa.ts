@@ -2,15 +2,21 @@
 import type { Context } from 'koa'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
-import { Guard, type Passage } from '../guard.js'
+import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { withoutBodyFields } from '../merge-fields.js'
-import { rewrittenUrl } from '../request-facts.js'
-import { admit, goesAtOnce } from './admit.js'
-import { fieldText, setFields } from './node.js'
-import { type NodeRequest, type NodeResponse, remoteAddressOf } from './node-messages.js'
+import type { Passage } from '../passage.js'
+import { admitted } from './admit.js'
+import {
+  fieldText,
+  type NodeRequest,
+  type NodeResponse,
+  remoteAddressOf,
+  rewrittenUrl,
+  setFields,
+} from './node-exchange.js'
 
-/** As much of a context of Koa as is needed. */
+/** The part of a Koa context that is used here. */
 export interface KoaContextLike {
   readonly method: string
   readonly url: string
@@ -24,15 +30,15 @@ export interface KoaContextLike {
 
 /** See {@link GuardOptions}. */
 export type KoaOptions<C extends KoaContextLike = Context> = GuardOptions<C> & {
-  /** Answers a denied request in your own way. Status and fields are set; it has to set the body. */
+  /** Answers a denied request in your own way. Status and fields are set; the function sets the body. */
   readonly onDenied?: (context: C, verdict: Verdict) => Awaitable<void>
 }
 
-/** Middleware of Koa. */
+/** Koa middleware. */
 export type KoaMiddleware<C> = (context: C, next: () => Promise<unknown>) => Promise<void>
 
 /**
- * Limits what comes after it.
+ * Limits the middleware after it.
  *
  * @example
  * ```ts
@@ -63,38 +69,30 @@ export function rateLimit<C extends KoaContextLike = Context>(options: KoaOption
       await next()
       return
     }
-    const isOwnAnswer = !passage.allowed && onDenied !== undefined
-    setFields(context.res, isOwnAnswer ? withoutBodyFields(passage.headers) : passage.headers, passage.isPlain)
     if (!passage.allowed) {
       context.status = passage.status
+      setFields(context.res, passage, onDenied && withoutBodyFields(passage.headers))
       if (onDenied === undefined) context.body = passage.body
       else await onDenied(context, passage.verdict)
       return
     }
-    const mayGo = admitted(context, passage)
+    setFields(context.res, passage)
+    const mayGo = admitted(passage, { request: context.req, response: context.res })
     if (mayGo !== true && !(await mayGo)) return
     try {
       await next()
     } catch (error) {
-      // Koa answers an error with the fields of the error alone.
+      // Koa answers an error with the error's own fields and removes all others.
       if (error instanceof Error && Object.isExtensible(error)) {
         const { headers } = error as { headers?: object }
-        Object.assign(error, { headers: { ...headers, ...fieldsNow(context.res, passage) } })
+        Object.assign(error, { headers: { ...headers, ...currentFields(context.res, passage) } })
       }
       throw error
     }
   }
 }
 
-/** Says whether the request may go, when it is its turn. */
-function admitted({ req: { socket }, res }: KoaContextLike, passage: Passage): Awaitable<boolean> {
-  if (goesAtOnce(passage)) return true
-  return new Promise((resolve) => {
-    admit(undefined, passage, { response: res, socket, next: () => resolve(true), gone: () => resolve(false) })
-  })
-}
-
-/** What the response says by now in the fields of a passage: others may have added to them. */
-function fieldsNow(response: NodeResponse, { headers }: Passage): object {
+/** The fields of a passage as the response has them now: others may have added to them. */
+function currentFields(response: NodeResponse, { headers }: Passage): object {
   return Object.fromEntries(Object.keys(headers).map((name) => [name, fieldText(response.getHeader(name))]))
 }

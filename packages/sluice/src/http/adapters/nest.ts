@@ -1,13 +1,13 @@
 /** `sluice/nest`: rate limiting for NestJS, on Express and on Fastify. */
 import { type DynamicModule, UseGuards } from '@nestjs/common'
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
-import { ApplicationGuard } from './nest-application.js'
-import { type NestOptions, RateLimitGuard } from './nest-guard.js'
+import { ApplicationGuard } from './application-guard.js'
+import { type NestOptions, RateLimitGuard } from './rate-limit-guard.js'
 
-export { type NestOptions, RateLimitException, RateLimitGuard, SkipRateLimit } from './nest-guard.js'
+export { type NestOptions, RateLimitException, RateLimitGuard, SkipRateLimit } from './rate-limit-guard.js'
 
 /**
- * A guard with a limit or a policy, for `@UseGuards` and `useGlobalGuards`.
+ * Makes a guard with a limit or a policy, for `@UseGuards` and `useGlobalGuards`.
  *
  * @example
  * ```ts no-check
@@ -19,14 +19,14 @@ export function rateLimit(options: NestOptions): RateLimitGuard {
 }
 
 /**
- * A limit for a controller or for one of its routes, besides those for all. What it does not say of clients and answers, it
- * inherits from the first limit that stands before all: that of {@link RateLimitModule}, or of `useGlobalGuards`.
+ * Limits a controller or one of its routes, in addition to the limit of the application: that of {@link RateLimitModule} or
+ * of `useGlobalGuards`. Options about clients and answers that are not set here are inherited from that limit.
  */
 export function RateLimit<Request extends object>(options: NestOptions<Request>): MethodDecorator & ClassDecorator {
   return UseGuards(new RateLimitGuard(options, { isOfRoute: true }))
 }
 
-/** How options are made of what the application provides. */
+/** Makes options from providers of the application. */
 export interface NestAsyncOptions {
   readonly imports?: DynamicModule['imports']
   // biome-ignore lint/suspicious/noExplicitAny: as Nest has it
@@ -35,7 +35,7 @@ export interface NestAsyncOptions {
   readonly useFactory: (...injected: any[]) => NestOptions | Promise<NestOptions>
 }
 
-/** A limit for all of an application: its routes, and what none of them takes. */
+/** Limits a whole application: its routes, and requests that match no route. */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class RateLimitModule {
   static forRoot(options: NestOptions): DynamicModule {

@@ -3,67 +3,69 @@ import { checkKey } from '../../checks/check-value.js'
 import { ClosedError, invalidValue } from '../../errors.js'
 import type { CloseOptions, Shaper } from '../../shaper/index.js'
 import { atOnce } from '../guard-options.js'
-import { askedWaitMs } from './asked-wait.js'
-import { type Call, type FetchArguments, readCall } from './call.js'
-import type { CheckedOptions } from './check-options.js'
-import type { Destination } from './destination.js'
-import { Destinations } from './destinations.js'
-import { hostOf } from './host-of.js'
-import { Patience } from './patience.js'
-import { backoffMs, isWorthRetrying } from './retrying.js'
+import { parseRateLimit } from '../parse-rate-limit.js'
+import { type Destination, Destinations } from './destinations.js'
+import { type FetchArguments, type FetchCall, readFetchCall } from './fetch-call.js'
+import { backoffMs, isWorthRetrying } from './retry-budget.js'
+import type { CallOptions } from './shaped-fetch-options.js'
+import { hostOf, type ShapersByHost } from './shapers-by-host.js'
+import { WaitingCalls } from './waiting-calls.js'
 
-/** What the other side asks for is stretched by up to so much, or else all that were told the same come back together. */
+/** A wait that a server asks for is stretched by up to this share, so that its clients do not all come back together. */
 const JITTER = 0.1
 
-/** Whom a call goes to, and in whose queue it waits. */
+/** Where a call goes, and the queue that it waits in. */
 interface Route {
   readonly key: string
   readonly shaper: Shaper
   readonly destination: Destination
 }
 
-/** How an attempt has ended, and how often the other side had refused when it began. */
+/** The result of one attempt, and the refusals in a row when it left. */
 interface Attempt {
   readonly response?: Response
   readonly error?: unknown
   readonly refusalsThen: number
 }
 
-/** Makes the calls of one `shapedFetch`: each attempt in its turn, and another one where that may help. */
+/** Makes the calls of one `shapedFetch`: each attempt in its turn, and a retry where it may help. */
 export class Outbound {
-  readonly #options: CheckedOptions
+  readonly #options: CallOptions
+  readonly #shapers: ShapersByHost
   readonly #destinations: Destinations
-  readonly #patience: Patience
+  readonly #waiting: WaitingCalls
   #calls = 0
   #isClosed = false
   #onIdle: (() => void)[] = []
 
-  constructor(options: CheckedOptions) {
+  constructor(options: CallOptions, shapers: ShapersByHost) {
     this.#options = options
+    this.#shapers = shapers
     this.#destinations = new Destinations(options.budget)
-    this.#patience = new Patience(options.clock)
+    this.#waiting = new WaitingCalls(options.clock)
   }
 
-  /** How many calls wait: for their turn, or to be made again. */
+  /** How many calls wait for their turn or for a retry. */
   get size(): number {
-    return this.#patience.size
+    return this.#waiting.size
   }
 
   async fetch(...args: FetchArguments): Promise<Response> {
-    if (this.#isClosed) throw new ClosedError('this shapedFetch is closed and makes no calls any more')
-    const call = readCall(...args)
-    const { fetch, keyOf, shaperOf } = this.#options
+    if (this.#isClosed) throw new ClosedError('this shapedFetch is closed and makes no more calls')
+    const call = readFetchCall(...args)
+    const { fetch, keyOf } = this.#options
     const { url } = call.request
     const { protocol } = new URL(url)
-    // What is in the URL itself, or in this process, is nobody's to protect.
+    // `data:`, `blob:` and the like call no server.
     if (protocol !== 'http:' && protocol !== 'https:') return fetch(call.input, call.init)
     if (call.signal?.aborted) throw call.signal.reason
-    const key = atOnce('keyOf', keyOf(call.request))
-    checkKey(key, 'what keyOf gives')
+    const host = hostOf(url)
+    const key = keyOf === undefined ? host : atOnce('keyOf', keyOf(call.request))
+    checkKey(key, 'the result of keyOf')
     const destination = this.#destinations.enter(key)
     this.#calls++
     try {
-      return await this.#persist(call, { key, destination, shaper: shaperOf(hostOf(url)) })
+      return await this.#callWithRetries(call, { key, destination, shaper: this.#shapers.shaperOf(host) })
     } finally {
       this.#destinations.leave(key, destination)
       if (--this.#calls === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
@@ -75,13 +77,13 @@ export class Outbound {
     if (waiting !== 'leave' && waiting !== 'reject') throw invalidValue('waiting', "'leave' or 'reject'", waiting)
     this.#isClosed = true
     if (waiting === 'reject')
-      this.#patience.sendAway(new ClosedError('this shapedFetch was closed while the call waited'))
-    // Shapers are closed last: a call that is not over may be made again.
+      this.#waiting.rejectAll(new ClosedError('this shapedFetch was closed while the call waited'))
+    // Shapers are closed last, because a call that is not over may be retried.
     if (this.#calls > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve))
-    await Promise.all(this.#options.ownShapers.map((shaper) => shaper.close()))
+    await Promise.all(this.#shapers.ownShapers.map((shaper) => shaper.close()))
   }
 
-  async #persist(call: Call, route: Route): Promise<Response> {
+  async #callWithRetries(call: FetchCall, route: Route): Promise<Response> {
     for (let retries = 0; ; retries++) {
       const attempt = await this.#attempt(call, route)
       const { response, error } = attempt
@@ -91,15 +93,15 @@ export class Outbound {
         return response
       }
       if (response !== undefined) discard(response)
-      // What was asked for is waited for in the queue, which is paused for all.
-      await this.#patience.sleep(backoffMs(retries, this.#options.random), call.signal)
+      // Only the jitter. The wait that the server asked for is waited in the queue, which is paused for all calls.
+      await this.#waiting.sleep(backoffMs(retries, this.#options.random), call.signal)
     }
   }
 
-  /** Fails only if there was no turn. */
-  #attempt({ input, init, signal }: Call, { key, shaper, destination }: Route): Promise<Attempt> {
+  /** Rejects only if the call gets no turn. */
+  #attempt({ input, init, signal }: FetchCall, { key, shaper, destination }: Route): Promise<Attempt> {
     const { fetch, maxWaitMs } = this.#options
-    return this.#patience.during(signal, (stopped, waited) => {
+    return this.#waiting.during(signal, (stopped, waited) => {
       const send = async (): Promise<Attempt> => {
         waited()
         const refusalsThen = destination.refusals
@@ -114,8 +116,8 @@ export class Outbound {
   }
 
   /**
-   * Leaves the other side alone for as long as it asks, or, where it only says no, for longer each time. Gives for how long
-   * it asked and is left alone, which is for ever if it asks for more than anybody waits.
+   * Pauses the key for as long as the server asks or, if it refuses without saying how long, for longer each time. Returns the
+   * pause that it asked for, in milliseconds: 0 if it asked for none, `Infinity` if it asked for more than is waited.
    */
   #obey(response: Response, { refusalsThen }: Attempt, { key, shaper, destination }: Route): number {
     const { clock, random, longestRetryAfterMs } = this.#options
@@ -134,7 +136,7 @@ export class Outbound {
   }
 
   #mayRetry(
-    { request, signal, isRepeatable }: Call,
+    { request, signal, isRepeatable }: FetchCall,
     { destination }: Route,
     { retries, pausedMs, status }: { retries: number; pausedMs: number; status: number | undefined },
   ): boolean {
@@ -143,7 +145,7 @@ export class Outbound {
       retries < most &&
       isRepeatable &&
       signal?.aborted !== true &&
-      !this.#patience.isOver &&
+      !this.#waiting.isOver &&
       pausedMs < Infinity &&
       pausedMs <= maxWaitMs &&
       isWorthRetrying(request.method, status) &&
@@ -152,7 +154,18 @@ export class Outbound {
   }
 }
 
-/** Nobody reads it, and until somebody has, its connection is taken. */
+/** Cancels a body that is not read, because it would keep its connection open. */
 function discard(response: Response): void {
   response.body?.cancel().catch(() => {})
+}
+
+/**
+ * How long a server asks to be left alone, in milliseconds; 0 if it does not ask. `Retry-After` counts on a 429 or 503 and
+ * overrides quotas. A quota with nothing left counts on every response.
+ */
+export function askedWaitMs({ status, headers }: Pick<Response, 'status' | 'headers'>, nowMs: number): number {
+  const { retryAfterMs, quotas } = parseRateLimit(headers, { nowMs })
+  if (retryAfterMs !== undefined && (status === 429 || status === 503)) return retryAfterMs
+  const used = quotas.filter(({ remaining }) => remaining === 0)
+  return Math.max(0, ...used.map(({ resetAfterMs }) => resetAfterMs ?? 0))
 }

@@ -1,13 +1,13 @@
-/** How many retries there may be. */
+/** How many retries are allowed. */
 export interface BudgetOptions {
-  /** Retries a call, on average: 0.1 is one for ten calls. From 0. Default 0.1. */
+  /** Retries for each call, on average: 0.1 is one retry for ten calls. From 0. Default 0.1. */
   readonly ratio?: number
-  /** Retries that there are to begin with, and saved up at most. From 0. Default 10. */
+  /** Retries at the beginning, which is also the most that can be saved. From 0. Default 10. */
   readonly least?: number
 }
 
 /**
- * Retries are paid for by calls, so that those who retry do not bring down for good who was down for a moment:
+ * Calls pay for retries, so that retries cannot keep a server down that failed for a moment:
  *
  *     retries ≤ least + ratio · calls
  */
@@ -22,21 +22,40 @@ export class RetryBudget {
     this.#left = least
   }
 
-  /** No different from a new one. One that began with less than a retry may have saved up more. */
+  /** Whether the budget equals a new one. With `least` below 1 it may hold more than a new one. */
   get isWhole(): boolean {
     return this.#left === this.#least
   }
 
-  /** A call is made. */
+  /** Adds the share of one call. */
   earn(): void {
-    // Somebody who starts with nothing still saves for one.
+    // At least one retry can be saved, even with `least: 0`.
     this.#left = Math.min(Math.max(1, this.#least), this.#left + this.#ratio)
   }
 
-  /** Pays for a retry, if there is enough. */
+  /** Takes one retry, if there is one. */
   spend(): boolean {
     if (this.#left < 1) return false
     this.#left--
     return true
   }
+}
+
+/** Methods that have the same effect if they are repeated (RFC 9110). */
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+/** Failures that often pass. The server may have carried out the request nevertheless. */
+const PASSING: ReadonlySet<number> = new Set([502, 503, 504])
+const SHORTEST_MS = 100
+const LONGEST_MS = 10_000
+
+/** Whether a retry may help and does no harm. Without a status, no response came at all. */
+export function isWorthRetrying(method: string, status: number | undefined): boolean {
+  // A server that answers 429 has not carried out the request.
+  if (status === 429) return true
+  return IDEMPOTENT.has(method) && (status === undefined || PASSING.has(status))
+}
+
+/** Full jitter: a random wait from 0 to min(10 s, 100 ms · 2^retries), so that calls that failed together come back apart. */
+export function backoffMs(retries: number, random: () => number): number {
+  return random() * Math.min(LONGEST_MS, SHORTEST_MS * 2 ** retries)
 }

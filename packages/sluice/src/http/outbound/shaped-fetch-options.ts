@@ -1,64 +1,64 @@
-import type { Clock } from '../../clock.js'
+import { checkOptions } from '../../checks/check-options.js'
+import { type Clock, checkClock, systemClock } from '../../clock.js'
+import { invalidType, invalidValue } from '../../errors.js'
+import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
 import type { Shaper } from '../../shaper/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../../stores/index.js'
-import type { FetchArguments } from './call.js'
+import type { FetchArguments } from './fetch-call.js'
 import type { BudgetOptions } from './retry-budget.js'
 
 /** How fast one host is called. */
 export interface FetchHostOptions {
-  /** Calls that leave, at constant spacing: a rate such as `'10/s'`. Default: that for all. */
+  /** The rate of calls, at constant spacing, such as `'10/s'`. Default: the rate for all hosts. */
   readonly drain?: string
-  /** How many calls at once are taken: a whole number from 1. Default: that for all. */
+  /** How many calls may wait or leave at once: a whole number from 1. Default: the capacity for all hosts. */
   readonly capacity?: number
 }
 
-/** What can be said of outbound calls, however they are shaped. */
+/** Options of outbound calls, however they are shaped. */
 export interface FetchCallOptions {
   /**
-   * Whose queue a call waits in. It is shown the request without its body. Default: the host, with its port and without a dot
-   * at the end of its name.
+   * Returns the key of the queue that a call waits in. It gets the request without its body. Default: the host with its port,
+   * without a dot at the end of its name.
    */
   readonly keyOf?: (request: Request) => string
-  /** A call, or a retry of it, that would wait longer for its turn is rejected with a `WaitTooLongError`. Default: no bound. */
+  /** Rejects a call or a retry with a `WaitTooLongError` if its turn is further away than this. Default: no bound. */
   readonly maxWaitMs?: number
-  /** How often a call is made again at most. A whole number from 0. Default 3. */
+  /** How often a call is retried at most. A whole number from 0. Default 3. */
   readonly retries?: number
-  /** How many retries there may be of all calls of a key: `least`, and `ratio` a call. Default `{ ratio: 0.1, least: 10 }`. */
+  /** How many retries all calls of a key may have: `least`, and `ratio` for each call. Default `{ ratio: 0.1, least: 10 }`. */
   readonly budget?: BudgetOptions
   /**
-   * The longest that the other side is obeyed. A response that asks for more is handed to the caller, and the key pauses for
-   * so long. Default 60,000.
+   * The longest wait that a server may ask for. If a response asks for more, the caller gets the response, and the key pauses
+   * for this long. Default 60,000.
    */
   readonly longestRetryAfterMs?: number
-  /** Makes the calls. Default: the global one. */
+  /** Makes the calls. Default: the global `fetch`. */
   readonly fetch?: (...args: FetchArguments) => Promise<Response>
-  /** Gives numbers from 0 to 1 for jitter; anything else counts as 1, the longest wait. Default `Math.random`. */
+  /** Returns numbers from 0 to 1 for jitter. Every other value counts as 1, the longest wait. Default `Math.random`. */
   readonly random?: () => number
-  /** By which calls wait. Default: the store's, which it has to be, else the process's. */
+  /** The clock by which calls wait. It must be the store's. Default: the store's, otherwise the process's. */
   readonly clock?: Clock
 }
 
 /** Outbound calls with shapers of their own. */
 export interface FetchRateOptions extends FetchCallOptions {
-  /** Calls of a key that leave, at constant spacing: a rate such as `'10/s'`. */
+  /** The rate of calls for each key, at constant spacing, such as `'10/s'`. */
   readonly drain: string
-  /** How many calls of a key at once are taken: a whole number from 1. One more is rejected with a `QueueFullError`. */
+  /** How many calls of a key may wait or leave at once: a whole number from 1. One more rejects with a `QueueFullError`. */
   readonly capacity: number
-  /** What keeps the queues apart from others on the same store. Default `'fetch'`, but on a store of yours it has to be said. */
+  /** Keeps the queues apart from others on the same store. Default `'fetch'`; required with a `store`. */
   readonly name?: string
-  /** Where the queues are, for several processes that share a rate. Default: in this process. */
+  /** Where the queues are kept, for processes that share a rate. Default: in this process. */
   readonly store?: SyncStore | AsyncStore
-  /** What happens when the store does not answer, as in `createShaper`, which also says what it is by default. */
+  /** How calls leave if the store does not answer. As in `createShaper`, with the same default. */
   readonly onFailure?: OnFailure
-  /**
-   * Hosts that are called faster or slower than others, as they are written in URLs. A dot at the end of a name counts for
-   * nothing.
-   */
+  /** Hosts with their own rate, written as in URLs. A dot at the end of a name is ignored. */
   readonly hosts?: Readonly<Record<string, FetchHostOptions>>
   readonly shaper?: undefined
 }
 
-/** Outbound calls in the queues of a shaper that others use too. It is not closed with them. */
+/** Outbound calls in the queues of a shaper that other callers use too. `close` leaves that shaper open. */
 export interface FetchShaperOptions extends FetchCallOptions {
   readonly shaper: Shaper
   readonly drain?: undefined
@@ -71,3 +71,70 @@ export interface FetchShaperOptions extends FetchCallOptions {
 
 /** See {@link FetchRateOptions} and {@link FetchShaperOptions}. */
 export type ShapedFetchOptions = FetchRateOptions | FetchShaperOptions
+
+/** The checked options about calls, with defaults. */
+export interface CallOptions extends Required<Omit<FetchCallOptions, 'budget' | 'keyOf'>> {
+  readonly budget: Required<BudgetOptions>
+  readonly keyOf: FetchCallOptions['keyOf']
+}
+
+/** The options of a shaper, which must be left out if a shaper is given. */
+export const SHAPER_OPTIONS = ['drain', 'capacity', 'name', 'store', 'onFailure', 'hosts']
+const CALL_OPTIONS = ['keyOf', 'maxWaitMs', 'retries', 'budget', 'longestRetryAfterMs', 'fetch', 'random', 'clock']
+const FUNCTIONS = ['keyOf', 'fetch', 'random']
+const HABITS = new Map([...DRAIN_HABITS, ['retry', 'did you mean retries?']])
+
+/** Checks all options except those of shapers, and fills in defaults. */
+export function checkShapedFetchOptions(options: unknown): CallOptions {
+  const given = checkOptions('shapedFetch', options, [...SHAPER_OPTIONS, 'shaper', ...CALL_OPTIONS], HABITS)
+  for (const name of FUNCTIONS) {
+    if (given[name] !== undefined && typeof given[name] !== 'function')
+      throw invalidType(name, 'a function', given[name])
+  }
+  const { keyOf, fetch, random, store } = given as Partial<FetchRateOptions>
+  return {
+    keyOf,
+    maxWaitMs: checkNumber('maxWaitMs', given.maxWaitMs ?? Infinity, MILLISECONDS),
+    retries: checkNumber('retries', given.retries ?? 3, 'a whole number from 0', Number.isSafeInteger),
+    budget: checkBudget(given.budget),
+    longestRetryAfterMs: checkNumber('longestRetryAfterMs', given.longestRetryAfterMs ?? 60_000, MILLISECONDS),
+    // Looked up with every call, because a test may replace the global `fetch` later.
+    fetch: fetch ?? ((...args) => globalThis.fetch(...args)),
+    random: boundedRandom(random ?? Math.random),
+    clock: checkClock(given.clock) ?? store?.clock ?? systemClock,
+  }
+}
+
+const MILLISECONDS = 'a number of milliseconds from 0'
+
+function checkBudget(value: unknown): Required<BudgetOptions> {
+  const { ratio = 0.1, least = 10 } = value === undefined ? {} : checkOptions('budget', value, ['ratio', 'least'])
+  return {
+    ratio: checkNumber('budget.ratio', ratio, 'a number from 0', Number.isFinite),
+    least: checkNumber('budget.least', least, 'a number from 0', Number.isFinite),
+  }
+}
+
+function checkNumber(
+  option: string,
+  value: unknown,
+  wanted: string,
+  isRight: (value: number) => boolean = () => true,
+): number {
+  if (typeof value !== 'number') throw invalidType(option, wanted, value)
+  if (!(value >= 0 && isRight(value))) throw invalidValue(option, wanted, value)
+  return value
+}
+
+/** Numbers from 0 to 1. A wrong number or an error counts as 1: by then there is a response, which must not be lost. */
+function boundedRandom(random: () => unknown): () => number {
+  return () => {
+    try {
+      const number = random()
+      if (typeof number === 'number' && number >= 0 && number <= 1) return number
+    } catch {
+      // The same as a wrong number.
+    }
+    return 1
+  }
+}

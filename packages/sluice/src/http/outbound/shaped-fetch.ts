@@ -1,28 +1,29 @@
 import type { CloseOptions } from '../../shaper/index.js'
-import type { FetchArguments } from './call.js'
-import { checkShapedFetchOptions } from './check-options.js'
+import type { FetchArguments } from './fetch-call.js'
 import { Outbound } from './outbound.js'
-import type { ShapedFetchOptions } from './shaped-fetch-options.js'
+import { checkShapedFetchOptions, type ShapedFetchOptions } from './shaped-fetch-options.js'
+import { shapersByHost } from './shapers-by-host.js'
 
-/** `fetch` for calls to somebody else's API. */
+/** `fetch` for calls to the API of another server. */
 export interface ShapedFetch {
   /**
-   * Calls like `fetch`, when it is the call's turn. Rejects with a `QueueFullError` or a `WaitTooLongError` if there is none,
-   * with the signal's reason if that was aborted, and with a `ClosedError` after `close`.
+   * Calls like `fetch`, when it is the call's turn. Rejects with a `QueueFullError` if the queue is full, with a
+   * `WaitTooLongError` if the turn is too far away, with the signal's reason if that is aborted, and with a `ClosedError`
+   * after `close`.
    */
   (...args: FetchArguments): Promise<Response>
-  /** How many calls wait: for their turn, or to be made again. */
+  /** How many calls wait for their turn or for a retry. */
   readonly size: number
   /**
-   * Takes no calls any more. Those that wait are still made, retries too, or are rejected at once with `waiting: 'reject'`.
-   * Resolves when all are over.
+   * Takes no more calls. Waiting calls are still made, including retries; with `waiting: 'reject'` they are rejected at once.
+   * Resolves when all calls are over.
    */
   close(options?: CloseOptions): Promise<void>
 }
 
 /**
- * A `fetch` that calls somebody else's API politely: each host at a constant rate, as the other side asks by `Retry-After`
- * and `RateLimit`, and again, with jitter and within a budget, where that may help.
+ * Makes a `fetch` that calls other servers politely: each host at a constant rate, slower when the server asks for it by
+ * `Retry-After` and `RateLimit`, and with retries, with jitter and within a budget, where they may help.
  *
  * @example
  * ```ts
@@ -33,7 +34,7 @@ export interface ShapedFetch {
  * ```
  */
 export function shapedFetch(options: ShapedFetchOptions): ShapedFetch {
-  const outbound = new Outbound(checkShapedFetchOptions(options))
+  const outbound = new Outbound(checkShapedFetchOptions(options), shapersByHost(options))
   const call = (...args: FetchArguments) => outbound.fetch(...args)
   const close = (options?: CloseOptions) => outbound.close(options)
   return Object.defineProperties(call, {

@@ -4,31 +4,42 @@ import { invalidType, invalidValue, naming, shown } from '../../errors.js'
 import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
 import { createShaper, type Shaper, type SharedShaperOptions } from '../../shaper/index.js'
 import type { AsyncStore } from '../../stores/index.js'
-import { withoutLastDot } from './host-of.js'
-import type { FetchHostOptions, FetchRateOptions } from './shaped-fetch-options.js'
+import {
+  type FetchHostOptions,
+  type FetchRateOptions,
+  SHAPER_OPTIONS,
+  type ShapedFetchOptions,
+} from './shaped-fetch-options.js'
 
-/** Which shaper calls of a host wait in. */
+/** The shapers in which calls wait. */
 export interface ShapersByHost {
-  /** The host is one that `hostOf` gives. */
+  /** The shaper of a host, as `hostOf` returns it. */
   readonly shaperOf: (host: string) => Shaper
-  /** Those to close: one that was given is somebody else's. */
+  /** The shapers to close. A shaper that was given belongs to its caller. */
   readonly ownShapers: readonly Shaper[]
 }
 
-/** The names of the options that say how calls are shaped. */
-export const SHAPER_OPTIONS = ['drain', 'capacity', 'name', 'store', 'onFailure', 'hosts']
+/** The host of a URL with its port. A dot at the end of a name is removed: it is the same host without it. */
+export function hostOf(url: string): string {
+  return withoutLastDot(new URL(url).host)
+}
 
-/** The shaper that was given, or one for all hosts and one for each that has numbers of its own. */
-export function shapersByHost(given: Record<string, unknown>): ShapersByHost {
-  const { shaper } = given
-  if (shaper === undefined) return ownShapers(given as unknown as FetchRateOptions)
+function withoutLastDot(host: string): string {
+  return host.replace(/([^.])\.(:\d+)?$/, '$1$2')
+}
+
+/** The shaper that was given. Otherwise one shaper for all hosts, and one for each host with its own numbers. */
+export function shapersByHost(options: ShapedFetchOptions): ShapersByHost {
+  const { shaper } = options
+  if (shaper === undefined) return ownShapers(options as FetchRateOptions)
+  const given = options as object as Readonly<Record<string, unknown>>
   for (const name of SHAPER_OPTIONS) {
     if (given[name] !== undefined)
       throw invalidType(name, 'left out beside a shaper, which has its own numbers', given[name])
   }
-  if (typeof shaper !== 'object' || shaper === null || typeof (shaper as Shaper).run !== 'function')
+  if (typeof shaper !== 'object' || shaper === null || typeof shaper.run !== 'function')
     throw invalidType('shaper', 'a shaper made by createShaper', shaper)
-  return { shaperOf: () => shaper as Shaper, ownShapers: [] }
+  return { shaperOf: () => shaper, ownShapers: [] }
 }
 
 function ownShapers(given: FetchRateOptions): ShapersByHost {
@@ -36,7 +47,7 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
   const name = store === undefined && given.name === undefined ? 'fetch' : given.name
   checkKey(name, store === undefined ? 'name' : 'name (which keeps queues on one store apart)')
   const make = (name: string, numbers: { readonly drain: string; readonly capacity: number }) =>
-    // Whichever kind of store it is, or none, createShaper checks what goes with it.
+    // createShaper checks which options the kind of store allows.
     createShaper({ name, ...numbers, store, clock, onFailure } as SharedShaperOptions<AsyncStore>)
   const common = make(name, { drain, capacity })
   const byHost = new Map<string, Shaper>()
@@ -44,7 +55,7 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
     checkHost(written)
     const host = withoutLastDot(written)
     if (byHost.has(host))
-      throw invalidValue('hosts', 'of hosts that are there once, with or without a last dot', written)
+      throw invalidValue('hosts', 'an object with each host once, with or without a dot at the end', written)
     naming(`hosts[${shown(written)}]`, () => {
       const own = checkOptions('it', numbers, ['drain', 'capacity'], DRAIN_HABITS) as FetchHostOptions
       const shaper = make(`${name}/${host}`, { drain: own.drain ?? drain, capacity: own.capacity ?? capacity })
@@ -59,12 +70,12 @@ function checkObject(option: string, value: unknown): object {
   throw invalidType(option, "an object of hosts, as in { 'api.example.com': { drain: '2/s' } }", value)
 }
 
-/** One that no URL has would never be found. */
+/** A host that is written unlike in URLs would never be found. */
 function checkHost(host: string): void {
   const isWritten = (scheme: string) =>
     URL.canParse(`${scheme}://${host}`) && new URL(`${scheme}://${host}`).host === host
   if (isWritten('http') && isWritten('https')) return
   const wanted =
-    "of hosts as URLs have them, such as 'api.example.com' or 'localhost:8080', without the ports 80 and 443"
+    "an object with hosts as in URLs, such as 'api.example.com' or 'localhost:8080', without the ports 80 and 443"
   throw invalidValue('hosts', wanted, host)
 }

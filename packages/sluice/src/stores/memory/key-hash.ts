@@ -2,11 +2,14 @@
 const PLAIN = 0xee
 const ENCODED = 0xdd
 
-/** Two signed 32-bit integers, which need no boxing. `high` is never 0, because 0 marks a free entry. */
+/** Two signed 32-bit integers, which need no boxing. No key's `high` is 0, which marks a free entry, or `OVERFLOW`. */
 export interface Fingerprint {
   high: number
   low: number
 }
+
+/** The first half of the fingerprint of a state that keys share because the store is full. */
+export const OVERFLOW = 1
 
 const CALLS_UNTIL_KNOWN = 64
 const LONGEST_KNOWN = 64
@@ -88,7 +91,8 @@ export class KeyHash {
       this.digest(encodeURIComponent(key.toWellFormed()), ENCODED, into)
       return
     }
-    into.high = v1 ^ v3 || 1
+    const high = v1 ^ v3
+    into.high = high === 0 || high === OVERFLOW ? 2 : high
     into.low = v0 ^ v2
   }
 }

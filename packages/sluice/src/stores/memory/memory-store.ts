@@ -75,13 +75,13 @@ export class MemoryStore implements SyncStore {
 
   /** How many keys have a state or a block. */
   get size(): number {
-    return this.#tables.keys.entries
+    return this.#tables.counts.keys
   }
 
   stats(): MemoryStoreStats {
-    const { entries, dropped } = this.#tables.keys
+    const { keys, dropped } = this.#tables.counts
     const bytes = this.#tables.bytes + this.#logs.words * 8
-    return { keys: entries, maxKeys: this.#maxKeys, bytes, dropped, ...this.#shortage }
+    return { keys, maxKeys: this.#maxKeys, bytes, dropped, ...this.#shortage }
   }
 
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision {
@@ -90,7 +90,7 @@ export class MemoryStore implements SyncStore {
     this.#hash.hash(key, state)
     // The usual case in one go: the key has a state of its own, and nothing but its words decides.
     if (state.states.isPlain && !state.names.hasBlocks) {
-      const segment = state.states.own.segment(state.high)
+      const segment = state.states.table.segment(state.high)
       const at = segment.find(state.high, state.low)
       if (at >= 0) return state.arithmetic.tryTake(segment.words, at, nowUs, cost)
     }
@@ -164,7 +164,7 @@ export class MemoryStore implements SyncStore {
     const state = this.#use(this.#single, name, limit)
     this.#hash.hash(key, state)
     this.#openSingle(nowUs)
-    state.refund(nowUs, cost, taken)
+    if (cost > 0) state.refund(nowUs, cost, taken)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
   }
 
@@ -262,7 +262,7 @@ export class MemoryStore implements SyncStore {
       const state = records[i]
       if (state.isFound) continue
       const isFirst = state.first === state
-      state.begin(isFirst ? this.#hasRoom(newKeys + 1) : state.first.hasOwnRoom, this.#canShare, nowUs)
+      state.begin(isFirst ? this.#hasRoom(newKeys + 1) : !state.first.isShared, this.#canShare, nowUs)
       if (isFirst && state.cost > 0) newKeys++
       if (isRepeated) for (let j = 0; j < i; j++) state.giveWayTo(records[j])
     }
@@ -270,7 +270,7 @@ export class MemoryStore implements SyncStore {
   }
 
   #hasRoom(newKeys: number): boolean {
-    return this.#tables.keys.entries + newKeys <= this.#maxKeys
+    return this.#tables.counts.keys + newKeys <= this.#maxKeys
   }
 
   /** Drops whole states until there is room for so many new keys, for a bounded time. Returns whether there is. */

@@ -1,8 +1,8 @@
 import { type Arithmetic, arithmeticOf, type Limit } from '../../limits/index.js'
-import type { Fingerprint } from './key-hash.js'
+import { type Fingerprint, OVERFLOW } from './key-hash.js'
 import type { LogStorage } from './log-storage.js'
 import type { Segment } from './segment.js'
-import type { Table, TableOwner, TableSet } from './table.js'
+import type { EntryCounts, Table, TableOwner, TableSet } from './table.js'
 
 /** The memory of a store, which all its names share. */
 export interface StoreMemory {
@@ -68,7 +68,7 @@ export class NamedStates {
 
   /** Forgets every state of a key, and its block. */
   forget({ high, low }: Fingerprint): void {
-    for (const { own } of this.#tables.values()) own.remove(high, low)
+    for (const { table } of this.#tables.values()) table.remove(high, low)
     this.#blocks?.remove(high, low)
   }
 }
@@ -79,13 +79,12 @@ const BLOCKS: TableOwner = {
   forget: () => {},
 }
 
-/** Keys that come when the store is full share a state by this many bits, so a store has at most 1,024 such states. */
+/** Keys without room share a state by their 10 leading bits, so a store has at most 1,024 such states. */
 const OVERFLOW_BITS = 10
+const OVERFLOW_MASK = -1 << (32 - OVERFLOW_BITS)
 const MOST_OVERFLOW = 2 ** OVERFLOW_BITS
-/** When those are taken, a table has one more for all other keys. The bits of a key never lead to this number. */
+/** When those are taken, each table has one more for all other keys. The bits of a key never lead to this number. */
 const COMMON = 1
-/** All fingerprints of an overflow table have this first half, which must not be 0. */
-export const OVERFLOW_HIGH = 1
 
 /**
  * The states of all keys of one name and one state id. Limits with other quotas or rates use the same states. The limit
@@ -94,21 +93,17 @@ export const OVERFLOW_HIGH = 1
  * An entry holds the state itself or, for a log, the number of its array in the log storage.
  */
 export class StateTable implements TableOwner {
-  /** The states of keys that have one of their own. */
-  readonly own: Table
+  readonly table: Table
   /** Where the states are if they grow; otherwise `undefined`. */
   readonly logs: LogStorage | undefined
-  readonly #tables: TableSet
-  readonly #entryWords: number
+  readonly #counts: EntryCounts
   readonly #writers: Arithmetic[] = []
   readonly #writerNumbers = new Map<string, number>()
-  #overflow: Table | undefined
 
   constructor(arithmetic: Arithmetic, { tables, logs }: StoreMemory) {
-    this.#tables = tables
+    this.#counts = tables.counts
     this.logs = arithmetic.elastic === undefined ? undefined : logs
-    this.#entryWords = arithmetic.elastic === undefined ? arithmetic.words : 1
-    this.own = tables.add(this.#entryWords, this)
+    this.table = tables.add(arithmetic.elastic === undefined ? arithmetic.words : 1, this)
   }
 
   /** The number of a limit among those that write here. Limits with equal numbers share one. */
@@ -143,27 +138,16 @@ export class StateTable implements TableOwner {
     this.logs?.remove(words[at])
   }
 
-  /** The table for the states that keys share while the store is full. */
-  get overflow(): Table {
-    this.#overflow ??= this.#tables.add(this.#entryWords, this, this.#tables.overflow)
-    return this.#overflow
-  }
-
-  /** Where the state that a key shares is, in the only segment of the overflow table; -1 if it does not exist. */
+  /** Where the overflow state that a key shares is, in the segment of `OVERFLOW`; -1 if it does not exist. */
   findOverflow(low: number): number {
-    if (this.#overflow === undefined || this.#overflow.count === 0) return -1
-    const segment = this.#overflow.segment(OVERFLOW_HIGH)
-    const state = segment.find(OVERFLOW_HIGH, overflowLow(low))
-    return state >= 0 ? state : segment.find(OVERFLOW_HIGH, COMMON)
+    if (this.#counts.overflow === 0) return -1
+    const segment = this.table.segment(OVERFLOW)
+    const state = segment.find(OVERFLOW, low & OVERFLOW_MASK)
+    return state >= 0 ? state : segment.find(OVERFLOW, COMMON)
   }
 
   /** The second half of the fingerprint that a new overflow state for a key gets. */
   overflowLow(low: number): number {
-    return this.#tables.overflow.entries < MOST_OVERFLOW ? overflowLow(low) : COMMON
+    return this.#counts.overflow < MOST_OVERFLOW ? low & OVERFLOW_MASK : COMMON
   }
-}
-
-/** The leading bits only, so that many keys come to share a state. */
-function overflowLow(low: number): number {
-  return low & (-1 << (32 - OVERFLOW_BITS))
 }

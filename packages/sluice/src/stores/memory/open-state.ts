@@ -6,11 +6,10 @@ import {
   type Taken,
   uncountedDenial,
 } from '../../limits/index.js'
-import type { Fingerprint } from './key-hash.js'
+import { type Fingerprint, OVERFLOW } from './key-hash.js'
 import type { LogStorage } from './log-storage.js'
-import { type NamedStates, OVERFLOW_HIGH, type StateTable } from './named-states.js'
+import type { NamedStates, StateTable } from './named-states.js'
 import type { Segment } from './segment.js'
-import type { Table } from './table.js'
 
 /** Counts decisions that were shaped by a lack of memory. */
 export interface MemoryShortage {
@@ -39,11 +38,11 @@ export class OpenState implements Fingerprint {
   arithmetic!: Arithmetic
   #writer = 0
 
-  /** The key's fingerprint: set it before `open`. */
+  /** The fingerprint: that of the key, set before `open`, or that of the overflow state that the key shares. */
   high = 0
   low = 0
-  // The table that has the state or will get it; `undefined` if there is no room for one.
-  #table: Table | undefined
+  /** Is there a state, or room for one? */
+  #hasRoom = true
   #segment!: Segment
   #entry = 0
   // The state: in the segment, in the log storage, or in `#fresh`.
@@ -96,9 +95,9 @@ export class OpenState implements Fingerprint {
   open(nowUs: number): void {
     const { states, names, high, low } = this
     this.#blockedUs = names.hasBlocks ? names.blockedUs(this, nowUs) : 0
-    this.#table = states.own
+    this.#hasRoom = true
     this.isPlain = this.#blockedUs <= 0 && states.logs === undefined
-    const segment = states.own.segment(high)
+    const segment = states.table.segment(high)
     const at = segment.find(high, low)
     this.isFound = at >= 0
     if (at < 0) return
@@ -114,17 +113,17 @@ export class OpenState implements Fingerprint {
    */
   begin(hasRoom: boolean, canShare: boolean, nowUs: number): void {
     const shared = this.states.findOverflow(this.low)
+    if (shared >= 0) this.#point(this.states.table.segment(OVERFLOW), shared)
+    else this.#startFresh(nowUs)
     if (hasRoom) {
       // The key may have taken units while the store was full: continue from a copy of the state that it shared then.
-      if (shared >= 0) this.#startFromCopy(shared, nowUs)
-      else this.#startFresh(nowUs)
+      if (shared >= 0) this.#startFromCopy(nowUs)
       return
     }
     this.isPlain = false
-    this.#table = canShare ? this.states.overflow : undefined
-    if (this.#table === undefined) return
-    if (shared >= 0) this.#point(this.#table.segment(OVERFLOW_HIGH), shared)
-    else this.#startFresh(nowUs)
+    this.#hasRoom = canShare
+    this.high = OVERFLOW
+    this.low = this.states.overflowLow(this.low)
   }
 
   /** Is it for the same name, key and state id as the other record? */
@@ -141,14 +140,14 @@ export class OpenState implements Fingerprint {
     earlier.isPlain = false
   }
 
-  get hasOwnRoom(): boolean {
-    return this.#table === this.states.own
+  get isShared(): boolean {
+    return this.high === OVERFLOW
   }
 
   /** Loses its room if both share overflow states of one name: a request may take from those for one key only. */
   giveWayTo(earlier: OpenState): void {
-    const isShared = this.#table !== undefined && !this.hasOwnRoom && this.#table === earlier.#table
-    if (isShared && this.first !== earlier.first) this.#table = undefined
+    if (this.isShared && earlier.isShared && this.states === earlier.states && this.first !== earlier.first)
+      this.#hasRoom = false
   }
 
   /** Takes `cost` from a plain state if it fits. `restore` undoes it. */
@@ -171,14 +170,12 @@ export class OpenState implements Fingerprint {
 
   /** Adds a new state to its table. This makes pointers of other records into the table stale. */
   add(nowUs: number): void {
-    const { states } = this
-    const table = this.#table as Table
-    const [high, low] = this.hasOwnRoom ? [this.high, this.low] : [OVERFLOW_HIGH, states.overflowLow(this.low)]
+    const { states, high, low } = this
     this.#setReserved(0)
     // A fresh state may replace one that is whole for the limit that wrote it.
-    const found = states.isMixed ? table.segment(high).find(high, low) : -1
-    const at = found >= 0 ? found : table.add(high, low, nowUs)
-    const segment = table.segment(high)
+    const found = states.isMixed ? states.table.segment(high).find(high, low) : -1
+    const at = found >= 0 ? found : states.table.add(high, low, nowUs)
+    const segment = states.table.segment(high)
     if (found >= 0) states.forget(segment, at)
     if (states.logs !== undefined) segment.words[at] = states.logs.add(this.#words)
     else for (let i = 0; i < this.arithmetic.words; i++) segment.words[at + i] = this.#words[i]
@@ -218,7 +215,7 @@ export class OpenState implements Fingerprint {
 
   /** Would `cost` be allowed now? */
   allows(nowUs: number, cost: number): boolean {
-    if (this.#table === undefined || this.#blockedUs > 0) return false
+    if (!this.#hasRoom || this.#blockedUs > 0) return false
     if (!this.arithmetic.fits(this.#words, this.#at, nowUs, cost)) return false
     const { logs } = this.states
     return logs === undefined || this.#extraWords(nowUs, cost) <= logs.room
@@ -226,7 +223,7 @@ export class OpenState implements Fingerprint {
 
   /** Takes `cost` whether it fits or not. A log takes as much as there is memory for. Returns whether it took any. */
   take(nowUs: number, cost: number): boolean {
-    if (this.#table === undefined) return false
+    if (!this.#hasRoom) return false
     const { logs } = this.states
     const units = logs === undefined ? cost : this.#grow(logs, nowUs, cost)
     if (units === 0) return false
@@ -237,18 +234,18 @@ export class OpenState implements Fingerprint {
 
   /** Gives units back to a state that a table has. */
   refund(nowUs: number, units: number, taken: Taken | undefined): void {
-    if (this.#table === undefined || this.isNew) return
+    if (!this.#hasRoom || this.isNew) return
     // Units of a key that shares a state may have been taken from a state of its own, since forgotten. A window, a log or
     // a queue is forgotten only when it holds no units, so for those `taken` proves that the shared state has the units.
-    if (!this.hasOwnRoom && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
+    if (this.isShared && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
     this.arithmetic.refund(this.#words, this.#at, nowUs, units, taken)
     this.sign()
   }
 
   /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */
   describe(nowUs: number, cost: number, allowed: boolean): Decision {
-    if (this.#table === undefined) return this.#refusal()
-    if (!this.hasOwnRoom) this.#shortage.shared++
+    if (!this.#hasRoom) return this.#refusal()
+    if (this.isShared) this.#shortage.shared++
     const fits = allowed || this.arithmetic.fits(this.#words, this.#at, nowUs, cost)
     if (fits && !allowed && this.#blockedUs <= 0) return this.#refusal()
     const decision = this.arithmetic.decision(this.#words, this.#at, nowUs, cost, fits)
@@ -257,7 +254,7 @@ export class OpenState implements Fingerprint {
 
   /** When units taken now count as taken, in epoch microseconds. */
   takenUs(nowUs: number): number {
-    return this.#table === undefined ? nowUs : this.arithmetic.takenUs(this.#words, this.#at, nowUs)
+    return !this.#hasRoom ? nowUs : this.arithmetic.takenUs(this.#words, this.#at, nowUs)
   }
 
   #point(segment: Segment, at: number): void {
@@ -276,12 +273,11 @@ export class OpenState implements Fingerprint {
     this.arithmetic.start(this.#words, 0, nowUs)
   }
 
-  #startFromCopy(shared: number, nowUs: number): void {
-    this.#point(this.states.overflow.segment(OVERFLOW_HIGH), shared)
-    const { elastic } = this.arithmetic
+  #startFromCopy(nowUs: number): void {
+    const { elastic, words } = this.arithmetic
     this.#words =
       elastic === undefined
-        ? this.#words.slice(shared, shared + this.arithmetic.words)
+        ? this.#words.slice(this.#at, this.#at + words)
         : elastic.resized(this.#words, elastic.wordsFor(this.#words, nowUs, 0))
     this.#at = 0
     this.isNew = true

@@ -93,12 +93,17 @@ export class Segment {
     return this.#tags[at * 2] === 0 ? -1 : at + 1
   }
 
+  /** The first half of the fingerprint of a state. */
+  highOf(state: number): number {
+    return this.#tags[(state - 1) * 2]
+  }
+
   /** How many fingerprints have the next bit set: they go to the right when the segment is split. */
   countRight(): number {
     let count = 0
     for (let entry = 0; entry < this.size; entry++) {
       const state = this.stateOf(entry)
-      if (state >= 0) count += this.#nextBit(this.#tags[(state - 1) * 2])
+      if (state >= 0) count += this.#nextBit(this.highOf(state))
     }
     return count
   }
@@ -108,7 +113,7 @@ export class Segment {
     for (let entry = 0; entry < this.size; entry++) {
       const state = this.stateOf(entry)
       if (state < 0) continue
-      const high = this.#tags[(state - 1) * 2]
+      const high = this.highOf(state)
       const target = this.#nextBit(high) === 1 ? right : left
       const to = target.add(high, this.#tags[(state - 1) * 2 + 1])
       for (let i = 0; i < this.#stride - 1; i++) target.words[to + i] = this.words[state + i]

@@ -1,3 +1,4 @@
+import { OVERFLOW } from './key-hash.js'
 import { Segment } from './segment.js'
 
 /** Knows what the states of a table mean. */
@@ -8,10 +9,13 @@ export interface TableOwner {
   forget(segment: Segment, at: number): void
 }
 
-/** Counts entries over several tables. */
-export interface Census {
-  entries: number
-  /** Entries that a sweep has dropped so far. */
+/** Counts the entries of all tables of a store. */
+export interface EntryCounts {
+  /** Entries of keys: a state or a block. */
+  keys: number
+  /** States that keys share because the store is full. */
+  overflow: number
+  /** Entries that sweeps have dropped so far. */
   dropped: number
 }
 
@@ -26,16 +30,16 @@ export class Table {
   count = 0
   readonly #stateWords: number
   readonly #owner: TableOwner
-  readonly #census: Census
+  readonly #counts: EntryCounts
   #segments: Segment[]
   #depth = 0
   #sweptSegment = 0
   #sweptEntry = 0
 
-  constructor(stateWords: number, owner: TableOwner, census: Census) {
+  constructor(stateWords: number, owner: TableOwner, counts: EntryCounts) {
     this.#stateWords = stateWords
     this.#owner = owner
-    this.#census = census
+    this.#counts = counts
     this.#segments = [new Segment(0, stateWords, 0)]
   }
 
@@ -47,8 +51,7 @@ export class Table {
   /** Makes an entry for a fingerprint that is not here yet, and returns where in its segment the state begins. */
   add(high: number, low: number, nowUs: number): number {
     if (this.segment(high).isFull) this.#makeRoom(high, nowUs)
-    this.#census.entries++
-    this.count++
+    this.#count(high, 1)
     return this.segment(high).add(high, low)
   }
 
@@ -122,7 +125,7 @@ export class Table {
   #sweepEntry(segment: Segment, entry: number, nowUs: number): number {
     const state = segment.stateOf(entry)
     if (state < 0 || !this.#owner.isWhole(segment, state, nowUs)) return entry + 1
-    this.#census.dropped++
+    this.#counts.dropped++
     this.#drop(segment, state)
     // Another state may have moved into the entry.
     return entry
@@ -130,9 +133,14 @@ export class Table {
 
   #drop(segment: Segment, state: number): void {
     this.#owner.forget(segment, state)
+    this.#count(segment.highOf(state), -1)
     segment.remove(state)
-    this.#census.entries--
-    this.count--
+  }
+
+  #count(high: number, change: 1 | -1): void {
+    this.count += change
+    if (high === OVERFLOW) this.#counts.overflow += change
+    else this.#counts.keys += change
   }
 
   /** The leading bits of a fingerprint. Shifted twice, because a shift by 32 is none. */
@@ -148,15 +156,12 @@ export class Table {
 
 /** All tables of a store: counts their entries and sweeps them in turn. */
 export class TableSet {
-  /** Counts the keys that have a state of their own or a block. */
-  readonly keys: Census = { entries: 0, dropped: 0 }
-  /** Counts the states that keys share while the store is full. */
-  readonly overflow: Census = { entries: 0, dropped: 0 }
+  readonly counts: EntryCounts = { keys: 0, overflow: 0, dropped: 0 }
   readonly #tables: Table[] = []
   #next = 0
 
-  add(stateWords: number, owner: TableOwner, census = this.keys): Table {
-    const table = new Table(stateWords, owner, census)
+  add(stateWords: number, owner: TableOwner): Table {
+    const table = new Table(stateWords, owner, this.counts)
     this.#tables.push(table)
     return table
   }

@@ -1,7 +1,7 @@
 import type { AsyncStore, Limit, SyncStore } from 'sluice'
 import type { Dialect, GuardOptions, Outcome } from 'sluice/http'
 
-/** Limits of an application in words that mean the same in every framework. */
+/** Limits of an application, in terms that every framework has. */
 export interface LimitSpec {
   readonly limit?: Limit
   readonly name?: string
@@ -40,7 +40,7 @@ export interface RunningApp {
   close(): Promise<void>
 }
 
-/** What an application in one framework has to be able to do. */
+/** Starts an application in one framework. */
 export type StartApp = (spec: AppSpec) => Promise<RunningApp>
 
 /** The options of Sluice for a framework in which a header field is read so, and a denial answered so. */
@@ -53,7 +53,7 @@ export function optionsOf<Request extends object, OnDenied>(
   const field = (request: Request, name: string) => read(request, name) ?? undefined
   return {
     ...rest,
-    ...(keyIn !== undefined && { key: (request: Request) => field(request, keyIn) ?? 'nobody' }),
+    ...(keyIn !== undefined && { key: (request: Request) => field(request, keyIn) ?? 'none' }),
     ...(broken === true && {
       key: () => {
         throw new Error('the key is broken')
@@ -92,5 +92,5 @@ export async function* endless(): AsyncGenerator<Uint8Array> {
 
 /** Long enough for a client to go away, if it is told to wait. */
 export async function pause(search: string): Promise<void> {
-  if (search.includes('wait=yes')) await new Promise((resolve) => setTimeout(resolve, 100))
+  if (search.includes('wait=yes')) await new Promise((resolve) => setTimeout(resolve, 1_000))
 }

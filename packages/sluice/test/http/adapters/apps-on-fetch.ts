@@ -13,7 +13,7 @@ interface Platform {
 
 const body = (from: AsyncGenerator<Uint8Array>) => Readable.toWeb(Readable.from(from)) as ReadableStream
 
-/** Handlers of `Request`s, on a server that hands them what it was given. */
+/** Handlers of `Request`s, on a server that passes the request of Node.js to them. */
 export const startFetch: StartApp = ({ limits, http2 = false, onHandled }) => {
   let handler = (request: Request, _platform: Platform): Response | Promise<Response> => {
     const { pathname, search, searchParams } = new URL(request.url)

@@ -31,14 +31,14 @@ describe('on a memory store everything happens at once', () => {
     expect([calls, response.statusCode, response.writableEnded]).toEqual([1, 429, true])
   })
 
-  it('a fetch handler gives a response, not the promise of one', () => {
+  it('a fetch handler returns a response, not a promise', () => {
     const handler = fetchLimit({ limit, key: () => 'all' })(() => new Response('ok'))
     const response = handler(new Request('http://localhost/'))
     expect(response).toBeInstanceOf(Response)
     expect(handler(new Request('http://localhost/'))).toMatchObject({ status: 429 })
   })
 
-  it('koa and hono call the next one before they return', () => {
+  it('koa and hono call next before they return', () => {
     let calls = 0
     const next = async () => {
       calls++
@@ -50,7 +50,7 @@ describe('on a memory store everything happens at once', () => {
     expect(calls).toBe(2)
   })
 
-  it('a guard of nest says yes, not the promise of it', () => {
+  it('a Nest guard returns true, not a promise', () => {
     const [request, response] = exchange()
     const http = { getRequest: () => request, getResponse: () => response }
     const context = {
@@ -62,7 +62,7 @@ describe('on a memory store everything happens at once', () => {
     expect(nestLimit({ limit, key: () => 'all' }).canActivate(context as never)).toBe(true)
   })
 
-  it('fastify goes on before it returns', () => {
+  it('fastify calls next before it returns', () => {
     const hooks = new Map<string, (request: object, reply: object, next: () => void) => void>()
     const app = { addHook: (name: string, hook: never) => hooks.set(name, hook) }
     fastifyLimit({ limit, key: () => 'all' })(app as never, {}, () => {})

@@ -1,4 +1,4 @@
-/** What a route's limit takes over from the one before it. */
+/** The options that a route's limit inherits from the limit before it. */
 import { type FastifyInstance, type FastifyRequest, fastify as fastify5 } from 'fastify'
 import { fastify as fastify4 } from 'fastify4'
 import { createPolicy, fixedWindow, InvalidTypeError, memoryStore } from 'sluice'
@@ -110,7 +110,7 @@ describe.each([
     expect(parseRateLimit(headers as Record<string, string>).quotas).toMatchObject([{ name: 'search', remaining: 0 }])
   })
 
-  it('never inherits what is limited: cost, settle, name', async () => {
+  it('never inherits the rules: cost, settle, name', async () => {
     const app = withRoute({ ...all, cost: 7, settle: () => 9 }, { limit: limit(2) })
     const { headers } = await ask(app, '203.0.113.1')
     expect(parseRateLimit(headers as Record<string, string>).quotas).toMatchObject([

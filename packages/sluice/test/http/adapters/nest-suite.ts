@@ -112,12 +112,12 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
       expect(await left(`${url}/health`)).toEqual([200, {}])
     })
 
-    it('decorators leave what no route takes to the limit for all', async () => {
+    it('requests without a route meet only the limit for all', async () => {
       const url = await start({ module: RateLimitModule.forRoot({ limit: limit(9), name: 'all' }) })
       expect(await left(`${url}/nothing`)).toEqual([404, { all: 8 }])
     })
 
-    it.runIf(platform === 'express')('counts once what a route passes on', async () => {
+    it.runIf(platform === 'express')('counts a request once if its route calls next', async () => {
       const url = await start({ module: RateLimitModule.forRoot({ limit: limit(9), name: 'all' }) })
       expect(await left(`${url}/pass`)).toEqual([404, { all: 8, shop: 4 }])
     })
@@ -267,7 +267,7 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         expect(await left(`${url}/search`, by('203.0.113.2'))).toEqual([503, { search: 0 }])
       })
 
-      it('may say of what it inherits where to look', async () => {
+      it('may set an option that needs an inherited one', async () => {
         const own = { limit: limit(1), name: 'search', forwardedIn: 'x-real-ip', onFailure: 'closed' as const }
         const url = await start({
           module: RateLimitModule.forRoot({ ...outer, store: laterStore() }),

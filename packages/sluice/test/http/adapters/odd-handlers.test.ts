@@ -15,7 +15,7 @@ import { rateLimit as koaLimit } from 'sluice/koa'
 import { rateLimit as nestLimit } from 'sluice/nest'
 import { rateLimit as nodeLimit } from 'sluice/node'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ApplicationGuard } from '../../../src/http/adapters/nest-application.js'
+import { ApplicationGuard } from '../../../src/http/adapters/application-guard.js'
 import { serve } from './servers.js'
 
 const quota = (units: number) => fixedWindow({ quota: units, window: '1h' })
@@ -105,7 +105,7 @@ describe('koa', () => {
     expect([await remaining(origin), await remaining(origin), await remaining(origin)]).toEqual([8, 7, 6])
   })
 
-  it('those who wait for the handler go on when the client is gone', async () => {
+  it('a caller that waits for the handler goes on when the client is gone', async () => {
     let open = 0
     const app = new Koa()
     app.use(async (_context, next) => {
@@ -173,7 +173,7 @@ describe('express', () => {
     ])
   })
 
-  it('survives a denial after somebody has answered', async () => {
+  it('survives a denial after a handler has answered', async () => {
     const app = express()
     app.get('/', (_request, response, next) => {
       response.send('answered')
@@ -184,7 +184,7 @@ describe('express', () => {
     for (let i = 0; i < 3; i++) expect(await (await fetch(origin)).text()).toBe('answered')
   })
 
-  it('whatever is thrown, it is an error: nobody passes', async () => {
+  it('any thrown value is an error, and no request passes', async () => {
     let handled = 0
     const app = express()
     const broken = () => {
@@ -231,10 +231,12 @@ it('nest: a context of GraphQL without its request is an error, and not a way ar
   }
   const context = new ExecutionContextHost([{}, {}, { user: 1 }, {}], Resolver, Resolver.prototype.query)
   context.setType('graphql')
-  expect(() => nestLimit({ limit: quota(1), key }).canActivate(context)).toThrow('needs req and res in the context')
+  expect(() => nestLimit({ limit: quota(1), key }).canActivate(context)).toThrow(
+    'needs req and res in the GraphQL context',
+  )
 })
 
-describe('nest: what another module has put behind the limit, such as GraphQL', () => {
+describe('nest: a handler that another module adds behind the limit, such as GraphQL', () => {
   function limited() {
     let before: (request: object, response: object, next: (error?: unknown) => void) => void = () => {}
     const httpAdapter = {
@@ -257,7 +259,7 @@ describe('nest: what another module has put behind the limit, such as GraphQL', 
     switchToHttp: () => ({ getRequest: () => first, getResponse: () => response }),
   })
 
-  it('counts once', () => {
+  it('is counted once', () => {
     const { all, enter } = limited()
     let passed = 0
     for (let i = 0; i < 2; i++) {

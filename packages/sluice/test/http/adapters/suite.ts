@@ -11,10 +11,10 @@ import { pipelined } from './pipelined.js'
 
 const five = fixedWindow({ quota: 5, window: '1h' })
 
-/** What a framework does differently, for reasons of its own. */
+/** Differences between frameworks. */
 export interface Differences {
   readonly http2?: boolean
-  /** An answer in the user's own way: where the framework has no other means for it. */
+  /** Whether the adapter has `onDenied`. Nest has exception filters instead. */
   readonly onDenied?: boolean
 }
 
@@ -34,7 +34,7 @@ async function http2Statuses(origin: string, count: number): Promise<{ status: n
   return answers
 }
 
-/** The same things of every adapter, over real sockets. */
+/** The tests that every adapter passes, over real sockets. */
 export function adapterSuite(name: string, start: StartApp, differences: Differences = {}): void {
   const { http2 = false, onDenied = true } = differences
 
@@ -82,7 +82,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(remaining).toEqual([9, 8, 7, 6])
     })
 
-    it('denies what no route takes like anything else', async () => {
+    it('denies requests that match no route', async () => {
       const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }) }] })
       expect((await fetch(`${origin}/nothing`)).status).toBe(404)
       const denied = await fetch(`${origin}/nothing`)
@@ -135,7 +135,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(await response.text()).toBe(CHUNK.repeat(3))
     })
 
-    it('keeps keys apart, takes the cost that a request says, and skips whom it is told to', async () => {
+    it('keeps keys apart, takes the cost of each request, and skips requests', async () => {
       const spec = { limit: five, keyIn: 'x-user', costIn: 'x-cost', skipIn: 'x-skip' }
       const { origin } = await app({ limits: [spec] })
       const status = async (headers: Record<string, string>) => (await fetch(`${origin}/ok`, { headers })).status
@@ -148,7 +148,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(skipped.headers.get('ratelimit')).toBe(null)
     })
 
-    it('takes an empty key for none: the client is limited by its address', async () => {
+    it('limits a client with an empty key by its address', async () => {
       const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), keyIn: 'x-user' }] })
       const status = async (user: string) => (await fetch(`${origin}/ok`, { headers: { 'x-user': user } })).status
       expect([await status(''), await status(''), await status('a')]).toEqual([200, 429, 200])
@@ -161,7 +161,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(denied.headers.get('retry-after')).toBe(null)
     })
 
-    it('settles by status, by length and by what the handler says', async () => {
+    it('settles by status, by length and by setCost', async () => {
       const spec = {
         limit: fixedWindow({ quota: 10_000, window: '1h' }),
         name: 'settled',
@@ -198,7 +198,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       await expect.poll(() => outcomes).toMatchObject([{ completed: false, length: CHUNK.length }])
     })
 
-    it('settles a HEAD, too, by what its handler says', async () => {
+    it('settles a HEAD by setCost, too', async () => {
       const settle = ({ cost, taken }: { cost: number | undefined; taken: number }) => cost ?? taken
       const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 100, window: '1h' }), settle }] })
       const head = async () => {
@@ -270,7 +270,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       gone.end()
       await expect.poll(() => entered).toBe(2)
       gone.destroy()
-      // It has the turn after that of the one who is gone.
+      // It gets the turn of the client that is gone.
       await expect.poll(async () => (await fetch(`${origin}/ok`)).status, { interval: 5 }).toBe(200)
       expect(handled.map((path) => path.slice(0, 3))).toEqual(['/ok', '/ok'])
     })
@@ -326,7 +326,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
         await expect.poll(() => status('/ok')).toBe(200)
       })
 
-      it('as a level of a policy, of which all else stays taken', async () => {
+      it('as a level of a policy whose other units stay taken', async () => {
         const policy = createPolicy({
           levels: [
             { name: 'running', limit: concurrency({ max: 1, ttl: '1h' }) },
@@ -363,7 +363,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(headers.get('x-ratelimit-limit')).toBe('3')
     })
 
-    it('checks a policy, by method, path, address and what it is told', async () => {
+    it('checks a policy by method, path, address and attributes', async () => {
       const policy = createPolicy({
         levels: [
           {
@@ -400,7 +400,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(await from(behind, '192.0.2.9, 192.0.2.1:4711')).toBe(429)
     })
 
-    it.runIf(onDenied)('answers a denied request in the own way of the user', async () => {
+    it.runIf(onDenied)('answers a denied request with onDenied', async () => {
       const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), denyWith: 'tea' }] })
       await fetch(`${origin}/ok`)
       const denied = await fetch(`${origin}/ok`)
@@ -410,7 +410,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(denied.headers.get('content-type') ?? '').not.toContain('problem')
     })
 
-    it('answers with 503 where that is what is wanted', async () => {
+    it('answers with 503 if that is the status', async () => {
       const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), status: 503 }] })
       await fetch(`${origin}/ok`)
       const denied = await fetch(`${origin}/ok`)
@@ -421,7 +421,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       })
     })
 
-    it('a key that cannot be made is an error of the server, and nobody passes', async () => {
+    it('a key function that throws is a server error, and no request passes', async () => {
       const handled: string[] = []
       const { origin } = await app({ limits: [{ limit: five, broken: true }], onHandled: (path) => handled.push(path) })
       expect((await fetch(`${origin}/ok`)).status).toBe(500)

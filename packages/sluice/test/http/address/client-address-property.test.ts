@@ -57,7 +57,7 @@ const hostile = fc.oneof(
   fc.array(fc.oneof(proxy, client), { maxLength: 80 }).map((all) => [all.join(', ')]),
 )
 
-test('whatever a client sends in X-Forwarded-For, it is who connected to the first trusted proxy', () => {
+test('whatever a client sends in X-Forwarded-For, its address is the one that connected to the first trusted proxy', () => {
   const clientOf = clientAddress({ trustedProxies })
   fc.assert(
     fc.property(
@@ -79,7 +79,7 @@ test('whatever a client sends in X-Forwarded-For, it is who connected to the fir
   )
 })
 
-test('whatever a client sends in Forwarded, or asks for as a host, it is who connected to the first trusted proxy', () => {
+test('whatever a client sends in Forwarded or as a host, its address is the one that connected to the first trusted proxy', () => {
   const clientOf = clientAddress({ trustedProxies, forwardedIn: 'forwarded' })
   const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
   const host = fc.array(pieces, { maxLength: 6 }).map((all) => `host=${quoted(all.join(''))}`)

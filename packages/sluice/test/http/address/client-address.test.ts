@@ -7,7 +7,7 @@ const behind: ClientAddressOptions = { trustedProxies: ['10.0.0.0/8'] }
 
 type Fields = Readonly<Record<string, string>>
 
-/** Who a request comes from, that a connection from `remote` brought with these fields. */
+/** The client of a request with these fields on a connection from `remote`. */
 function from(remote: string | undefined, fields: Fields, options?: ClientAddressOptions): string {
   return clientAddress(options)(remote, (name) => fields[name])
 }
@@ -53,7 +53,7 @@ describe('one client has one key', () => {
   })
 
   it.each(['01.2.3.4', '127.1', '2130706433', 'unknown', '', '_hidden', '1.2.3.4 5.6.7.8', '1.2.3.4;5.6.7.8', '*'])(
-    '%j in X-Forwarded-For is no address: the proxy that wrote it stands for whomever it hides',
+    '%j in X-Forwarded-For is no address: the proxy that wrote it counts as the client',
     (text) => {
       expect(forwarded(text)).toBe(PROXY)
       expect(forwarded(`192.0.2.1, ${text}`)).toBe(PROXY)
@@ -61,7 +61,7 @@ describe('one client has one key', () => {
     },
   )
 
-  it('all whose address nobody knows are one client', () => {
+  it('all clients without a known address are one client', () => {
     for (const options of [{}, behind]) {
       expect(from(undefined, { 'x-forwarded-for': '192.0.2.1' }, options)).toBe('unknown')
       // No address of a policy's level may be absent, for then the level would not match.
@@ -99,7 +99,7 @@ describe('an IPv6 client is its network', () => {
   })
 })
 
-describe('whom to believe', () => {
+describe('trust', () => {
   const everyField = Object.fromEntries(
     ['x-forwarded-for', 'x-client-ip', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'x-cluster-client-ip'].map(
       (name) => [name, '6.6.6.6'],
@@ -108,7 +108,7 @@ describe('whom to believe', () => {
   const all: Fields = { ...everyField, forwarded: 'for=6.6.6.6' }
 
   it.each([undefined, {}, { trustedProxies: [] }, { forwardedIn: 'x-real-ip' }])(
-    'nobody, by default: %j',
+    'is given to no proxy by default: %j',
     (options) => {
       expect(from('192.0.2.1', all, options)).toBe('192.0.2.1')
       expect(from('127.0.0.1', all, options)).toBe('127.0.0.1')
@@ -116,24 +116,24 @@ describe('whom to believe', () => {
     },
   )
 
-  it('nobody who is no trusted proxy', () => {
+  it('is not given to an address that is not a trusted proxy', () => {
     expect(from('11.0.0.1', all, behind)).toBe('11.0.0.1')
     expect(from('192.0.2.1', all, { trustedProxies: ['192.0.2.2', '192.0.2.0', '2001:db8::/32'] })).toBe('192.0.2.1')
   })
 
-  it('from right to left, as long as proxies are trusted, and never the left-most', () => {
+  it('goes from right to left over trusted proxies, and never starts with the left-most entry', () => {
     expect(forwarded('6.6.6.6, 192.0.2.1')).toBe('192.0.2.1')
     expect(forwarded('6.6.6.6, 192.0.2.1, 10.1.1.1')).toBe('192.0.2.1')
     expect(forwarded('6.6.6.6,192.0.2.1,10.1.1.1,\t10.2.2.2 ')).toBe('192.0.2.1')
     expect(forwarded('6.6.6.6, 10.9.9.9, 192.0.2.1, 10.1.1.1')).toBe('192.0.2.1')
   })
 
-  it('whoever all entries are, if all are trusted', () => {
+  it('in all entries makes the first entry the client', () => {
     expect(forwarded('10.0.0.7, 10.0.0.6')).toBe('10.0.0.7')
     expect(from(PROXY, {}, behind)).toBe(PROXY)
   })
 
-  it('a proxy however its address is spelt, on the socket and in the field', () => {
+  it('covers every spelling of a proxy, on the socket and in the field', () => {
     expect(from('::ffff:10.0.0.1', { 'x-forwarded-for': '192.0.2.1' }, behind)).toBe('192.0.2.1')
     expect(from('::ffff:a00:1', { 'x-forwarded-for': '192.0.2.1, ::ffff:10.0.0.2' }, behind)).toBe('192.0.2.1')
     expect(forwarded('192.0.2.1, 10.0.0.2:4711')).toBe('192.0.2.1')
@@ -141,7 +141,7 @@ describe('whom to believe', () => {
     expect(from('fd12::1', { 'x-forwarded-for': '192.0.2.1, [FD00:0::7]:80' }, onIpv6)).toBe('192.0.2.1')
   })
 
-  it('::ffff:10.0.0.0/104 is 10.0.0.0/8, and not every IPv4', () => {
+  it('in ::ffff:10.0.0.0/104 is trust in 10.0.0.0/8, and not in every IPv4 address', () => {
     const mapped = { trustedProxies: ['::ffff:10.0.0.0/104'] }
     expect(from('10.1.2.3', { 'x-forwarded-for': '192.0.2.1' }, mapped)).toBe('192.0.2.1')
     expect(from('::ffff:10.1.2.3', { 'x-forwarded-for': '192.0.2.1' }, mapped)).toBe('192.0.2.1')
@@ -149,7 +149,7 @@ describe('whom to believe', () => {
     expect(from('::ffff:11.1.2.3', { 'x-forwarded-for': '192.0.2.1' }, mapped)).toBe('11.1.2.3')
   })
 
-  it('only the field that is named, in whatever letters', () => {
+  it('covers only the field that is named, in upper or lower case', () => {
     expect(from(PROXY, { ...all, 'x-forwarded-for': '192.0.2.1' }, behind)).toBe('192.0.2.1')
     expect(from(PROXY, { ...all, 'x-real-ip': '192.0.2.1' }, { ...behind, forwardedIn: 'X-Real-IP' })).toBe('192.0.2.1')
     const { 'x-real-ip': _, ...others } = all
@@ -167,7 +167,7 @@ describe('whom to believe', () => {
     }
   })
 
-  it('whoever comes by a Unix socket, if that is said, and then nobody else', () => {
+  it('in Unix sockets covers every Unix socket and nothing else', () => {
     const unix = { trustedProxies: ['unix'] }
     expect(from(undefined, { 'x-forwarded-for': '6.6.6.6, 192.0.2.1' }, unix)).toBe('192.0.2.1')
     expect(from(undefined, {}, unix)).toBe('unknown')
@@ -178,7 +178,7 @@ describe('whom to believe', () => {
     expect(from(undefined, { 'x-forwarded-for': '6.6.6.6, 192.0.2.1, 10.0.0.2' }, both)).toBe('192.0.2.1')
   })
 
-  it('of more entries than a chain of proxies has, the last ones', () => {
+  it('covers the last entries if there are more than a chain of proxies has', () => {
     const many = Array.from({ length: 10_000 }, (_, i) => `6.6.${i >> 8}.${i & 255}`)
     expect(forwarded([...many, '192.0.2.1', '10.0.0.2'].join(', '))).toBe('192.0.2.1')
     expect(forwarded(`6.6.6.6, ${'10.0.0.2, '.repeat(1_000)}10.0.0.2`)).toBe('10.0.0.2')
@@ -217,9 +217,9 @@ describe('a megabyte of field is cheap', () => {
   })
 })
 
-describe('options that cannot be meant are errors that say what would be right', () => {
+describe('wrong options are errors that say how to fix them', () => {
   const list = "trustedProxies must be a list such as ['10.0.0.0/8']"
-  const block = "trustedProxies must be an address or block such as '10.0.0.0/8', '192.0.2.1' or '2001:db8::/32'"
+  const block = "trustedProxies must be an address or CIDR range such as '10.0.0.0/8', '192.0.2.1' or '2001:db8::/32'"
   const own = 'trustedProxies must be the addresses of your own proxies'
   const field = "forwardedIn must be the name of a header field such as 'x-forwarded-for' or 'forwarded'"
   const prefix = 'ipv6Prefix must be a whole number from 1 to 128'
@@ -230,17 +230,17 @@ describe('options that cannot be meant are errors that say what would be right',
     ['a misspelt option', { trustedProxy: ['10.0.0.1'] }, "no option 'trustedProxy'; did you mean trustedProxies?"],
     ['an unknown option', { hops: 1 }, "no option 'hops'; it takes trustedProxies, forwardedIn, ipv6Prefix"],
     ['a text for a list', { trustedProxies: '10.0.0.0/8' }, `${list}, got '10.0.0.0/8'`],
-    ['trust in everybody, as in Express', { trustedProxies: true }, `${list}, got true`],
+    ['trust in every address, as in Express', { trustedProxies: true }, `${list}, got true`],
     ['a number of hops, as in Express', { trustedProxies: 1 }, `${list}, got 1`],
     ['null', { trustedProxies: null }, `${list}, got null`],
     ['a set', { trustedProxies: new Set(['10.0.0.1']) }, `${list}, got an object`],
-    ['every IPv4', { trustedProxies: ['0.0.0.0/0'] }, `${own}, for whoever is trusted can say to be anybody`],
+    ['every IPv4', { trustedProxies: ['0.0.0.0/0'] }, `${own}, because a trusted proxy can claim to be any client`],
     ['every IPv6', { trustedProxies: ['::/0'] }, own],
     ['every IPv4 as IPv6', { trustedProxies: ['::ffff:0:0/96'] }, own],
-    ['everybody among others', { trustedProxies: ['10.0.0.0/8', '0.0.0.0/0'] }, own],
+    ['every address among others', { trustedProxies: ['10.0.0.0/8', '0.0.0.0/0'] }, own],
     ['a prefix of the wrong family', { trustedProxies: ['::ffff:10.0.0.0/8'] }, 'a prefix from /96 to /128'],
     ['a prefix that is too long', { trustedProxies: ['10.0.0.0/33'] }, 'a prefix from /0 to /32'],
-    ['bits behind the prefix', { trustedProxies: ['10.0.0.1/8'] }, "without bits behind its prefix: '10.0.0.0/8'"],
+    ['bits after the prefix', { trustedProxies: ['10.0.0.1/8'] }, "without bits after its prefix: '10.0.0.0/8'"],
     ['a name', { trustedProxies: ['loopback'] }, `${block}, got 'loopback'`],
     ['unix in capitals', { trustedProxies: ['UNIX'] }, `${block}, got 'UNIX'`],
     ['an empty text', { trustedProxies: [''] }, `${block}, got ''`],
@@ -249,7 +249,7 @@ describe('options that cannot be meant are errors that say what would be right',
     ['two in one', { trustedProxies: ['10.0.0.1, 10.0.0.2'] }, `${block}, got '10.0.0.1, 10.0.0.2'`],
     ['a wildcard', { trustedProxies: ['10.*'] }, `${block}, got '10.*'`],
     ['a function', { trustedProxies: [() => true] }, `${block}, got a function`],
-    // biome-ignore lint/suspicious/noSparseArray: a hole is what is tested
+    // biome-ignore lint/suspicious/noSparseArray: this test needs a hole
     ['a hole', { trustedProxies: ['10.0.0.1', ,] }, `${block}, got undefined`],
     ['two fields', { forwardedIn: ['forwarded', 'x-forwarded-for'] }, `${field}, got an array`],
     ['two fields in one', { forwardedIn: 'forwarded, x-forwarded-for' }, `${field}, got 'forwarded, x-forwarded-for'`],

@@ -71,13 +71,13 @@ describe('the Forwarded field of RFC 7239', () => {
     '"\\", "',
     ',,,"',
     ';;="',
-  ])('a client that sends %j takes nothing from what the proxies write behind it', (hostile) => {
+  ])('a client that sends %j does not affect the entries of the proxies behind it', (hostile) => {
     expect(read(`${hostile}, for=192.0.2.60`)).toBe('192.0.2.60')
     expect(read(`${hostile},for="192.0.2.60:80";host="example.com", for="10.0.0.2"`)).toBe('192.0.2.60')
   })
 
   it.each(['x, for=6.6.6.6;a=', 'x;for=6.6.6.6;a=', 'x\\", for=6.6.6.6;a=\\"', ',', ';', '\\\\', '\\",\\"'])(
-    'what a proxy puts in quotes, such as the host %j that the client asked for, is no element and no pair',
+    'quoted text, such as the host %j that the client asked for, is no element and no pair',
     (host) => {
       expect(read(`for=192.0.2.60;host="${host}"`)).toBe('192.0.2.60')
       expect(read(`host="${host}";for=192.0.2.60`)).toBe('192.0.2.60')
@@ -97,7 +97,7 @@ describe('the Forwarded field of RFC 7239', () => {
     expect(clientOf(PROXY, (name) => onlyList.get(name))).toBe(PROXY)
   })
 
-  it('is not believed of whoever is no trusted proxy', () => {
+  it('is not believed unless a trusted proxy sent it', () => {
     expect(clientOf('192.0.2.7', () => 'for=6.6.6.6')).toBe('192.0.2.7')
     expect(clientAddress({ forwardedIn: 'forwarded' })('192.0.2.7', () => 'for=6.6.6.6')).toBe('192.0.2.7')
   })

@@ -11,7 +11,7 @@ function answering() {
   return store
 }
 
-const GATES: [where: string, options: () => Options][] = [
+const GUARDS: [where: string, options: () => Options][] = [
   ['in memory', () => ({ limit, cost })],
   ['in memory, held', () => ({ limit, cost, settle: ({ cost: units = 0 }) => units })],
   ['on a store that answers later', () => ({ limit, cost, store: answering(), name: 'later' })],
@@ -20,7 +20,7 @@ const GATES: [where: string, options: () => Options][] = [
 
 const WRONG = ['NaN', 'Infinity', '-Infinity', '-1', '1.5', '9007199254740992', '1e400', 'abc']
 
-describe.each(GATES)('a cost that a request makes up, %s', (_where, options) => {
+describe.each(GUARDS)('a cost that a client chooses, %s', (_where, options) => {
   it.each(WRONG)('%s is an error that says so, and takes nothing', async (text) => {
     const app = await limitedServer(options())
     const response = await fetch(app.origin, { headers: { 'x-cost': text } })

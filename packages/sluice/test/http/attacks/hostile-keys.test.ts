@@ -5,7 +5,7 @@ import { limitedServer, type Options, raw, statusIn, statusOf } from './limited-
 
 const limit = fixedWindow({ quota: 1, window: '1h' })
 
-/** The text behind `?`, decoded: it may hold what a header field may not. */
+/** The text behind `?`, decoded: it may contain characters that a header field may not. */
 const fromQuery: Options & object = { limit, key: ({ url = '' }) => decodeURIComponent(url.split('?')[1]) }
 
 const HOSTILE = [
@@ -33,7 +33,7 @@ const HOSTILE = [
 ]
 
 describe('keys that look like something else', () => {
-  it('each is a key like any other', async () => {
+  it('are keys like any other', async () => {
     const app = await limitedServer(fromQuery)
     for (const key of HOSTILE) {
       const path = `/?${encodeURIComponent(key)}`
@@ -41,7 +41,7 @@ describe('keys that look like something else', () => {
     }
   })
 
-  it('and so are attributes of a policy, which do not become those of everybody', async () => {
+  it('so are attributes of a policy, which do not become those of all clients', async () => {
     const policy = createPolicy({
       levels: [
         { name: 'user', key: ['user'], limit },
@@ -67,14 +67,14 @@ describe('keys that look like something else', () => {
   })
 
   it('fields with such names are fields like any other', async () => {
-    const app = await limitedServer({ limit, key: ({ headers }) => String(headers['x-user'] ?? 'nobody') })
+    const app = await limitedServer({ limit, key: ({ headers }) => String(headers['x-user'] ?? 'none') })
     const fields = ['__proto__: x', 'constructor: x', 'X-User: toString']
     expect(statusIn(await raw(app, 'GET /', fields))).toBe(200)
     expect(statusIn(await raw(app, 'GET /', fields))).toBe(429)
     expect(statusIn(await raw(app, 'GET /', ['__proto__: x']))).toBe(200)
   })
 
-  it('who has no key is limited by address', async () => {
+  it('a client without a key is limited by its address', async () => {
     const app = await limitedServer({ limit, key: ({ headers }) => headers['x-user'] as string })
     expect([await statusOf(app), await statusOf(app)]).toEqual([200, 429])
     expect(await statusOf(app, { 'x-user': 'a' })).toBe(200)
@@ -135,7 +135,7 @@ describe('keys that look like something else', () => {
     expect([await statusOf(app), await statusOf(app)]).toEqual([200, 429])
   })
 
-  it('an attribute that the policy asks about and nobody says is an error, and lets nobody through', async () => {
+  it('a missing attribute that the policy asks about is an error, and no request passes', async () => {
     const policy = createPolicy({ levels: [{ name: 'user', key: ['user'], limit }] })
     await expect(limitedServer({ policy })).rejects.toThrow("the policy asks about 'user'; give rateLimit attributes")
     const app = await limitedServer({ policy, attributes: () => ({ usr: 'a' }) })

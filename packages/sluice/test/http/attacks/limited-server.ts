@@ -11,7 +11,7 @@ export type Options = ExpressOptions<IncomingMessage, ServerResponse>
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
-/** What a server answers with, when its limiter could not decide. */
+/** The answer of a server whose limiter could not decide. */
 export interface Failure {
   readonly code: SluiceErrorCode
   readonly message: string
@@ -56,7 +56,7 @@ export async function statusOf({ origin }: RunningApp, headers: Record<string, s
   return response.status
 }
 
-/** The response to a request as it is written: clients put right what is tried here. `from` is another loopback address. */
+/** Sends a request as it is written, because clients would correct it. `from` is another loopback address. */
 export async function raw(
   { port }: RunningApp,
   line: string,
@@ -100,7 +100,7 @@ export function waitingStore() {
   return { store: waiting, open: () => open(), asked: () => asked }
 }
 
-/** Errors that nobody took, from now until the test is over. */
+/** Uncaught errors, from now until the test is over. */
 export function strayErrors(): unknown[] {
   const errors: unknown[] = []
   const collect = (error: unknown) => errors.push(error)
@@ -126,7 +126,7 @@ export function processWarnings(): [code: string | undefined, message: string][]
   return warnings
 }
 
-/** Long enough for what is already on its way inside this process. */
+/** Long enough for events that are on their way inside this process. */
 export async function settled(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
 }

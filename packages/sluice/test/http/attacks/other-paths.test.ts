@@ -70,7 +70,7 @@ describe('a level of a path', () => {
     expect(statusIn(await raw(app, `GET ${target}`))).toBe(200)
   })
 
-  it('is asked about what a request was rewritten to, and about what it asked for', async () => {
+  it('is asked about the rewritten target and about the original one', async () => {
     const app = express()
     const policy = createPolicy({
       levels: ['/old', '/new'].map((path) => ({
@@ -108,7 +108,7 @@ describe('a level of a path', () => {
     expect(await raw(server, 'GET /api/1')).toMatch(/^ratelimit-policy: "below".*"others"/im)
   })
 
-  it('is asked about what Hono routes by, if that is not the path', async () => {
+  it('is asked about the path that Hono routes by, if it differs', async () => {
     const app = new Hono({ getPath: (request) => new URL(request.url).pathname.replace(/^\/app/, '') })
     app.use(honoLimit({ policy: policyOf(), address: () => '192.0.2.1' }))
     app.all('/v1/charges', (context) => context.text('ok'))
@@ -116,7 +116,7 @@ describe('a level of a path', () => {
     expect(statuses.map(({ status }) => status)).toEqual([200, 429])
   })
 
-  it('is not lost by attributes that say nothing of the path', async () => {
+  it('is asked if the attributes have no path', async () => {
     const app = await limitedServer({ policy: policyOf(), attributes: () => ({ path: undefined, method: undefined }) })
     expect(statusIn(await raw(app, 'GET /v1/charges'))).toBe(200)
     expect(statusIn(await raw(app, 'GET /v1/charges'))).toBe(429)
@@ -132,7 +132,7 @@ describe('a level of a path', () => {
     expect(statusIn(await raw(app, 'get /'))).toBe(400)
   })
 
-  it('of everything is about every target that there is', async () => {
+  it('with path /** is asked about every target', async () => {
     const policy = createPolicy({ levels: [{ name: 'all', when: { path: '/**' }, limit }] })
     const app = await limitedServer({ policy })
     expect(statusIn(await raw(app, 'GET /'))).toBe(200)

@@ -38,7 +38,7 @@ function storeOn(port: number, options: RedisStoreOptions = {}): AsyncStore {
 }
 
 describe.each(['closed', 'silent'] as const)('a Redis that is %s', (how) => {
-  const gates: [what: string, options: (onFailure: OnFailure) => Options][] = [
+  const guards: [what: string, options: (onFailure: OnFailure) => Options][] = [
     ['a limit', (onFailure) => ({ limit, name: 'a', store: storeOn(ports[how]), onFailure })],
     ['a limit of its store', (onFailure) => ({ limit, name: 'a', store: storeOn(ports[how], { onFailure }) })],
     [
@@ -53,7 +53,7 @@ describe.each(['closed', 'silent'] as const)('a Redis that is %s', (how) => {
     ],
   ]
 
-  it.each(gates)('%s that is closed denies everybody, in time, and says why', async (_what, options) => {
+  it.each(guards)('%s that fails closed denies every request, in time, and says why', async (_what, options) => {
     const degraded: unknown[] = []
     const app = await limitedServer({
       ...options('closed'),
@@ -69,13 +69,13 @@ describe.each(['closed', 'silent'] as const)('a Redis that is %s', (how) => {
     expect(app.handled).toEqual([])
   })
 
-  it.each(gates)('%s that is open lets everybody go, in time', async (_what, options) => {
+  it.each(guards)('%s that fails open admits every request, in time', async (_what, options) => {
     const app = await limitedServer(options('open'))
     const statuses = await timely(Promise.all(Array.from({ length: 10 }, () => statusOf(app))))
     expect(new Set(statuses)).toEqual(new Set([200]))
   })
 
-  it.each(gates.filter(([what]) => what !== 'a limit that holds'))(
+  it.each(guards.filter(([what]) => what !== 'a limit that holds'))(
     '%s that is local admits its quota',
     async (_what, options) => {
       const app = await limitedServer(options('local'))
@@ -85,7 +85,7 @@ describe.each(['closed', 'silent'] as const)('a Redis that is %s', (how) => {
   )
 })
 
-describe('a store of somebody else that fails', () => {
+describe('a third-party store that fails', () => {
   const failing = (decide: () => Promise<never>, told: Partial<AsyncStore> = {}): AsyncStore => {
     const { store } = waitingStore()
     return { ...store, decide, refund: decide, charge: decide, ...told }
@@ -100,7 +100,7 @@ describe('a store of somebody else that fails', () => {
     ],
     ['answers with something else', async () => ({ allowed: true, decisions: [{}], takenUs: [0] }) as never],
   ]
-  const gates: [what: string, options: (store: AsyncStore, onFailure: OnFailure) => Options][] = [
+  const guards: [what: string, options: (store: AsyncStore, onFailure: OnFailure) => Options][] = [
     ['a limit', (store, onFailure) => ({ limit, name: 'a', store, onFailure })],
     ['a limit of its store', (store, onFailure) => ({ limit, name: 'a', store: { ...store, onFailure } })],
     ['a limit that holds', (store, onFailure) => ({ limit, name: 'a', store, onFailure, settle: () => 1 })],
@@ -112,7 +112,7 @@ describe('a store of somebody else that fails', () => {
     ],
   ]
 
-  it.each(failures.flatMap(([how, decide]) => gates.map(([what, options]) => [how, what, decide, options] as const)))(
+  it.each(failures.flatMap(([how, decide]) => guards.map(([what, options]) => [how, what, decide, options] as const)))(
     'and %s is answered by onFailure, in front of %s',
     async (_how, _what, decide, options) => {
       for (const [onFailure, passed] of [

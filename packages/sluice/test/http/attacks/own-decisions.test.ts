@@ -14,8 +14,11 @@ const reader: RequestReader<object> = {
 
 const level = { name: 'all', limit }
 
-describe('the decision on a request is its own', () => {
-  const gates: [what: string, options: () => [GuardOptions<object>, open: () => void]][] = [
+const textOf = ({ status, headers, body, verdict, delayMs }: Passage) =>
+  JSON.stringify({ status, headers, body, verdict, delayMs })
+
+describe('each request has its own decision', () => {
+  const guards: [what: string, options: () => [GuardOptions<object>, open: () => void]][] = [
     ['a limit in memory', () => [{ limit }, () => {}]],
     ['a limit that holds', () => [{ limit, store: memoryStore(), name: 'all', settle: () => 1 }, () => {}]],
     ['a policy in memory', () => [{ policy: createPolicy({ levels: [level] }) }, () => {}]],
@@ -35,21 +38,21 @@ describe('the decision on a request is its own', () => {
     ],
   ]
 
-  it.each(gates)('of ten at once under %s', async (_what, make) => {
+  it.each(guards)('among ten at once under %s', async (_what, make) => {
     const [options, open] = make()
     const guard = new Guard(options, reader)
     const seen: string[] = []
     const entering = Array.from({ length: 10 }, async () => {
       const passage = (await guard.enter({})) as Passage
-      seen.push(JSON.stringify(passage))
+      seen.push(textOf(passage))
       return passage
     })
     open()
     const passages = await Promise.all(entering)
     expect(passages.map(({ verdict }) => verdict.allowed)).toEqual(Array.from({ length: 10 }, (_, i) => i < 5))
     expect(passages.map(({ verdict }) => verdict.levels[0].decision.remaining)).toEqual([4, 3, 2, 1, 0, 0, 0, 0, 0, 0])
-    // Nothing has changed in any of them since it was made.
-    expect(passages.map((passage) => JSON.stringify(passage))).toEqual(seen)
+    // No passage has changed since it was made.
+    expect(passages.map(textOf)).toEqual(seen)
     const parts = passages.flatMap(({ headers, verdict }) => [
       headers,
       verdict,
@@ -60,7 +63,7 @@ describe('the decision on a request is its own', () => {
     expect(new Set(parts).size).toBe(50)
   })
 
-  it('and so over sockets', async () => {
+  it('also over sockets', async () => {
     const { store, open, asked } = waitingStore()
     const verdicts: Verdict[] = []
     const app = await limitedServer({
@@ -82,7 +85,7 @@ describe('the decision on a request is its own', () => {
     expect(new Set(verdicts).size).toBe(5)
   })
 
-  it('a handler that changes what it was told changes nothing for the next', async () => {
+  it('a handler that changes its verdict changes nothing for the next request', async () => {
     const app = await limitedServer({
       limit: fixedWindow({ quota: 1, window: '1h' }),
       onDenied: (_request, response, verdict) => {

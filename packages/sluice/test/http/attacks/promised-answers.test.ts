@@ -24,7 +24,7 @@ const PROMISED: [option: string, options: object][] = [
   ['attributes', { policy, attributes: () => thenable }],
 ]
 
-describe('a function that gives the promise of an answer lets nobody through', () => {
+describe('a function that returns a promise lets no request through', () => {
   it.each(PROMISED)('%s', async (option, options) => {
     const stray = strayErrors()
     const app = await limitedServer(options as Options)
@@ -32,7 +32,7 @@ describe('a function that gives the promise of an answer lets nobody through', (
     expect(response.status).toBe(500)
     expect(await response.json()).toEqual({
       code: 'SLUICE_INVALID_TYPE',
-      message: `${option} must be a function that answers at once, got one that returns a promise`,
+      message: `${option} must be a synchronous function, got one that returns a promise`,
     })
     await settled()
     expect([app.handled, stray]).toEqual([[], []])
@@ -48,7 +48,7 @@ describe('a function that gives the promise of an answer lets nobody through', (
   )
 })
 
-it('a promise of what a request has cost is a warning, and the request stays paid for', async () => {
+it('a settle that returns a promise is a warning, and the units stay taken', async () => {
   const [stray, warnings] = [strayErrors(), processWarnings()]
   for (const settle of [async () => 0, boom]) {
     const app = await limitedServer({ limit: tokenBucket({ capacity: 1, refill: '1/h' }), settle: settle as never })
@@ -56,7 +56,7 @@ it('a promise of what a request has cost is a warning, and the request stays pai
     await expect.poll(() => warnings).toHaveLength(1)
     const [[code, message]] = warnings.splice(0)
     expect(code).toBe('SLUICE_SETTLE')
-    expect(message).toContain('settle must be a function that answers at once, got one that returns a promise')
+    expect(message).toContain('settle must be a synchronous function, got one that returns a promise')
     expect(await statusOf(app)).toBe(429)
   }
   expect(stray).toEqual([])

@@ -43,7 +43,7 @@ describe.each(STORES)('settling, %s', (_where, options) => {
       'boom',
     ],
     [
-      'throws what is no error',
+      'throws something that is not an error',
       () => {
         throw undefined
       },
@@ -56,13 +56,13 @@ describe.each(STORES)('settling, %s', (_where, options) => {
     ['gives 2 ** 53', () => 2 ** 53, 'actual must be a whole number'],
     ['gives nothing', () => undefined, 'actual must be a'],
     ['gives a text', () => '3', 'actual must be a'],
-  ])('a function that %s is a warning, and what was taken stays taken', async (_what, settle, why) => {
+  ])('a function that %s is a warning, and the units stay taken', async (_what, settle, why) => {
     const [stray, warnings] = [strayErrors(), processWarnings()]
     const app = await limitedServer({ ...options(), settle } as never)
     expect(await remaining(app)).toBe(9)
     await expect.poll(() => warnings).toHaveLength(1)
     expect(warnings[0][0]).toBe('SLUICE_SETTLE')
-    expect(warnings[0][1]).toContain('a request could not be settled, and what it took stays taken: ')
+    expect(warnings[0][1]).toContain('a request could not be settled, and the units it took stay taken: ')
     expect(warnings[0][1]).toContain(why)
     expect(await remaining(app)).toBe(8)
     expect(stray).toEqual([])
@@ -114,7 +114,7 @@ it('a store that fails when a request is settled is a warning', async () => {
   expect(stray).toEqual([])
 })
 
-it('a handler cannot say a cost that is none', async () => {
+it('a handler cannot set an invalid cost', async () => {
   const app = await limitedServer({ limit, settle: ({ cost = 1 }) => cost }, (request, response) => {
     expect(() => setCost(request, Number.NaN)).toThrow('cost must be a whole number')
     expect(() => setCost(request, -1)).toThrow('cost must be a whole number')
@@ -127,7 +127,7 @@ describe('a client that goes away while a store decides', () => {
   it.each([
     ['admitted', 1],
     ['denied', 0],
-  ])('is counted like any other and hurts nobody, %s', async (_what, quota) => {
+  ])('counts like any other request and does no harm, %s', async (_what, quota) => {
     const stray = strayErrors()
     const { store, open, asked } = waitingStore()
     const options = {
@@ -155,7 +155,7 @@ describe('a client that goes away while a store decides', () => {
   it.each([
     ['is to be settled', { limit: tokenBucket({ capacity: 5, refill: '1/h' }), settle: () => 1 }],
     ['waits in a queue', { limit: leakyBucket({ capacity: 5, drain: '1000/s' }) }],
-  ])('does not go any more and gives back what it holds, if it %s', async (_what, options) => {
+  ])('does not reach the handler and gives its units back, if it %s', async (_what, options) => {
     const { store, open, asked } = waitingStore()
     const app = await limitedServer({ ...options, store, name: 'gone' })
     const socket = connect(app.port, '127.0.0.1')

@@ -14,7 +14,7 @@ const ATTACKER = '127.0.0.66'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 
-describe('an attacker who connects directly', () => {
+describe('an attacker that connects directly', () => {
   const fields = [
     'X-Forwarded-For',
     'X-Real-IP',
@@ -25,7 +25,7 @@ describe('an attacker who connects directly', () => {
   ]
 
   it.each([
-    ['trusts nobody', {}],
+    ['trusts no proxy', {}],
     ['trusts its proxy', { trustedProxies: [PROXY] }],
     ['reads Forwarded', { trustedProxies: [PROXY], forwardedIn: 'forwarded' }],
   ])('is one client whatever it says, where the server %s', async (_what, options) => {
@@ -42,7 +42,7 @@ describe('an attacker who connects directly', () => {
 })
 
 describe('an attacker behind a trusted proxy', () => {
-  it('is who the proxy says, whatever stands before that', async () => {
+  it('has the address that the proxy wrote, whatever comes before it', async () => {
     const app = await limitedServer({ limit, trustedProxies: [PROXY] })
     const attack = (spoofed: string) => statusOf(app, { 'x-forwarded-for': `${spoofed}, 192.0.2.66` })
     expect(await attack('192.0.2.1')).toBe(200)
@@ -51,7 +51,7 @@ describe('an attacker behind a trusted proxy', () => {
     }
   })
 
-  it('and so with a field of its own beside the one that the proxy adds', async () => {
+  it('also with a field of its own beside the field of the proxy', async () => {
     const app = await limitedServer({ limit, trustedProxies: [PROXY] })
     const attack = async (i: number) =>
       statusIn(await raw(app, 'GET /', [`X-Forwarded-For: 192.0.2.${i}`, 'x-forwarded-for: 192.0.2.66']))

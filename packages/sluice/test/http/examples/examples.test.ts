@@ -45,7 +45,7 @@ describe('examples', () => {
     expectDenied(others[6], { by: 'all', withinSeconds: 12 })
   })
 
-  it("fastify.mjs: what the route's limit denies takes nothing from the limit for all", async () => {
+  it("fastify.mjs: a request that the route's limit denies takes nothing from the limit for all", async () => {
     const origin = await start('fastify.mjs')
     const found = await several(3, () => fetch(`${origin}/search`))
     expect(found.map(({ status }) => status)).toEqual([200, 200, 200])
@@ -57,7 +57,7 @@ describe('examples', () => {
     expectDenied(others[7], { by: 'all', withinSeconds: 12 })
   })
 
-  it('hono.mjs: what is below the path is limited, in two dialects, and the rest is not', async () => {
+  it('hono.mjs: routes below the path are limited, in two dialects, and others are not', async () => {
     const origin = await start('hono.mjs')
     const passed = await several(5, () => fetch(`${origin}/api/time`))
     expect(passed.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
@@ -121,7 +121,7 @@ describe('examples', () => {
     const big = await several(20, () => call('/v1/customers', 'sk_big'))
     expect(big.every(({ status }) => status === 200)).toBe(true)
 
-    // Keys that are nobody's are no clients of their own.
+    // Unknown keys are not clients of their own.
     const unknown = [await call('/v1/customers', 'sk_1'), await call('/v1/customers', 'sk_2')]
     const anonymous = await several(2, () => call('/v1/customers'))
     expect([...unknown, ...anonymous].map(({ status }) => status)).toEqual([200, 200, 200, 429])
@@ -207,7 +207,7 @@ describe('examples', () => {
     expect((await ask('{')).status).toBe(400)
   })
 
-  it('outbound.mjs: a strict API gives everything to whoever waits for a turn, and not to others', async () => {
+  it('outbound.mjs: a strict API answers all calls that wait for their turn, and refuses others', async () => {
     const origin = await start('outbound.mjs')
     expect(await (await fetch(`${origin}/?politely=no`)).json()).toContain(429)
     expect(await (await fetch(origin)).json()).toEqual([200, 200, 200, 200, 200, 200])
@@ -232,13 +232,13 @@ async function several(count: number, call: () => Promise<Response>): Promise<Re
   return responses
 }
 
-/** A response of which all has come, so that it is over for the server too. */
+/** A response that was read to the end, so that it is over for the server too. */
 async function read(response: Promise<Response>): Promise<Response> {
   await (await response).clone().arrayBuffer()
   return response
 }
 
-/** What the field `RateLimit` says is left, of the limit with that name or of the only one. */
+/** The remaining units in the field `RateLimit`, for the limit with that name or for the only limit. */
 function remaining({ headers }: Response, name?: unknown): number | undefined {
   const { quotas } = parseRateLimit(headers)
   return (typeof name === 'string' ? quotas.find((quota) => quota.name === name) : quotas[0])?.remaining

@@ -81,12 +81,12 @@ suite('a verdict that denies', () => {
     [Number.NaN, '1'],
     [-5, '1'],
     [1e300, '999999999999999'],
-  ])('who has to wait for %d ms is told to wait for %s s', (retryAfterMs, seconds) => {
-    const verdict = verdictOf(level('a', { ...DENIED, nextUnitAfterMs: 0 }))
+  ])('a wait of %d ms is told as %s s', (retryAfterMs, seconds) => {
+    const verdict = verdictOf(level('a', { ...DENIED, nextUnitAfterMs: 0, retryAfterMs }))
     expect(describe({ ...verdict, retryAfterMs }).headers['Retry-After']).toBe(seconds)
   })
 
-  it('tells who waits for a place to try again in a second, and who is blocked to wait', () => {
+  it('tells a client without a place to retry after a second, and a blocked client to wait for the block', () => {
     const limit = concurrency({ max: 2, ttl: '1m' })
     const waiting = { ...DENIED, retryAfterMs: 60_000, nextUnitAfterMs: 40_000, resetAfterMs: 60_000 }
     const verdict = verdictOf(level('running', waiting, { limit }))
@@ -113,7 +113,7 @@ suite('a verdict that denies', () => {
     expect(body).toContain('"violated-policies":["a"]')
   })
 
-  it('never sends anybody back before the time of a level that denied', () => {
+  it('never tells a client to retry before the `t` of a level that denied', () => {
     const verdict = verdictOf(
       level('a', { ...DENIED, retryAfterMs: 1_000, nextUnitAfterMs: 60_000 }),
       level('b', { nextUnitAfterMs: 90_000 }),
@@ -143,7 +143,7 @@ suite('the dialects', () => {
     ['legacy', 'legacy', legacy],
     ['none', [], {}],
     ['draft-6 and legacy', ['draft-6', 'legacy'], { ...six, ...oldPolicy, ...legacy }],
-    ['all, of which the newest says the policy', ['legacy', 'draft-6', 'draft'], { ...draft, ...six, ...legacy }],
+    ['all, with the policy of the newest', ['legacy', 'draft-6', 'draft'], { ...draft, ...six, ...legacy }],
     ['one that is said twice', ['draft', 'draft'], draft],
   ])('%s', (_name, dialect, fields) => {
     expect(describe(verdict, dialect, { nowMs: NOW_MS }).headers).toEqual(fields)
@@ -154,7 +154,7 @@ suite('the dialects', () => {
     expect(describe(verdict, 'legacy').headers['X-RateLimit-Reset']).toBe(String(NOW_MS / 1_000 + 61))
   })
 
-  it('who has something left is told when all is back; who has not, when to go on', () => {
+  it('a client with units left is told when all are back; a client without, when to go on', () => {
     const reset = (said: object) => describe(verdictOf(level('a', said)), 'draft-6').headers['RateLimit-Reset']
     expect(reset({ remaining: 1 })).toBe('60')
     expect(reset({ remaining: 0 })).toBe('30')
@@ -162,7 +162,7 @@ suite('the dialects', () => {
     expect(reset({ ...DENIED, retryAfterMs: Infinity, nextUnitAfterMs: 15_000 })).toBe('15')
   })
 
-  it('where there is room for one level, it is the one that denied for longest, else that of which least is left', () => {
+  it('a field for one level has the level that denies for longest, otherwise the level with the fewest units left', () => {
     const limitOf = (...levels: LevelDecision[]) =>
       describe(verdictOf(...levels), 'legacy').headers['X-RateLimit-Limit']
     const of = (quota: number) => ({ limit: fixedWindow({ quota, window: '1h' }) })
@@ -172,10 +172,13 @@ suite('the dialects', () => {
     expect(limitOf(level('a', DENIED, of(1)), level('b', { ...DENIED, retryAfterMs: Infinity }, of(2)))).toBe('2')
   })
 
-  it.each([['draft-7'], [['draft', 'ietf']], ['']])('%j is none, and the error says which there are', (dialect) => {
-    expect(() => describe(verdict, dialect as Dialect)).toThrow(InvalidValueError)
-    expect(() => describe(verdict, dialect as Dialect)).toThrow(/'draft', 'draft-6', 'legacy'/)
-  })
+  it.each([['draft-7'], [['draft', 'ietf']], ['']])(
+    '%j is not a dialect, and the error names the dialects',
+    (dialect) => {
+      expect(() => describe(verdict, dialect as Dialect)).toThrow(InvalidValueError)
+      expect(() => describe(verdict, dialect as Dialect)).toThrow(/'draft', 'draft-6', 'legacy'/)
+    },
+  )
 
   it.each([[7], [{}], [[null]]])('%j is not even text', (dialect) => {
     expect(() => describe(verdict, dialect as Dialect)).toThrow(InvalidTypeError)
@@ -301,7 +304,7 @@ suite('jitter', () => {
     { limit: leakyBucket({ capacity: 1, drain: '1/m' }) },
   ]
 
-  it.each(aligned)('is added where everybody would come back at once: $limit.algorithm', (limit) => {
+  it.each(aligned)('is added if all clients would come back at once: $limit.algorithm', (limit) => {
     expect(retryAfter(0, denied(limit))).toBe('5')
     expect(retryAfter(0.5, denied(limit))).toBe('10')
     expect(retryAfter(0.999_999, denied(limit))).toBe('15')
@@ -311,7 +314,7 @@ suite('jitter', () => {
     expect(retryAfter(0.999_999, denied(limit))).toBe('5')
   })
 
-  it('is added only if the aligned window is what is waited for, and has denied', () => {
+  it('is added only if the aligned window denied for longest', () => {
     const [window] = aligned
     const [, , log] = others
     expect(retryAfter(0.5, denied(window), denied(log, { retryAfterMs: 20_000 }))).toBe('20')
@@ -319,7 +322,7 @@ suite('jitter', () => {
     expect(retryAfter(0.5, denied(log), denied({ ...window, shadow: true }))).toBe('5')
   })
 
-  it('leaves the quota as it is, and is none by default', () => {
+  it('does not change the quota, and is 0 by default', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
     const verdict = verdictOf(denied(aligned[0]))
     expect(describe(verdict, 'draft', { jitterMs: 10_000 }).headers.RateLimit).toBe('"a";r=0;t=5')

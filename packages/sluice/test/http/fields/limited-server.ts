@@ -4,7 +4,7 @@ import type { Dialect } from 'sluice/http'
 import { rateLimit } from 'sluice/node'
 import { serve } from '../adapters/servers.js'
 
-/** A request of the client's, when it came and what it was answered with. */
+/** A request: when it came, and its answer. */
 export interface Seen {
   readonly atMs: number
   readonly epochMs: number
@@ -25,7 +25,7 @@ export interface LimitedOptions {
   readonly dialect?: Dialect | readonly Dialect[]
 }
 
-/** Stands still until somebody was denied: however long a client takes for its first request, it is denied. */
+/** Stands still until the first denial, so that a client is denied however long its first requests take. */
 class ClockFromDenial implements Clock {
   #startMs: number | undefined
 

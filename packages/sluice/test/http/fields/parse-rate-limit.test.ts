@@ -103,12 +103,12 @@ suite('each form that servers have', () => {
     ],
     ['one without a limit', { 'X-RateLimit-Remaining': '3' }, { quotas: [{ remaining: 3 }] }],
     [
-      'several dialects at once, of which the newest counts',
+      'several dialects at once: the newest counts',
       { RateLimit: '"a";r=1', 'RateLimit-Remaining': '2', 'X-RateLimit-Remaining': '3' },
       { quotas: [{ name: 'a', remaining: 1 }] },
     ],
     [
-      'several limiters of one name, each with what is its own',
+      'several limiters with one name, each with its own numbers',
       {
         'RateLimit-Policy': '"default";q=5;w=1, "default";q=9;w=60',
         RateLimit: '"default";r=4;t=1, "default";r=0;t=60',
@@ -124,7 +124,7 @@ suite('each form that servers have', () => {
     expect(parseRateLimit(headers, NOW)).toEqual(wanted)
   })
 
-  it("a time is reckoned from the response's own date, else from what is given, else from now", () => {
+  it("a time counts from the response's date, otherwise from nowMs, otherwise from now", () => {
     const headers = { 'X-RateLimit-Remaining': '3', 'X-RateLimit-Reset': String(NOW_SECONDS + 60) }
     const after = (more: object, options?: object) =>
       parseRateLimit({ ...headers, ...more }, options).quotas[0].resetAfterMs
@@ -181,7 +181,7 @@ suite('Retry-After', () => {
     'Thu, 99 Jan 2026 99:99:99 GMT',
     'Thu, 01 Foo 2026 00:00:07 GMT',
     '٣',
-  ])('%j is none', (text) => {
+  ])('%j is not a date', (text) => {
     expect(parseRateLimit({ 'Retry-After': text }, NOW)).toEqual(NOTHING)
   })
 })
@@ -207,7 +207,7 @@ suite('whatever holds the fields', () => {
     ['pairs', Object.entries(fields)],
     ['pairs in lower case', Object.entries(recased((name) => name.toLowerCase()))],
     ['a Map', new Map(Object.entries(fields))],
-    ['what is iterated', Object.entries(fields).values()],
+    ['an iterator', Object.entries(fields).values()],
     ['whatever has a get', { get: (name: string) => new Headers(fields).get(name) }],
     ['values that are arrays', { ...fields, RateLimit: ['"a";r=4;t=9'], 'Retry-After': ['9'] }],
     ['a number', { ...fields, 'Retry-After': 9 }],
@@ -239,7 +239,7 @@ suite('whatever holds the fields', () => {
     [['RateLimit', '"a";r=1']],
     [[null]],
     [[[1, '2']]],
-  ])('%j is a mistake of the caller, and the error says what is right', (headers) => {
+  ])('%j is a mistake of the caller, and the error says how to fix it', (headers) => {
     const parse = () => parseRateLimit(headers as never)
     expect(parse).toThrow(InvalidTypeError)
     expect(parse).toThrow(
@@ -257,7 +257,7 @@ suite('nonsense', () => {
     ['a fraction', { RateLimit: '"a";r=1.5', 'RateLimit-Remaining': '1.5' }],
     ['no number', { RateLimit: '"a";r=NaN', 'RateLimit-Limit': 'NaN', 'X-RateLimit-Limit': 'Infinity' }],
     ['text for a number', { RateLimit: '"a";r="5"' }],
-    ['an item without what it must tell', { RateLimit: '"a";t=5', 'RateLimit-Policy': '"a";w=5' }],
+    ['an item without its required parameter', { RateLimit: '"a";t=5', 'RateLimit-Policy': '"a";w=5' }],
     ['numbers that are too large', { RateLimit: `"a";r=${'9'.repeat(16)}`, 'RateLimit-Limit': '9'.repeat(16) }],
     ['half a list', { RateLimit: '"a";r=1, "b";r=' }],
     ['a list that goes on after its end', { RateLimit: '"a";r=1,' }],
@@ -364,7 +364,7 @@ suite('nonsense', () => {
   /** Valid dates as another type that is no number: structured-headers 2.1 takes a date only at the end of a field. */
   const withoutDates = (text: string) => text.replace(/@-?\d{1,15}(?![\d.])/g, '?1')
 
-  /** What another library reads in a field: names, and what is left. */
+  /** The names and remaining units that another library reads in a field. */
   function othersRead(text: string): { name: string; remaining: number }[] {
     let items: List
     try {
@@ -433,7 +433,7 @@ suite('nonsense', () => {
     ['a date', '@1659578233'],
     ['a date before 1970', '@-1'],
     ['a display string', '%"caf%c3%a9, \\;r=9"'],
-  ])('skips a parameter that is %s and has an unknown name, and an item that is none of a quota', (_type, value) => {
+  ])('skips a parameter that is %s and has an unknown name, and an item without a quota', (_type, value) => {
     const quotas = [{ name: 'a', remaining: 1, resetAfterMs: 5_000 }]
     expect(parseRateLimit({ RateLimit: `"a";x=${value};r=1;y=${value};t=5` }).quotas).toEqual(quotas)
     const noNames = `(${value});r=7, ("b";r=8 ${value});r=9;x=${value}, ();r=3`
@@ -523,7 +523,7 @@ suite('nonsense', () => {
         ['Date', 'Retry-After'],
       ]) {
         const headers = Object.fromEntries(names.map((name) => [name, hostile]))
-        // In time of the processor, of which others may take some from us.
+        // CPU time, because other processes may take some of the wall time.
         const took = Array.from({ length: 5 }, () => {
           const before = process.cpuUsage()
           parseRateLimit(headers)
@@ -573,7 +573,7 @@ suite('everything that describe says comes back', () => {
     }
   }
 
-  /** Nobody can tell a delay of 31 years from a time, nor the seconds of the year 5138 from milliseconds of this one. */
+  /** A delay of 31 years looks like a time, and seconds of the year 5138 look like milliseconds of this year. */
   const isPlain = (headers: Readonly<Record<string, string>>) =>
     headers.RateLimit !== undefined ||
     (headers['RateLimit-Reset'] === undefined

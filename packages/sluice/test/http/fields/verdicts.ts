@@ -1,4 +1,4 @@
-/** Verdicts: of one level or several as they are written in a test, of real policies, and of numbers that no policy makes. */
+/** Verdicts: written by hand, of real policies, and with numbers that no policy returns. */
 import fc, { type Arbitrary } from 'fast-check'
 import { createPolicy, type Decision, fixedWindow, type Limit, type Verdict } from 'sluice'
 import type { Dialect } from 'sluice/http'
@@ -10,7 +10,7 @@ export type LevelDecision = Verdict['levels'][number]
 
 export const NOW_MS = Date.UTC(2026, 0, 1)
 
-/** A decision that is like any other but for what is said. */
+/** A decision with these values and defaults for all others. */
 function decision(said: Partial<Decision> = {}): Decision {
   return {
     allowed: true,
@@ -28,7 +28,7 @@ export function level(name: string, said: Partial<Decision> = {}, more: Partial<
   return { name, limit: fixedWindow({ quota: 100, window: '1m' }), decision: decision(said), ...more }
 }
 
-/** What policies make of the decisions of their levels. */
+/** The verdict that a policy returns for these levels. */
 export function verdictOf(...levels: readonly LevelDecision[]): Verdict {
   const denied = levels.filter(({ decision, shadow }) => !decision.allowed && shadow !== true)
   return {
@@ -46,7 +46,7 @@ export const dialects: Arbitrary<readonly Dialect[]> = fc.subarray([...DIALECTS]
 
 const names = fc.stringMatching(/^[\w.-]{1,64}$/)
 
-/** Names that only who calls `describe` by hand can give. */
+/** Names that only a direct call of `describe` can have. */
 export const oddNames = fc.oneof(
   names,
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -97,7 +97,7 @@ const oddLevels: Arbitrary<LevelDecision> = fc
   .record({ name: oddNames, limit: oddLimits, decision: oddDecisions, shadow: fc.constantFrom(false, false, true) })
   .map(({ shadow, ...rest }) => (shadow ? { ...rest, shadow } : rest))
 
-/** What no policy says: parts that do not fit together, of numbers that are none. */
+/** Verdicts that no policy returns: inconsistent parts, and values that are not numbers. */
 export const oddVerdicts: Arbitrary<Verdict> = fc.record({
   allowed: fc.boolean(),
   deniedBy: fc.constant([]),
@@ -121,7 +121,7 @@ const realLevels = fc.record({
   shadow: fc.constantFrom(false, false, false, true),
 })
 
-/** What a policy says to a series of requests: some cost more than there can ever be, some keys are blocked, some have debts. */
+/** Verdicts of a policy for a series of requests: some cost more than the quota, some keys are blocked or in debt. */
 export const realVerdicts: Arbitrary<readonly Verdict[]> = fc
   .record({
     names: fc.uniqueArray(names, { minLength: 3, maxLength: 3 }),

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 const rate = { drain: '10/s', capacity: 100 }
 const shaper = createShaper(rate)
 
-/** Options, and what is said of what is wrong with them. */
+/** Wrong options, and a part of the error message. */
 const TABLE: readonly (readonly [what: string, options: unknown, message: string])[] = [
   ['nothing', undefined, 'shapedFetch takes an object with drain, capacity'],
   ['an URL', 'https://api.example.com', 'shapedFetch takes an object with drain, capacity, name, store'],
@@ -37,11 +37,15 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   [
     'a host that is an URL',
     { ...rate, hosts: { 'https://a.b/': {} } },
-    'hosts must be of hosts as URLs have them, such',
+    'hosts must be an object with hosts as in URLs, such',
   ],
   ['a host in capitals', { ...rate, hosts: { 'A.example': {} } }, "got 'A.example'"],
   ['a host with a port that no URL shows', { ...rate, hosts: { 'a.example:443': {} } }, 'without the ports 80 and 443'],
-  ['a host twice', { ...rate, hosts: { 'a.b': {}, 'a.b.': {} } }, "once, with or without a last dot, got 'a.b.'"],
+  [
+    'a host twice',
+    { ...rate, hosts: { 'a.b': {}, 'a.b.': {} } },
+    "each host once, with or without a dot at the end, got 'a.b.'",
+  ],
   ["a host's rate", { ...rate, hosts: { 'a.b': { drain: '10' } } }, "hosts['a.b']: drain must be a rate"],
   ["a host's name", { ...rate, hosts: { 'a.b': { drian: '1/s' } } }, "hosts['a.b']: it has no option 'drian'; did you"],
   [
@@ -55,13 +59,13 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
 ]
 
 describe('options of shapedFetch', () => {
-  it.each(TABLE)('%s is an error that says what is right', (_what, options, message) => {
+  it.each(TABLE)('%s is an error that says how to fix it', (_what, options, message) => {
     const make = () => shapedFetch(options as typeof rate)
     expect(make).toThrow(message)
     expect(make).toThrow(expect.toSatisfy((e) => e instanceof InvalidTypeError || e instanceof InvalidValueError))
   })
 
-  it('may say all that there is', () => {
+  it('may all be set', () => {
     const hosts = { 'api.example.com': { drain: '1/s' }, 'localhost:8080': { capacity: 5 }, '[::1]:8080': {} }
     const call: typeof fetch = shapedFetch({
       ...rate,
@@ -80,8 +84,8 @@ describe('options of shapedFetch', () => {
   })
 
   it.each([
-    ['a promise', async () => 'key', 'keyOf must be a function that answers at once'],
-    ['nothing', () => undefined, 'what keyOf gives must be a non-empty string, got undefined'],
+    ['a promise', async () => 'key', 'keyOf must be a synchronous function'],
+    ['nothing', () => undefined, 'the result of keyOf must be a non-empty string, got undefined'],
   ])('a key that is %s rejects the call', async (_what, keyOf, message) => {
     const call = shapedFetch({ ...rate, keyOf: keyOf as never, fetch: () => Promise.resolve(new Response()) })
     await expect(call('http://127.0.0.1')).rejects.toThrow(message)

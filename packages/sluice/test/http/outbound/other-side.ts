@@ -1,6 +1,6 @@
 import { ManualClock } from 'sluice/testing'
 
-/** What the other side answers with: a status, header fields, or no answer at all. */
+/** An answer of the server: a status, header fields, or no answer at all. */
 export type Reply = { readonly status?: number; readonly headers?: Record<string, string> } | 'unreachable'
 
 /** A call as it reached the other side. */
@@ -12,7 +12,7 @@ export interface Seen {
   readonly body: unknown
 }
 
-/** Somebody else's API, on a clock that stands still: what it has seen, and replies in the order of calls; then 200s. */
+/** A server on a clock that stands still. It records calls and gives the replies in order, and 200 after the last. */
 export class OtherSide {
   readonly clock = new ManualClock(Date.UTC(2026, 0, 1))
   readonly seen: Seen[] = []

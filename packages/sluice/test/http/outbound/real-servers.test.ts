@@ -65,15 +65,15 @@ const hangUp: Answer = ({ socket }) => {
 const never: Answer = () => {}
 const gaps = ({ seen }: ScriptedServer) => seen.slice(1).map(({ atMs }, i) => atMs - seen[i].atMs)
 
-/** Which, where all have a turn at once, is who was refused. */
-const untilSomebodyWaits = (call: ShapedFetch) => expect.poll(() => call.size, { interval: 5, timeout: 10_000 }).toBe(1)
+/** All calls have a turn at once, so a waiting call is one that was refused. */
+const untilOneWaits = (call: ShapedFetch) => expect.poll(() => call.size, { interval: 5, timeout: 10_000 }).toBe(1)
 
 describe('against real servers', () => {
-  it('a 429 with Retry-After is obeyed, also by those that wait behind it', async () => {
+  it('a 429 with Retry-After is obeyed, also by calls that wait behind it', async () => {
     const server = await script(status(429, { 'Retry-After': '1' }), ok)
     const call = shaped()
     const refused = call(server.origin)
-    await untilSomebodyWaits(call)
+    await untilOneWaits(call)
     const responses = await Promise.all([refused, call(server.origin), call(server.origin)])
     expect(await Promise.all(responses.map((response) => response.text()))).toEqual(['ok', 'ok', 'ok'])
     expect(server.seen).toHaveLength(4)
@@ -149,7 +149,7 @@ describe('against real servers', () => {
     expect(server.seen.length).toBeLessThanOrEqual(200 * (1 + budget.ratio) + budget.least)
   })
 
-  it('connections of responses that nobody sees are free again', async () => {
+  it('connections of retried responses are free again', async () => {
     const large = 'x'.repeat(4 * 2 ** 20)
     const server = await script(...Array.from({ length: 8 }, () => status(503, {}, large)), ok)
     const response = await shaped({ retries: 8, random: () => 0 })(server.origin)
@@ -164,7 +164,7 @@ describe('against real servers', () => {
     const controller = new AbortController()
     const waiting = call(paused.origin, { signal: controller.signal })
     const outcome = expect(waiting).rejects.toThrow('enough')
-    await untilSomebodyWaits(call)
+    await untilOneWaits(call)
     for (let i = 0; i < 5; i++) expect(await (await call(free.origin)).text()).toBe('ok')
     expect(paused.seen).toHaveLength(1)
     controller.abort(new Error('enough'))
@@ -195,7 +195,7 @@ describe('against real servers', () => {
     await expect(response.text()).rejects.toThrow()
   })
 
-  it('nobody there is a network error, after the retries', async () => {
+  it('a server that is not there is a network error, after the retries', async () => {
     const server = await serve(ok)
     await server.close()
     await expect(shaped({ retries: 2 })(server.origin)).rejects.toMatchObject({

@@ -53,13 +53,13 @@ describe('turns', () => {
   })
 
   it('are those of the key, which sees the request', async () => {
-    const call = shaped({ keyOf: ({ headers }) => headers.get('authorization') ?? 'nobody' })
+    const call = shaped({ keyOf: ({ headers }) => headers.get('authorization') ?? 'none' })
     const as = (authorization: string) => call(new Request(URL_TEXT, { headers: { authorization } }))
     await side.during(Promise.all(['one', 'two', 'one'].map(as)))
     expect(side.times).toEqual([0, 0, 100])
   })
 
-  it('are shared with whoever else has the shaper, or the store', async () => {
+  it('are shared with other users of the shaper or the store', async () => {
     const { fetch, clock } = side
     const shaper = createShaper({ drain: '10/s', capacity: 10, clock })
     const [one, two] = [shapedFetch({ shaper, fetch, clock }), shapedFetch({ shaper, fetch, clock })]
@@ -101,7 +101,7 @@ describe('turns', () => {
     expect(sent).toEqual(['1', '1'])
   })
 
-  it('are not for what is in the URL itself', async () => {
+  it('are not used for a URL that contains its data', async () => {
     const call = shaped({ capacity: 1, fetch })
     const texts = [1, 2, 3].map(async (n) => (await call(`data:text/plain,${n}`)).text())
     expect(await Promise.all(texts)).toEqual(['1', '2', '3'])
@@ -110,8 +110,8 @@ describe('turns', () => {
   })
 })
 
-describe('the other side', () => {
-  it('is left alone for as long as it asks and a little longer, by all that wait', async () => {
+describe('a server', () => {
+  it('is left alone for as long as it asks and a little longer, by all waiting calls', async () => {
     side.replies = [later(429, 2)]
     const call = shaped()
     const responses = await side.during(Promise.all([call(URL_TEXT), call(URL_TEXT), call(URL_TEXT)]))
@@ -121,7 +121,7 @@ describe('the other side', () => {
     expect(others).toEqual([2_100, 2_200, 2_300])
   })
 
-  it('is believed when it tells a date', async () => {
+  it('may ask with a date', async () => {
     side.replies = [{ status: 503, headers: { 'Retry-After': new Date(side.clock.now() + 5_000).toUTCString() } }]
     await side.during(shaped()(URL_TEXT))
     expect(side.times).toEqual([0, 5_250])
@@ -139,7 +139,7 @@ describe('the other side', () => {
     ])
   })
 
-  it('is not waited for longer than the longest, and the caller is told at once', async () => {
+  it('is not waited for longer than longestRetryAfterMs, and the caller gets the response at once', async () => {
     side.replies = [later(429, 3_600)]
     const call = shaped({ longestRetryAfterMs: 10_000 })
     expect((await call(URL_TEXT)).status).toBe(429)
@@ -162,7 +162,7 @@ describe('the other side', () => {
     expect(side.seen).toHaveLength(1)
   })
 
-  it('that says no and not for how long is left alone for longer each time, until it says yes', async () => {
+  it('that refuses without a wait is left alone for longer each time, until it answers', async () => {
     side.replies = [TOO_MANY, TOO_MANY, TOO_MANY, {}, TOO_MANY]
     const call = shaped({ drain: '1000/s', retries: 0, random: () => 1 })
     for (let i = 0; i < 6; i++) await side.during(call(URL_TEXT))
@@ -171,7 +171,7 @@ describe('the other side', () => {
     expect(gaps).toEqual([100, 200, 400, 1, 100])
   })
 
-  it('that says no to many at once is left alone as if it had said it once', async () => {
+  it('that refuses many calls at once is left alone as if it had refused one', async () => {
     side.replies = Array.from({ length: 21 }, () => TOO_MANY)
     const { fetch } = side
     let answer = () => {}
@@ -210,7 +210,7 @@ describe('retries', () => {
     expect(side.seen).toHaveLength(4)
   })
 
-  it('read no body of a response that nobody sees', async () => {
+  it('cancel the body of a response that is retried', async () => {
     side.replies = [UNAVAILABLE, TOO_MANY]
     const response = await side.during(shaped()(URL_TEXT))
     expect(await response.text()).toBe('reply 3')
@@ -258,7 +258,7 @@ describe('retries', () => {
     expect(side.seen).toHaveLength(2)
   })
 
-  it('are none of what nobody could send', async () => {
+  it('are not made for a call that cannot be sent', async () => {
     await expect(shaped()(URL_TEXT, { body: 'of a GET' })).rejects.toThrow(TypeError)
     await expect(shaped()('no url')).rejects.toThrow(TypeError)
     expect(side.seen).toHaveLength(0)
@@ -286,7 +286,7 @@ describe('retries', () => {
     expect(await isRetried()).toBe(true)
   })
 
-  it('are paid for by calls before, one after another, where there are none to begin with', async () => {
+  it('are earned one by one by earlier calls if the budget begins with none', async () => {
     const call = shaped({ drain: '1000/s', budget: { ratio: 0.5, least: 0 }, retries: 1 })
     let refused = 0
     for (let i = 0; i < 100; i++) {
@@ -338,7 +338,7 @@ describe('random', () => {
 describe('a signal', () => {
   const reason = new Error('enough')
 
-  it('that was aborted before calls nobody', async () => {
+  it('that was aborted before prevents the call', async () => {
     await expect(shaped()(URL_TEXT, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     expect(side.seen).toHaveLength(0)
   })
@@ -348,7 +348,7 @@ describe('a signal', () => {
     ['a text', 'x'],
     ['false', false],
     ['half a signal', { aborted: false }],
-  ])('that is %s is an error that says what is right, before anybody is called', async (_what, signal) => {
+  ])('that is %s is an error that says how to fix it, before any call', async (_what, signal) => {
     const call = shaped()
     const request = new Request(URL_TEXT, { method: 'PUT', body: 'text' })
     for (const input of [URL_TEXT, request, 'data:,text']) {
@@ -360,11 +360,11 @@ describe('a signal', () => {
     expect([side.seen.length, call.size]).toEqual([0, 0])
   })
 
-  it.each([null, undefined])('that is %s is none', async (signal) => {
+  it.each([null, undefined])('that is %s counts as absent', async (signal) => {
     expect((await shaped()(URL_TEXT, { signal } as RequestInit)).status).toBe(200)
   })
 
-  it('may be one of another library, which has less', async () => {
+  it('may come from another library and have fewer methods', async () => {
     const { signal } = new AbortController()
     const { addEventListener, removeEventListener } = signal
     const other = {
@@ -401,7 +401,7 @@ describe('a signal', () => {
     expect([call.size, side.seen.length, side.clock.nextAlarmMs]).toEqual([0, 1, undefined])
   })
 
-  it('ends the wait for what the other side asked for', async () => {
+  it('ends the wait that the server asked for', async () => {
     side.replies = [later(429, 30)]
     const controller = new AbortController()
     const waiting = shaped()(URL_TEXT, { signal: controller.signal })
@@ -413,7 +413,7 @@ describe('a signal', () => {
     expect(side.seen).toHaveLength(1)
   })
 
-  it('that is aborted while the other side answers is no network error', async () => {
+  it('that is aborted while the server answers is no network error', async () => {
     const controller = new AbortController()
     const call = shaped({ budget: { ratio: 0, least: 1 } })
     const waiting = call(URL_TEXT, { signal: controller.signal })
@@ -424,7 +424,7 @@ describe('a signal', () => {
     expect((await side.during(call(URL_TEXT))).status).toBe(200)
   })
 
-  it('that many calls share keeps nothing of them', async () => {
+  it('that many calls share keeps no listener of them', async () => {
     const { signal } = new AbortController()
     side.replies = [UNAVAILABLE, UNAVAILABLE]
     const call = shaped()
@@ -436,7 +436,7 @@ describe('a signal', () => {
 })
 
 describe('close', () => {
-  it('lets those that wait leave, retries too, and takes nobody any more', async () => {
+  it('lets waiting calls and their retries leave, and rejects new calls', async () => {
     side.replies = [UNAVAILABLE, UNAVAILABLE]
     const call = shaped()
     const calls = [call(URL_TEXT), call(URL_TEXT)]
@@ -447,7 +447,7 @@ describe('close', () => {
     await expect(call(URL_TEXT)).rejects.toThrow(ClosedError)
   })
 
-  it('rejects those that wait, if it is told to', async () => {
+  it("rejects waiting calls with waiting: 'reject'", async () => {
     side.replies = [{}, UNAVAILABLE]
     const call = shaped()
     const first = await call(URL_TEXT)
@@ -460,7 +460,7 @@ describe('close', () => {
     expect([first.status, side.seen.length, call.size, side.clock.nextAlarmMs]).toEqual([200, 2, 0, undefined])
   })
 
-  it('leaves calls that are under way alone, but makes none of them again', async () => {
+  it('lets calls under way finish, and does not retry them', async () => {
     side.otherwise = UNAVAILABLE
     const call = shaped()
     const response = call(URL_TEXT)
@@ -479,7 +479,7 @@ describe('close', () => {
     expect(await side.during(shaper.run(() => 'still open', { key: 'api.example.com' }))).toBe('still open')
   })
 
-  it('says which ways to end there are', async () => {
+  it('names the allowed values of waiting', async () => {
     await expect(shaped().close({ waiting: 'drop' as never })).rejects.toThrow("waiting must be 'leave' or 'reject'")
   })
 })

@@ -30,7 +30,7 @@ function asked({ head }: RawResponse): readonly string[] {
   return [...policy.matchAll(/"(\w+)"/g)].map(([, name]) => name)
 }
 
-/** Keeps account of which handlers ran, and of those that ran though a level was not asked. */
+/** Records which handlers ran, and which of them ran without their level being asked. */
 class Account {
   readonly slipped: string[] = []
   readonly reached: Record<string, number> = {}

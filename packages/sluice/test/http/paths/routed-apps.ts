@@ -168,7 +168,7 @@ async function startNest(adapter?: FastifyAdapter): Promise<RunningApp> {
   return running(app.getHttpServer() as Server)
 }
 
-/** Routers as people write them themselves, each with its own idea of what a path is. */
+/** Routers written by hand, each with its own idea of a path. */
 const OWN_PATHS = {
   'the path of a URL': (url: string) => new URL(url, 'http://localhost').pathname,
   'the path of a URL, decoded': (url: string) => decodeURI(new URL(url, 'http://localhost').pathname),

@@ -2,7 +2,7 @@ import { createPolicy, fixedWindow } from 'sluice'
 
 /**
  * The routes of every application here, by name. A handler answers with the name of its route. `under` routes take all
- * that begins with their path, and `other` takes what no route takes.
+ * that begins with their path, and `other` takes all other paths.
  */
 export const ROUTES = {
   graphql: { under: '/graphql' },

@@ -39,13 +39,13 @@ describe('two callers on one Redis', () => {
     const tookMs = performance.now() - beganMs
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200))
     expect(requests).toBe(20)
-    // Nineteen spaces of 50 ms, of which a timer may be early by one.
+    // Nineteen gaps of 50 ms. A timer may be early by one gap.
     expect(tookMs).toBeGreaterThan(900)
     await Promise.all(callers.map((each) => each.close()))
     await server.close()
   })
 
-  it('do as they are told, each for itself', async () => {
+  it('obey the server, each for itself', async () => {
     const seen: { readonly path: string | undefined; readonly atMs: number }[] = []
     const server = await serve((request, response) => {
       seen.push({ path: request.url, atMs: performance.now() })

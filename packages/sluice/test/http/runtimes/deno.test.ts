@@ -59,7 +59,7 @@ describe('in Deno', () => {
     for (const [left, method] of ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE'].entries()) {
       const { status, headers } = await ask('/methods', { method })
       expect([method, status]).toEqual([method, 200])
-      // A day, less what the test has taken.
+      // A day, minus the time that the test has taken.
       expect(headers.get('ratelimit')).toMatch(new RegExp(`^"default";r=${4 - left};t=86[34]\\d\\d$`))
       expect(headers.get('ratelimit-policy')).toBe('"default";q=5;w=432000')
     }

@@ -1,0 +1,139 @@
+import { type CanActivate, type ExecutionContext, HttpException } from '@nestjs/common'
+import { InvalidTypeError } from '../../errors.js'
+import type { Verdict } from '../../policy/index.js'
+import type { Awaitable } from '../../stores/index.js'
+import { Guard } from '../guard.js'
+import type { GuardOptions } from '../guard-options.js'
+import { inheritedOptions } from '../inherited-options.js'
+import { mergeFields, withoutBodyFields } from '../merge-fields.js'
+import type { Passage } from '../passage.js'
+import { admitted } from './admit.js'
+import { type ExpressRequest, expressReader } from './express.js'
+import { type FieldValue, fieldText, type NodeResponse } from './node-exchange.js'
+
+/** See {@link GuardOptions}. A request is Express's or Fastify's, depending on the platform of the application. */
+// biome-ignore lint/suspicious/noExplicitAny: Nest does not say which
+export type NestOptions<Request extends object = any> = GuardOptions<Request>
+
+/** Thrown for a denied request. Nest answers with it, unless an exception filter does. */
+export class RateLimitException extends HttpException {
+  readonly verdict: Verdict
+
+  /** `onWrite` is called just before the body is written as JSON. */
+  constructor({ verdict, status, body }: Passage, onWrite: () => void) {
+    const problem = JSON.parse(body as string)
+    const toJSON = () => {
+      onWrite()
+      return problem
+    }
+    super(Object.defineProperty(problem, 'toJSON', { value: toJSON }), status)
+    this.verdict = verdict
+  }
+}
+
+/** The part of a Fastify reply that is used here. */
+export interface NestFastifyReply {
+  readonly raw: NodeResponse
+  getHeader(name: string): FieldValue
+  header(name: string, value: string): unknown
+}
+
+/** Controllers and handlers with `@SkipRateLimit()`. */
+const skipped = new WeakSet<object>()
+
+/** The options of the first limit that a request has passed, which is the limit of the application. */
+const firstOptions = new WeakMap<object, NestOptions>()
+
+/** A Nest guard that limits HTTP requests. Messages of sockets and of transports pass. */
+export class RateLimitGuard implements CanActivate {
+  readonly #options: NestOptions
+  readonly #guard: Guard<ExpressRequest>
+  readonly #isOfRoute: boolean
+  /** Guards of a route, by the options that they inherit from: several applications may have the same controller. */
+  readonly #inheriting = new WeakMap<object, Guard<ExpressRequest>>()
+
+  /** The guard of a route inherits from the limit of the application. Mistakes in its own options still show at once. */
+  constructor(options: NestOptions, { isOfRoute = false }: { readonly isOfRoute?: boolean } = {}) {
+    this.#options = options
+    this.#guard = new Guard(isOfRoute ? withoutDependents(options) : options, expressReader)
+    this.#isOfRoute = isOfRoute
+  }
+
+  canActivate(context: ExecutionContext): Awaitable<boolean> {
+    if (skipped.has(context.getHandler()) || skipped.has(context.getClass())) return true
+    const [request, response] = [requestOf(context), responseOf(context)]
+    if (request !== undefined && response !== undefined) return this.enter(request, response)
+    if (context.getType<string>() !== 'graphql') return true
+    throw new InvalidTypeError(
+      'rateLimit needs req and res in the GraphQL context: context: ({ req, res }) => ({ req, res })',
+    )
+  }
+
+  /** Limits a request, and returns whether it goes on: `false` if the client is gone. Throws if the request is denied. */
+  enter(request: ExpressRequest, response: NodeResponse | NestFastifyReply): Awaitable<boolean> {
+    const entered = this.#guardOf(request).enter(request)
+    if (entered === undefined) return true
+    return entered instanceof Promise
+      ? entered.then((passage) => proceed(passage, request, response))
+      : proceed(entered, request, response)
+  }
+
+  /** Decorators run before the application exists, so the limit before a route is known only when a request has passed it. */
+  #guardOf(request: ExpressRequest): Guard<ExpressRequest> {
+    const before = firstOptions.get(request)
+    if (before === undefined && !this.#isOfRoute) firstOptions.set(request, this.#options)
+    if (before === undefined || !this.#isOfRoute) return this.#guard
+    const guard = this.#inheriting.get(before) ?? new Guard(inheritedOptions(this.#options, before), expressReader)
+    this.#inheriting.set(before, guard)
+    return guard
+  }
+}
+
+/** Without options that need another option, if the route does not set that one and may still inherit it. */
+function withoutDependents(options: NestOptions): NestOptions {
+  if (typeof options !== 'object' || options === null) return options
+  const { onFailure, forwardedIn, ...others } = options
+  return {
+    ...others,
+    ...(onFailure !== undefined && options.store !== undefined && { onFailure }),
+    ...(forwardedIn !== undefined && options.trustedProxies !== undefined && { forwardedIn }),
+  } as NestOptions
+}
+
+/** Turns off all limits of Sluice for a controller or for one of its routes. */
+export function SkipRateLimit(): MethodDecorator & ClassDecorator {
+  return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor) => {
+    skipped.add(descriptor === undefined ? target : descriptor.value)
+  }
+}
+
+/** The HTTP request of a context, if it has one. For GraphQL: the request that carries the query. */
+export function requestOf(context: ExecutionContext): ExpressRequest | undefined {
+  const type = context.getType<string>()
+  if (type === 'graphql') return context.getArgByIndex(2)?.req
+  return type === 'http' ? context.switchToHttp().getRequest() : undefined
+}
+
+function responseOf(context: ExecutionContext): NodeResponse | NestFastifyReply | undefined {
+  if (context.getType<string>() !== 'graphql') return context.switchToHttp().getResponse()
+  const { req, res = req?.res } = context.getArgByIndex(2) ?? {}
+  return res
+}
+
+function proceed(
+  passage: Passage,
+  request: ExpressRequest,
+  response: NodeResponse | NestFastifyReply,
+): Awaitable<boolean> {
+  const raw = 'raw' in response ? response.raw : response
+  const set = (name: string, value: string) =>
+    'raw' in response ? response.header(name, value) : response.setHeader(name, value)
+  const merged = mergeFields(withoutBodyFields(passage.headers), (name) => fieldText(response.getHeader(name)))
+  for (const name in merged) set(name, merged[name])
+  if (passage.allowed) return admitted(passage, { request, response: raw })
+  // The type is set together with the body. If it is set before, Nest 11 on Express warns and overwrites it, Fastify drops it,
+  // and it is wrong if an exception filter answers with another body.
+  throw new RateLimitException(passage, () => {
+    if (!raw.headersSent) set('Content-Type', passage.headers['Content-Type'])
+  })
+}

@@ -1,0 +1,69 @@
+import { InvalidTypeError, shown } from '../errors.js'
+import type { ConnectionReader } from './client-address.js'
+import { atOnce, type PolicyOptions } from './guard-options.js'
+
+/** How an adapter reads the requests of its framework. */
+export interface RequestReader<Request> extends ConnectionReader<Request> {
+  method(request: Request): string
+  /**
+   * The target of a request as routers see it: a path, perhaps with a query, or a whole URL. If the target was rewritten, a
+   * list: as routers see it now, and as the client wrote it.
+   */
+  url(request: Request): string | readonly string[]
+}
+
+/** The target of a `Request`, whose URL always begins with an origin. */
+export function targetOf(url: string): string {
+  const end = url.indexOf('/', url.indexOf('://') + 3)
+  return end < 0 ? url : url.slice(end)
+}
+
+/** Makes a function that collects the attributes of a request that a policy asks about. */
+export function requestAttributes<Request>(
+  { policy, attributes }: PolicyOptions<Request>,
+  reader: RequestReader<Request>,
+  ipOf: ((request: Request) => string) | undefined,
+): (request: Request) => Record<string, unknown> {
+  const known = ipOf === undefined ? ['method', 'path'] : ['method', 'path', 'ip']
+  const asked = policy.attributes.filter((name) => !known.includes(name))
+  if (asked.length > 0 && attributes === undefined) throw missingAttribute(asked[0])
+  return (request) => {
+    const all: Record<string, unknown> = { ...(attributes && atOnce('attributes', attributes(request))) }
+    if (isUnset(all.method)) all.method = reader.method(request)
+    if (isUnset(all.path)) all.path = reader.url(request) || '/'
+    // Only `ip: null` says that the request has no address. An empty text or a list may come from a client.
+    if (ipOf !== undefined && all.ip !== null && isAbsent(all.ip)) all.ip = ipOf(request)
+    for (const name of asked) {
+      // A level whose attribute is forgotten or misspelt would match no request.
+      if (!Object.hasOwn(all, name)) throw missingAttribute(name)
+      // Joined as Node.js joins repeated fields. If a list counted as absent, a client could avoid the levels that ask for it.
+      if (isTexts(all[name])) all[name] = all[name].join(', ')
+    }
+    return all
+  }
+}
+
+/**
+ * Whether a key or an address is missing. A client may send a header field or a parameter empty, or twice, which frameworks
+ * read as a list. Neither is a value: an empty key would be one bucket for many clients, and an error would be a 500 that
+ * clients cause at will.
+ */
+export function isAbsent(value: unknown): value is null | undefined {
+  return value === null || isUnset(value) || Array.isArray(value)
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === ''
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}
+
+function missingAttribute(name: string): InvalidTypeError {
+  const wanted = `(request) => ({ ${/^[a-z_$][\w$]*$/i.test(name) ? name : shown(name)}: … })`
+  return new InvalidTypeError(
+    `the policy asks about ${shown(name)}; give rateLimit attributes: ${wanted}, with null if a request has no such attribute`,
+    { option: 'attributes' },
+  )
+}

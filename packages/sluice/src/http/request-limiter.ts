@@ -1,0 +1,134 @@
+import { InvalidTypeError, invalidType, invalidValue } from '../errors.js'
+import {
+  type AsyncReservation,
+  type CostOptions,
+  createLimiter,
+  type Reservation,
+  type SharedStoreOptions,
+} from '../limiter/index.js'
+import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/index.js'
+import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
+import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
+import { clientKey, originOf, requestAddress } from './client-address.js'
+import { atOnce, type GuardOptions, type LimitOptions, type PolicyOptions } from './guard-options.js'
+import { isAbsent, type RequestReader, requestAttributes } from './request-attributes.js'
+
+/** The decision of a limit, or the verdict of a policy. */
+export type Answer = Decision | Verdict
+
+/** An answer whose units can be settled or given back. */
+export interface ReservedAnswer {
+  readonly answer: Answer
+  /** Whether the request holds places of concurrency limits, which `release` gives back. */
+  readonly hasPlaces: boolean
+  settle(actual: number | Readonly<Record<string, number>>): Awaitable<void>
+  cancel(): Awaitable<void>
+  release(): Awaitable<void>
+}
+
+/** Asks a limit or a policy about requests. */
+export interface RequestLimiter<Request> {
+  check(request: Request, cost: CostOptions | undefined): Awaitable<Answer>
+  reserve(request: Request, cost: CostOptions | undefined): Awaitable<ReservedAnswer>
+  /** The limit, if there is one and not a policy. */
+  readonly only: { readonly name: string; readonly limit: Limit } | undefined
+  /** Whether a request may have to wait for its turn. Then its units are given back if the client does not wait. */
+  readonly queues: boolean
+  /** Whether a request may hold a place of a concurrency limit. An override of a policy can change this at any time. */
+  readonly leases: boolean
+}
+
+/** Makes the limiter or takes the policy that the options name. */
+export function requestLimiter<Request>(
+  options: GuardOptions<Request>,
+  reader: RequestReader<Request>,
+): RequestLimiter<Request> {
+  return options.policy === undefined ? byLimit(options, reader) : byPolicy(options, reader)
+}
+
+function byLimit<Request>(options: LimitOptions<Request>, reader: RequestReader<Request>): RequestLimiter<Request> {
+  const limiter = createLimiter(limiterOptions(options))
+  const { name, limit } = limiter
+  const leases = isConcurrency(limit)
+  if (typeof options.cost === 'number' && options.cost > quotaOf(limit))
+    throw invalidValue('cost', 'no more than the quota of the limit, or every request is denied', options.cost)
+  if (leases && options.settle !== undefined)
+    throw invalidType(
+      'settle',
+      'left out beside a concurrency limit, which gets its places back anyway',
+      options.settle,
+    )
+  const keyOf = keyFunction(options, reader)
+  const reserved = (reservation: Reservation | AsyncReservation): ReservedAnswer => ({
+    answer: reservation.decision,
+    hasPlaces: leases,
+    settle: (actual) => reservation.settle(actual as number),
+    cancel: () => reservation.cancel(),
+    release: () => reservation.cancel(),
+  })
+  return {
+    check: (request, cost) => limiter.tryAcquire(keyOf(request), cost),
+    reserve: (request, cost) => mapped(limiter.reserve(keyOf(request), cost), reserved),
+    only: { name, limit },
+    queues: limit.algorithm === 'leaky-bucket',
+    leases,
+  }
+}
+
+/** The limiter's part of the options. An option that is not set must be absent, not undefined. */
+function limiterOptions<Request>({ limit, name, store, onFailure }: LimitOptions<Request>) {
+  const given = Object.entries({ limit, name, store, onFailure }).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given) as unknown as SharedStoreOptions<SyncStore | AsyncStore>
+}
+
+function keyFunction<Request>(
+  options: LimitOptions<Request>,
+  reader: RequestReader<Request>,
+): (request: Request) => string {
+  const { key } = options
+  const client = requestAddress(reader, options, clientKey(options))
+  if (key === undefined) return client ?? unknownAddress()
+  return (request) => {
+    const given = atOnce('key', key(request))
+    if (!isAbsent(given)) return given
+    return BY_ADDRESS + (client === undefined ? unknownAddress() : client(request))
+  }
+}
+
+/** Keeps clients without a key apart from keys that look like their addresses. No header field can contain it. */
+const BY_ADDRESS = '\0'
+
+function byPolicy<Request>(options: PolicyOptions<Request>, reader: RequestReader<Request>): RequestLimiter<Request> {
+  const { policy } = options
+  const ipOf = requestAddress(reader, options, originOf(options))
+  if (ipOf === undefined && options.attributes === undefined && policy.attributes.includes('ip')) unknownAddress()
+  const attributesOf = requestAttributes(options, reader, ipOf)
+  const reserved = (reservation: PolicyReservation | AsyncPolicyReservation): ReservedAnswer => ({
+    answer: reservation.verdict,
+    hasPlaces: reservation.verdict.levels.some(({ limit }) => isConcurrency(limit)),
+    settle: (actual) => reservation.settle(actual),
+    cancel: () => reservation.cancel(),
+    release: () => reservation.release(),
+  })
+  return {
+    check: (request, cost) => policy.check(attributesOf(request), cost),
+    reserve: (request, cost) => mapped(policy.reserve(attributesOf(request), cost), reserved),
+    only: undefined,
+    queues: policy.queues,
+    get leases() {
+      return policy.leases
+    },
+  }
+}
+
+export function unknownAddress(): never {
+  throw new InvalidTypeError(
+    'rateLimit cannot tell here where a request comes from; give it a key, or address: a function that returns the address of the connection',
+    { option: 'address' },
+  )
+}
+
+/** Applies `to` to a value, now or when its promise resolves. */
+export function mapped<From, To>(value: Awaitable<From>, to: (value: From) => Awaitable<To>): Awaitable<To> {
+  return value instanceof Promise ? value.then(to) : to(value as From)
+}
