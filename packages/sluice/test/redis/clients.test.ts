@@ -8,22 +8,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { freePort, type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
 import {
   type AsyncLimiter,
-  concurrency,
   createLimiter,
   createLimiters,
-  fixedWindow,
   InvalidTypeError,
   type Limiter,
-  leakyBucket,
   memoryStore,
-  slidingLog,
-  slidingWindow,
   tokenBucket,
 } from '../../src/index.js'
 import { type RedisClient, runnerOf } from '../../src/stores/redis/clients/runner-of.js'
 import { ioredisClusterOptions, ioredisOptions, nodeRedisOptions, redisStore } from '../../src/stores/redis/index.js'
 import { RedisStore } from '../../src/stores/redis/redis-store.js'
 import { injectedTime } from '../../src/stores/redis/time-source.js'
+import { SLOW_LIMITS } from './fleet-limits.js'
 
 // Or it would tell of every script that a server does not know.
 Logger.setLoggerConfig('off')
@@ -90,15 +86,6 @@ const CLIENTS: Readonly<Record<string, (port: number) => Unconnected | Promise<U
   'valkey-glide with RESP3': ofGlide(ProtocolVersion.RESP3),
 }
 
-const LIMITS = [
-  tokenBucket({ capacity: 10, refill: '1/h' }),
-  leakyBucket({ capacity: 10, drain: '1/h' }),
-  fixedWindow({ quota: 10, window: '365d' }),
-  slidingWindow({ quota: 10, window: '365d', slices: 12 }),
-  slidingLog({ quota: 10, window: '365d' }),
-  concurrency({ max: 10, ttl: '365d' }),
-]
-
 const EXAMPLES = new Set(workedExamples.map(({ name }) => name))
 
 let server: RedisServer
@@ -138,7 +125,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, open) => {
     if (!EXAMPLES.has(name)) test.concurrent(name, run)
   }
 
-  test.each(LIMITS)('every method of a $algorithm limiter answers as one in memory does', async (limit) => {
+  test.each(SLOW_LIMITS)('every method of a $algorithm limiter answers as one in memory does', async (limit) => {
     const store = redisStore(opened.client, { prefix: freshPrefix(), deadlineMs: 20_000 })
     const actual = await useAll(createLimiter({ name: 'test', limit, store }))
     const expected = await useAll(createLimiter({ name: 'test', limit, store: memoryStore() }))
@@ -148,7 +135,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, open) => {
 
   test('a script that Redis forgot is sent again, and nothing is taken twice', async () => {
     const store = redisStore(opened.client, { prefix: freshPrefix(), deadlineMs: 20_000 })
-    const limiter = createLimiter({ name: 'test', limit: LIMITS[0], store })
+    const limiter = createLimiter({ name: 'test', limit: SLOW_LIMITS[0], store })
     for (let taken = 1; taken <= 3; taken++) {
       await admin.script('FLUSH')
       expect(await limiter.tryAcquire('key')).toMatchObject({ allowed: true, remaining: 10 - taken })
@@ -158,7 +145,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, open) => {
 
   test('a script that Redis forgets while batches are on their way is no error', async () => {
     const store = redisStore(opened.client, { prefix: freshPrefix(), deadlineMs: 20_000, maxBatch: 3 })
-    const limiter = createLimiter({ name: 'test', limit: LIMITS[2], store })
+    const limiter = createLimiter({ name: 'test', limit: SLOW_LIMITS[2], store })
     const decisions = []
     for (let round = 0; round < 10; round++) {
       const flushed = admin.script('FLUSH')
@@ -182,7 +169,7 @@ describe.each(Object.entries(CLIENTS))('%s that is not connected', (_, open) => 
     let late: RedisServer | undefined
     try {
       const store = redisStore(opened.client, { deadlineMs, onFailure: 'closed' })
-      const limiter = createLimiter({ name: 'test', limit: LIMITS[0], store })
+      const limiter = createLimiter({ name: 'test', limit: SLOW_LIMITS[0], store })
       const start = performance.now()
       expect(await limiter.tryAcquire('key')).toMatchObject({ allowed: false, degraded: 'closed' })
       expect(performance.now() - start).toBeLessThan(deadlineMs + 500)

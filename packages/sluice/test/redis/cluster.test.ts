@@ -3,32 +3,16 @@ import { microseconds } from 'sluice/limits'
 import { type ManualClock, storeContract, workedExamples } from 'sluice/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RedisCluster, startCluster } from '../../../../scripts/redis-cluster.mjs'
-import {
-  concurrency,
-  createLimiter,
-  type Demand,
-  fixedWindow,
-  leakyBucket,
-  slidingLog,
-  slidingWindow,
-  tokenBucket,
-} from '../../src/index.js'
+import { createLimiter, type Demand, fixedWindow, slidingLog, tokenBucket } from '../../src/index.js'
 import { runnerOf } from '../../src/stores/redis/clients/runner-of.js'
 import { ioredisOptions, redisStore } from '../../src/stores/redis/index.js'
 import { hashSlotOf, KeyLayout } from '../../src/stores/redis/key-layout.js'
 import { RedisStore } from '../../src/stores/redis/redis-store.js'
 import { injectedTime } from '../../src/stores/redis/time-source.js'
 import { CLUSTER_CLIENTS, type ClusterClient } from './cluster-clients.js'
+import { SLOW_LIMITS } from './fleet-limits.js'
 
-const LIMITS = [
-  tokenBucket({ capacity: 10, refill: '1/h' }),
-  leakyBucket({ capacity: 10, drain: '1/h' }),
-  fixedWindow({ quota: 10, window: '365d' }),
-  slidingWindow({ quota: 10, window: '365d', slices: 12 }),
-  slidingLog({ quota: 10, window: '365d' }),
-  concurrency({ max: 10, ttl: '365d' }),
-]
-const [bucket, , window] = LIMITS
+const [bucket, , window] = SLOW_LIMITS
 const SOUND = { deadline: 0, error: 0, breaker: 0, overload: 0, foreign: 0 }
 const KEYS = Array.from({ length: 300 }, (_, i) => `key-${i}`)
 const ODD = [
@@ -95,7 +79,7 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('a cluster by %s', (_, connect) =
     expect(store.stats()).toMatchObject({ degraded: SOUND, pending: 0, batchesInFlight: 0 })
   })
 
-  test.each(LIMITS)('every method of a $algorithm limiter works in every slot', async (limit) => {
+  test.each(SLOW_LIMITS)('every method of a $algorithm limiter works in every slot', async (limit) => {
     const store = freshStore()
     const limiter = createLimiter({ name: 'test', limit, store })
     await Promise.all(
@@ -117,7 +101,7 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('a cluster by %s', (_, connect) =
     expect(store.stats().degraded).toEqual(SOUND)
   })
 
-  test.each(LIMITS)('a request that another slot denies takes nothing from a $algorithm', async (limit) => {
+  test.each(SLOW_LIMITS)('a request that another slot denies takes nothing from a $algorithm', async (limit) => {
     const store = freshStore()
     await store.charge(demand('spent', 'b', 10))
     for (const already of [0, 2]) {
@@ -184,7 +168,7 @@ describe('keys in a cluster', () => {
   test('are in the hash slots that Redis says', async () => {
     const keys = [...ODD, ...KEYS, ...KEYS.map((key, i) => `${ODD[i % ODD.length]}${key}`)]
     const pipeline = node.pipeline()
-    for (const key of keys) pipeline.cluster('KEYSLOT', layout.of('{name}', LIMITS[0], layout.tagOf(key)))
+    for (const key of keys) pipeline.cluster('KEYSLOT', layout.of('{name}', SLOW_LIMITS[0], layout.tagOf(key)))
     const replies = (await pipeline.exec()) ?? []
     expect(keys.map((key) => hashSlotOf(layout.tagOf(key)))).toEqual(replies.map(([, slot]) => slot))
   })
@@ -192,7 +176,7 @@ describe('keys in a cluster', () => {
   test('share a hash slot with all other limits of the same key', async () => {
     const pipeline = node.pipeline()
     for (const name of ODD)
-      for (const limit of LIMITS) pipeline.cluster('KEYSLOT', layout.of(name, limit, layout.tagOf('user:42')))
+      for (const limit of SLOW_LIMITS) pipeline.cluster('KEYSLOT', layout.of(name, limit, layout.tagOf('user:42')))
     const replies = (await pipeline.exec()) ?? []
     expect(new Set(replies.map(([, slot]) => slot))).toEqual(new Set([hashSlotOf('user:42')]))
   })
@@ -201,9 +185,11 @@ describe('keys in a cluster', () => {
     // A lone surrogate is the replacement character, everywhere.
     const texts = ODD.filter((text) => text.isWellFormed())
     const keys = texts.flatMap((name) =>
-      texts.flatMap((key) => LIMITS.map((limit) => layout.of(name, limit, layout.tagOf(key)))),
+      texts.flatMap((key) => SLOW_LIMITS.map((limit) => layout.of(name, limit, layout.tagOf(key)))),
     )
-    expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(texts.length ** 2 * LIMITS.length)
+    expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(
+      texts.length ** 2 * SLOW_LIMITS.length,
+    )
   })
 })
 

@@ -25,3 +25,13 @@ export function limitsOver(window: string): ReadonlyMap<string, Limit> {
     [`concurrency for ${window}`, concurrency({ max: quota, ttl: window })],
   ])
 }
+
+/** One limit of each algorithm, so slow that no unit comes back during a test. */
+export const SLOW_LIMITS: readonly Limit[] = [
+  tokenBucket({ capacity: 10, refill: '1/h' }),
+  leakyBucket({ capacity: 10, drain: '1/h' }),
+  fixedWindow({ quota: 10, window: '365d' }),
+  slidingWindow({ quota: 10, window: '365d', slices: 12 }),
+  slidingLog({ quota: 10, window: '365d' }),
+  concurrency({ max: 10, ttl: '365d' }),
+]

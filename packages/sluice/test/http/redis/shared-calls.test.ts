@@ -1,28 +1,17 @@
-import { once } from 'node:events'
-import { Redis } from 'ioredis'
 import { shapedFetch } from 'sluice/http'
-import { ioredisOptions, redisStore } from 'sluice/redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRedis } from '../../../../../scripts/redis-server.mjs'
 import { serve } from '../adapters/servers.js'
+import { startRedisStores } from './redis-stores.js'
 
 describe('two callers on one Redis', () => {
-  let redis: Awaited<ReturnType<typeof startRedis>>
-  const clients: Redis[] = []
-
+  let redis: Awaited<ReturnType<typeof startRedisStores>>
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await startRedisStores()
   })
-  afterAll(async () => {
-    for (const client of clients) client.disconnect()
-    await redis?.stop()
-  })
+  afterAll(() => redis?.stop())
 
   const caller = async () => {
-    const client = new Redis(redis.port, '127.0.0.1', { ...ioredisOptions })
-    clients.push(client)
-    await once(client, 'ready')
-    const store = redisStore(client, { deadlineMs: 5_000 })
+    const store = await redis.store()
     return shapedFetch({ name: 'calls', drain: '20/s', capacity: 100, store })
   }
 

@@ -1,32 +1,19 @@
-import { once } from 'node:events'
 import express from 'express'
-import { Redis } from 'ioredis'
 import { concurrency, createPolicy, fixedWindow, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/express'
-import { ioredisOptions, redisStore } from 'sluice/redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRedis } from '../../../../../scripts/redis-server.mjs'
 import type { RunningApp } from '../adapters/app.js'
 import { serve } from '../adapters/servers.js'
+import { startRedisStores } from './redis-stores.js'
 
 describe('two servers on one Redis', () => {
-  let redis: Awaited<ReturnType<typeof startRedis>>
-  const clients: Redis[] = []
-
+  let redis: Awaited<ReturnType<typeof startRedisStores>>
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await startRedisStores()
   })
-  afterAll(async () => {
-    for (const client of clients) client.disconnect()
-    await redis?.stop()
-  })
+  afterAll(() => redis?.stop())
 
-  const store = async () => {
-    const client = new Redis(redis.port, '127.0.0.1', { ...ioredisOptions })
-    clients.push(client)
-    await once(client, 'ready')
-    return redisStore(client, { deadlineMs: 5_000 })
-  }
+  const store = () => redis.store()
 
   const statuses = async (apps: readonly RunningApp[], count: number) => {
     const all = Array.from({ length: count }, (_, i) => fetch(`${apps[i % apps.length].origin}/`))

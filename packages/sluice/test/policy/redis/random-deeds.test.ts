@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { ManualClock } from 'sluice/testing'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   type AsyncPolicyReservation,
   createPolicy,
@@ -17,13 +17,9 @@ const DEEDS = 60
 
 let processes: Processes
 beforeAll(async () => {
-  vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
   processes = await startProcesses()
 })
-afterAll(async () => {
-  vi.restoreAllMocks()
-  await processes?.stop()
-})
+afterAll(() => processes?.stop())
 
 it.each([11, 12, 13])('whatever is done to random policies, memory and Redis stay the same (seed %i)', async (seed) => {
   const dice = new Dice(seed)

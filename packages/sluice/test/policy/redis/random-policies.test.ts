@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { ManualClock } from 'sluice/testing'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPolicy, memoryStore } from '../../../src/index.js'
 import { LevelLaws } from './level-laws.js'
 import { type Processes, startProcesses } from './processes.js'
@@ -12,14 +12,9 @@ const REQUESTS = 50
 
 let processes: Processes
 beforeAll(async () => {
-  // Random levels are often idle, which is said of each.
-  vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
   processes = await startProcesses()
 })
-afterAll(async () => {
-  vi.restoreAllMocks()
-  await processes?.stop()
-})
+afterAll(() => processes?.stop())
 
 it.each(SEEDS)(
   'random requests against random policies: memory and Redis agree, denials change nothing, every level keeps its law (seed %i)',
