@@ -13,7 +13,7 @@ export function checkOptions(
   known: readonly string[],
   habits: ReadonlyMap<string, string> = NO_HABITS,
 ): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     throw new InvalidTypeError(`${what} takes an object with ${known.join(', ')}, got ${shown(value)}`)
   }
   for (const name of Object.keys(value)) {
@@ -22,6 +22,11 @@ export function checkOptions(
     throw new InvalidTypeError(`${what} has no option ${shown(name)}; ${advice}`, { option: name })
   }
   return value as Record<string, unknown>
+}
+
+/** An object that may hold options: any object that is not an array. */
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function spellingAdvice(name: string, known: readonly string[]): string {

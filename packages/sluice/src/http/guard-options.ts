@@ -83,12 +83,19 @@ const OF_BOTH = [
   ...['trustedProxies', 'forwardedIn', 'ipv6Prefix'],
 ]
 const FUNCTIONS = ['key', 'attributes', 'settle', 'skip', 'onDenied', 'address']
+const LIMIT_ADVICE = "give it a limit, such as limit: fixedWindow({ quota: 100, window: '1m' })"
+
+/** Advice for callers who write options of other libraries. */
+const HABITS = new Map([
+  ...['windowMs', 'max', 'points', 'duration'].map((name) => [name, LIMIT_ADVICE] as const),
+  ['keyGenerator', 'did you mean key?'],
+])
 const NAME = /^[\w.-]{1,64}$/
 
 /** Checks everything that can be checked before the first request. `more` are the names of the adapter's own options. */
 export function checkGuardOptions<Options>(options: Options, more: readonly string[]): Options {
   checkIsOptions(options)
-  const given = checkOptions('rateLimit', options, [...OF_LIMITS, ...OF_POLICIES, ...OF_BOTH, ...more])
+  const given = checkOptions('rateLimit', options, [...OF_LIMITS, ...OF_POLICIES, ...OF_BOTH, ...more], HABITS)
   for (const name of FUNCTIONS) {
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw invalidType(name, 'a function', given[name])
@@ -107,9 +114,10 @@ export function checkGuardOptions<Options>(options: Options, more: readonly stri
   return options
 }
 
-/** Two usual mistakes: passing `rateLimit` itself to the framework, and passing a limit instead of `{ limit }`. */
+/** Usual mistakes: no options, passing `rateLimit` itself to the framework, and passing a limit instead of `{ limit }`. */
 function checkIsOptions(options: unknown): void {
-  if (typeof options !== 'object' || options === null) return
+  if (typeof options !== 'object' || options === null)
+    throw new InvalidTypeError(`rateLimit takes { limit } or { policy }, and other options, got ${shown(options)}`)
   const prototype = Object.getPrototypeOf(options)
   if (prototype !== Object.prototype && prototype !== null) {
     throw new InvalidTypeError(

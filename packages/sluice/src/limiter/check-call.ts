@@ -1,7 +1,7 @@
 /** Checks the arguments of a limiter's methods, before the call changes anything. */
-import { checkOptions } from '../checks/check-options.js'
+import { checkOptions, isObject } from '../checks/check-options.js'
 import { checkCost, checkKey, checkMaxWaitMs, checkSignal, isSignal } from '../checks/check-value.js'
-import { invalidType } from '../errors.js'
+import { InvalidTypeError, invalidType, shown } from '../errors.js'
 import { durationUs } from '../limits/index.js'
 import type { WaitRequest } from '../waiting/line.js'
 import type { AcquireOptions, BlockOptions, CostOptions } from './limiter.js'
@@ -16,8 +16,7 @@ export function checkCall(method: string, key: string, options: CostOptions | un
 export function checkCostOptions(method: string, options: CostOptions | undefined): number {
   if (options === undefined) return 1
   // The usual mistake is tryAcquire(key, 3).
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw invalidType('options', 'an object such as { cost: 3 }', options)
+  if (!isObject(options)) throw invalidType('options', 'an object such as { cost: 3 }', options)
   for (const name in options) if (name !== 'cost') checkOptions(method, options, ['cost'])
   const { cost = 1 } = options
   checkCost(cost)
@@ -29,8 +28,12 @@ export function checkAcquire(key: string, options: AcquireOptions | undefined): 
   checkKey(key)
   if (options === undefined) return { cost: 1, priority: 0, signal: undefined, maxWaitMs: Infinity }
   // The usual mistakes are acquire(key, 3) and acquire(key, signal).
-  if (typeof options !== 'object' || options === null || Array.isArray(options) || isSignal(options))
-    throw invalidType('options', 'an object such as { cost: 3, signal }', options)
+  if (!isObject(options) || isSignal(options)) {
+    const got = isSignal(options) ? 'an AbortSignal' : shown(options)
+    throw new InvalidTypeError(`options must be an object such as { cost: 3, signal }, got ${got}`, {
+      option: 'options',
+    })
+  }
   checkOptions('acquire', options, ['cost', 'signal', 'maxWaitMs'])
   const { cost = 1, signal, maxWaitMs = Infinity } = options
   checkCost(cost)
@@ -42,5 +45,7 @@ export function checkAcquire(key: string, options: AcquireOptions | undefined): 
 /** Returns how long a block of `key` lasts, in microseconds. */
 export function checkBlock(key: string, options: BlockOptions): number {
   checkKey(key)
+  if (!isObject(options))
+    throw new InvalidTypeError(`block takes an object such as { duration: '10m' }, got ${shown(options)}`)
   return durationUs('duration', checkOptions('block', options, ['duration']).duration)
 }

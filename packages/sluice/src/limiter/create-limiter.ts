@@ -1,7 +1,7 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkKey } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
-import { invalidType } from '../errors.js'
+import { InvalidTypeError } from '../errors.js'
 import { type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
@@ -35,6 +35,16 @@ export interface SharedStoreOptions<S extends Store> {
   readonly onFailure?: OnFailure
 }
 
+const OPTIONS = ['limit', 'name', 'store', 'clock', 'onFailure']
+
+/** Advice for callers who write the numbers of a limit beside the other options. */
+const HABITS = new Map(
+  ['capacity', 'refill', 'drain', 'quota', 'window', 'max'].map((name) => [
+    name,
+    `it takes ${OPTIONS.join(', ')}, as in { limit: tokenBucket({ capacity: 20, refill: '5/s' }) }`,
+  ]),
+)
+
 /**
  * Limits how often each key may do something. Without a `store`, the limiter keeps its states in this process and answers
  * at once. With a `store`, it needs a `name`.
@@ -54,9 +64,11 @@ export function createLimiter(options: SharedStoreOptions<AsyncStore>): AsyncLim
 export function createLimiter(options: SharedStoreOptions<SyncStore | AsyncStore>): Limiter | AsyncLimiter
 export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Store>): Limiter | AsyncLimiter {
   if (options !== null && typeof options === 'object' && Object.hasOwn(options, 'algorithm')) {
-    throw invalidType('the argument of createLimiter', 'an object with the limit in it: { limit }', options)
+    throw new InvalidTypeError('createLimiter takes { limit }, got the limit itself: write createLimiter({ limit })', {
+      option: 'limit',
+    })
   }
-  const given = checkOptions('createLimiter', options, ['limit', 'name', 'store', 'clock', 'onFailure'])
+  const given = checkOptions('createLimiter', options, OPTIONS, HABITS)
   const limit = parseLimit(given.limit)
   const store = storeOption(given)
   const name = given.store === undefined && given.name === undefined ? 'default' : given.name

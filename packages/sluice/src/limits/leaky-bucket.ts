@@ -32,7 +32,7 @@ const LAST_COST = 2
 
 /** Advice for callers who write another word for `drain`. */
 export const DRAIN_HABITS: ReadonlyMap<string, string> = new Map([
-  ['rate', "what leaves is called drain, as in { drain: '10/s' }"],
+  ['rate', "the rate at which callers leave is called drain, as in { drain: '10/s' }"],
 ])
 
 /**

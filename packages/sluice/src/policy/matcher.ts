@@ -172,7 +172,10 @@ export class Matcher {
 
   #checkRequest(request: unknown): void {
     if (typeof request === 'object' && request !== null && !Array.isArray(request)) return
-    throw invalidType('request', `an object of attributes such as { ${this.attributes.join(', ')} }`, request)
+    const { attributes } = this
+    const wanted =
+      attributes.length === 0 ? 'an object, such as {}' : `an object of attributes such as { ${attributes.join(', ')} }`
+    throw invalidType('request', wanted, request)
   }
 
   #matching(facts: Facts): readonly CompiledLevel[] {

@@ -8,7 +8,14 @@ const policy = createPolicy({ levels: [{ name: 'all', limit }] })
 
 /** Wrong options, and a part of the error message. */
 const TABLE: readonly (readonly [what: string, options: unknown, message: string])[] = [
-  ['nothing', undefined, 'rateLimit takes an object with limit'],
+  ['nothing', undefined, 'rateLimit takes { limit } or { policy }, and other options, got undefined'],
+  [
+    'a window as another library has it',
+    { windowMs: 60_000, max: 100 },
+    "rateLimit has no option 'windowMs'; give it a limit, such as limit: fixedWindow({ quota: 100, window: '1m' })",
+  ],
+  ['points', { points: 5, duration: 1 }, "rateLimit has no option 'points'; give it a limit, such as"],
+  ['a keyGenerator', { limit, keyGenerator: () => 'a' }, "rateLimit has no option 'keyGenerator'; did you mean key?"],
   ['a limit itself', limit, 'rateLimit takes an object with the limit in it: rateLimit({ limit })'],
   [
     'a request, because rateLimit itself was passed on',

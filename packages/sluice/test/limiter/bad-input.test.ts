@@ -102,8 +102,8 @@ describe('the arguments of a limiter', () => {
   )
 
   const wrongBlocks: readonly (readonly [unknown, string])[] = [
-    [undefined, 'block takes an object with duration, got undefined'],
-    ['1s', "block takes an object with duration, got '1s'"],
+    [undefined, "block takes an object such as { duration: '10m' }, got undefined"],
+    ['1s', "block takes an object such as { duration: '10m' }, got '1s'"],
     [{}, "duration must be a duration such as '250ms'"],
     [{ duraton: '1s' }, "block has no option 'duraton'; did you mean duration?"],
     [{ duration: 0 }, 'duration must be a duration from 1ms to 36500d, got 0'],
@@ -156,7 +156,12 @@ describe('createLimiter', () => {
   const store = memoryStore()
   const misuses: readonly (readonly [unknown, ...string[]])[] = [
     [undefined, 'createLimiter takes an object with limit, name, store, clock, onFailure, got undefined'],
-    [limit, 'createLimiter must be an object with the limit in it: { limit }'],
+    [limit, 'createLimiter takes { limit }, got the limit itself: write createLimiter({ limit })'],
+    [
+      { capacity: 20, refill: '5/s' },
+      "createLimiter has no option 'capacity'; it takes limit, name, store, clock, onFailure, as in { limit: tokenBucket(",
+    ],
+    [{ quota: 5, window: '1m' }, "no option 'quota'; it takes limit,", 'as in { limit: tokenBucket('],
     [{}, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got undefined"],
     [{ limits: limit }, "createLimiter has no option 'limits'; did you mean limit?"],
     [{ limit: '5/s' }, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got '5/s'"],

@@ -226,7 +226,16 @@ describe('options', () => {
     [() => tokenBucket({ capacity: 1, refil: '1/s' } as never), "tokenBucket has no option 'refil'", 'mean refill?'],
     [() => tokenBucket({ Capacity: 1, refill: '1/s' } as never), "has no option 'Capacity'", 'mean capacity?'],
     [() => leakyBucket({ capacity: 1, drian: '1/s' } as never), "leakyBucket has no option 'drian'", 'mean drain?'],
-    [() => leakyBucket({ capacity: 1, rate: '1/s' } as never), "has no option 'rate'", 'what leaves is called drain'],
+    [
+      () => tokenBucket({ capacity: 1, rate: '1/s' } as never),
+      "tokenBucket has no option 'rate'",
+      "the rate at which tokens come back is called refill, as in { refill: '5/s' }",
+    ],
+    [
+      () => leakyBucket({ capacity: 1, rate: '1/s' } as never),
+      "leakyBucket has no option 'rate'",
+      "the rate at which callers leave is called drain, as in { drain: '10/s' }",
+    ],
     [() => leakyBucket({ capacity: 1, refill: '1/s' } as never), "has no option 'refill'", 'it takes capacity, drain'],
     [() => fixedWindow({ quota: 1, windows: '1s' } as never), "fixedWindow has no option 'windows'", 'mean window?'],
     [() => slidingWindow({ quota: 1, window: '1s', slice: 2 } as never), "has no option 'slice'", 'mean slices?'],

@@ -58,7 +58,12 @@ function readCondition(
   const given = problems.object(path, 'a condition', written, WORDS)
   const [word, ...more] = Object.keys(written)
   if (given === undefined || !WORDS.includes(word)) {
-    return word === undefined ? problems.add(path, `a condition in words has one of ${WORDS.join(', ')}`) : undefined
+    if (given === undefined || word !== undefined) return undefined
+    const words = WORDS.join(', ')
+    return problems.add(
+      path,
+      `a condition that is an object has one of ${words}; regular expressions are not supported`,
+    )
   }
   if (more.length > 0) return problems.add(path, `a condition has one of ${WORDS.join(', ')}, got ${more.length + 1}`)
   const inside = [...path, word]

@@ -15,7 +15,11 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   ['no capacity', { drain: '10/s' }, 'capacity must be a whole number from 1'],
   ['a misspelt option', { ...rate, retrys: 1 }, "shapedFetch has no option 'retrys'; did you mean retries?"],
   ['retry', { ...rate, retry: 1 }, "shapedFetch has no option 'retry'; did you mean retries?"],
-  ['a rate', { rate: '10/s', capacity: 100 }, "no option 'rate'; what leaves is called drain, as in { drain: '10/s' }"],
+  [
+    'a rate',
+    { rate: '10/s', capacity: 100 },
+    "no option 'rate'; the rate at which callers leave is called drain, as in",
+  ],
   ['retries as text', { ...rate, retries: '3' }, "retries must be a whole number from 0, got '3'"],
   ['half a retry', { ...rate, retries: 0.5 }, 'retries must be a whole number from 0, got 0.5'],
   ['a negative wait', { ...rate, maxWaitMs: -1 }, 'maxWaitMs must be a number of milliseconds from 0, got -1'],
@@ -51,7 +55,7 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   [
     "a host's rate by another name",
     { ...rate, hosts: { 'a.b': { rate: '1/s' } } },
-    'what leaves is called drain, as in',
+    'the rate at which callers leave is called drain, as in',
   ],
   ['a rate beside a shaper', { shaper, drain: '10/s' }, 'drain must be left out beside a shaper'],
   ['hosts beside a shaper', { shaper, hosts: {} }, 'hosts must be left out beside a shaper'],

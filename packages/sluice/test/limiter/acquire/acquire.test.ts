@@ -222,7 +222,7 @@ describe('acquire fails', () => {
 
   it.each([
     [3, InvalidTypeError, /options must be an object such as \{ cost: 3, signal \}, got 3/],
-    [new AbortController().signal, InvalidTypeError, /options must be an object such as/],
+    [new AbortController().signal, InvalidTypeError, /such as \{ cost: 3, signal \}, got an AbortSignal$/],
     [{ cost: -1 }, InvalidValueError, /cost must be a whole number/],
     [{ costs: 1 }, InvalidTypeError, /acquire has no option 'costs'; did you mean cost\?/],
     [{ maxWait: 1 }, InvalidTypeError, /did you mean maxWaitMs\?/],

@@ -122,6 +122,8 @@ describe('a request', () => {
     for (const request of [undefined, null, 'user', 5, true, ['user'], () => ({ user: 'a' })]) {
       expectRefusal(() => policy.check(request as never), /^request must be an object of attributes such as \{ user \}/)
     }
+    const forAll = createPolicy({ levels: [{ name: 'level', limit }] })
+    expectRefusal(() => forAll.check(undefined as never), /^request must be an object, such as \{\}, got undefined$/)
   })
 
   it('with a getter that calls the same policy is refused, and the two requests are not mixed up', () => {

@@ -174,7 +174,7 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
     'a regular expression',
     when({ path: /^\/v1/ }),
     'levels.0.when.path',
-    'a condition in words has one of present, not, path, cidr',
+    'a condition that is an object has one of present, not, path, cidr; regular expressions are not supported',
   ],
   ['a regular expression in a list', when({ path: [/^\/v1/] }), 'levels.0.when.path.0', 'path must be a path such as'],
   ['an unknown word', when({ plan: { equals: 'a' } }), 'levels.0.when.plan.equals', "a condition has no 'equals'"],
@@ -185,7 +185,7 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
     'levels.0.when.plan',
     'a condition has one of present, not, path, cidr, got 2',
   ],
-  ['no word', when({ plan: {} }), 'levels.0.when.plan', 'a condition in words has one of'],
+  ['no word', when({ plan: {} }), 'levels.0.when.plan', 'a condition that is an object has one of'],
   [
     'present as text',
     when({ plan: { present: 'yes' } }),
