@@ -6,13 +6,19 @@ import { atOnce } from '../guard-options.js'
 import { parseRateLimit } from '../parse-rate-limit.js'
 import { type Destination, Destinations } from './destinations.js'
 import { type FetchArguments, type FetchCall, readFetchCall } from './fetch-call.js'
-import { backoffMs, isWorthRetrying } from './retry-budget.js'
 import type { CallOptions } from './shaped-fetch-options.js'
 import { hostOf, type ShapersByHost } from './shapers-by-host.js'
 import { WaitingCalls } from './waiting-calls.js'
 
 /** A wait that a server asks for is stretched by up to this share, so that its clients do not all come back together. */
 const JITTER = 0.1
+
+/** Methods that have the same effect if they are repeated (RFC 9110). */
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+/** Failures that often pass. The server may have carried out the request nevertheless. */
+const PASSING: ReadonlySet<number> = new Set([502, 503, 504])
+const SHORTEST_MS = 100
+const LONGEST_MS = 10_000
 
 /** Where a call goes, and the queue that it waits in. */
 interface Route {
@@ -149,7 +155,7 @@ export class Outbound {
       pausedMs < Infinity &&
       pausedMs <= maxWaitMs &&
       isWorthRetrying(request.method, status) &&
-      destination.budget.spend()
+      destination.takeRetry()
     )
   }
 }
@@ -168,4 +174,16 @@ export function askedWaitMs({ status, headers }: Pick<Response, 'status' | 'head
   if (retryAfterMs !== undefined && (status === 429 || status === 503)) return retryAfterMs
   const used = quotas.filter(({ remaining }) => remaining === 0)
   return Math.max(0, ...used.map(({ resetAfterMs }) => resetAfterMs ?? 0))
+}
+
+/** Whether a retry may help and does no harm. Without a status, no response came at all. */
+export function isWorthRetrying(method: string, status: number | undefined): boolean {
+  // A server that answers 429 has not carried out the request.
+  if (status === 429) return true
+  return IDEMPOTENT.has(method) && (status === undefined || PASSING.has(status))
+}
+
+/** Full jitter: a random wait from 0 to min(10 s, 100 ms · 2^retries), so that calls that failed together come back apart. */
+export function backoffMs(retries: number, random: () => number): number {
+  return random() * Math.min(LONGEST_MS, SHORTEST_MS * 2 ** retries)
 }

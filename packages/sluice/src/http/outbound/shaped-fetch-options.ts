@@ -4,8 +4,8 @@ import { invalidType, invalidValue } from '../../errors.js'
 import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
 import type { Shaper } from '../../shaper/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../../stores/index.js'
+import type { BudgetOptions } from './destinations.js'
 import type { FetchArguments } from './fetch-call.js'
-import type { BudgetOptions } from './retry-budget.js'
 
 /** How fast one host is called. */
 export interface FetchHostOptions {
