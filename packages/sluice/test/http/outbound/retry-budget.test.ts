@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Destination, Destinations } from '../../../src/http/outbound/destinations.js'
-import { askedWaitMs, backoffMs, isWorthRetrying } from '../../../src/http/outbound/outbound.js'
+import { askedWaitMs, backoffMs, isWorthRetrying } from '../../../src/http/outbound/shaped-fetch.js'
 
 const NOW = Date.UTC(2026, 0, 1)
 const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
