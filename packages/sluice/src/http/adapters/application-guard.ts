@@ -1,9 +1,8 @@
 import type { CanActivate, ExecutionContext, OnModuleInit } from '@nestjs/common'
 import type { HttpAdapterHost } from '@nestjs/core'
-import { attempt } from './attempt.js'
 import type { ExpressRequest } from './express.js'
 import { holdEarlyAnswers, isHeld, reachedHooks } from './hold-early-answers.js'
-import type { NodeResponse } from './node-exchange.js'
+import { attempt, type NodeResponse } from './node-exchange.js'
 import { type NestFastifyReply, type RateLimitGuard, requestOf } from './rate-limit-guard.js'
 
 /** Nest runs guards in front of handlers only. This guard also limits requests that reach no handler, such as a 404. */

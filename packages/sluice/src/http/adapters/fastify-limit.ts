@@ -6,8 +6,8 @@ import { mergeFields, withoutBodyFields } from '../merge-fields.js'
 import { bothAdmissions, type Passage } from '../passage.js'
 import type { RequestReader } from '../request-attributes.js'
 import { admit } from './admit.js'
-import { attempt, enterGuard } from './attempt.js'
 import {
+  attempt,
   type FieldValue,
   fieldText,
   type NodeRequest,
@@ -68,29 +68,19 @@ export class FastifyLimit {
     this.#onDenied = options.onDenied
   }
 
-  /** Calls `next` when an allowed request may go on, or with an error. Answers a denied request. */
-  enter(request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
-    enterGuard(this.#guard, request, reply, next, this.#proceed)
-  }
-
-  readonly #proceed = (
-    passage: Passage | undefined,
-    request: FastifyRequestLike,
-    reply: FastifyReplyLike,
-    next: Next,
-  ): void => {
-    if (!this.#tell(passage, request, reply, next)) return
-    if (passage === undefined || passage.goesAtOnce) next()
-    else admit(passage, { request, response: reply.raw }, next)
-  }
-
-  /** The same with a second limit behind this one. If the second denies, this limit gets its units back. */
-  enterBefore(second: FastifyLimit, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
+  /**
+   * Calls `next` when an allowed request may go on, or with an error. Answers a denied request. `second` is a limit behind
+   * this one: if it denies, this limit gets its units back.
+   */
+  enter(request: FastifyRequestLike, reply: FastifyReplyLike, next: Next, second?: FastifyLimit): void {
     attempt(
-      () => this.#guard.enter(request, true),
+      () => this.#guard.enter(request, second !== undefined),
       next,
       (passage) => {
-        if (this.#tell(passage, request, reply, next)) second.#enterAfter(passage, request, reply, next)
+        if (!this.#tell(passage, request, reply, next)) return
+        if (second !== undefined) second.#enterAfter(passage, request, reply, next)
+        else if (passage === undefined || passage.goesAtOnce) next()
+        else admit(passage, { request, response: reply.raw }, next)
       },
     )
   }

@@ -1,6 +1,5 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { attempt } from './attempt.js'
 import {
   FastifyLimit,
   type FastifyLimitOptions,
@@ -9,6 +8,7 @@ import {
   type Next,
 } from './fastify-limit.js'
 import { type FastifyServing, holdEarlyAnswers, reachedHooks } from './hold-early-answers.js'
+import { attempt } from './node-exchange.js'
 import { routeLimit, setContextOptions } from './route-limit.js'
 
 export type { FastifyReplyLike, FastifyRequestLike }
@@ -95,20 +95,16 @@ function limitRequest(
   reply: FastifyReplyLike,
   next: Next,
 ): void {
+  const enter = (own?: FastifyLimit) => {
+    const first = forAll ?? own
+    if (first === undefined) next()
+    else first.enter(request, reply, next, first === own ? undefined : own)
+  }
   const config = request.routeOptions?.config
   if (config?.rateLimit === undefined || decided.has(request)) {
-    if (forAll === undefined) next()
-    else forAll.enter(request, reply, next)
+    enter()
     return
   }
-  attempt(
-    () => routeLimit(config, request.server),
-    next,
-    (own) => {
-      decided.add(request)
-      if (own === undefined) return
-      if (forAll === undefined) own.enter(request, reply, next)
-      else forAll.enterBefore(own, request, reply, next)
-    },
-  )
+  decided.add(request)
+  attempt(() => routeLimit(config, request.server), next, enter)
 }

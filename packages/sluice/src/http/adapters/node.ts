@@ -10,8 +10,7 @@ import { withoutBodyFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 import type { RequestReader } from '../request-attributes.js'
 import { admit } from './admit.js'
-import { attempt, enterGuard } from './attempt.js'
-import { fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
+import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
 export type { NodeRequest, NodeResponse }
 
@@ -92,18 +91,18 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
     if (onDenied === undefined) response.end(passage.body)
     else attempt(() => onDenied(request, response, passage.verdict), next)
   }
-  const proceed = (
-    passage: Passage | undefined,
-    request: Request,
-    response: Response,
-    next: (error?: unknown) => void,
-  ): void => {
-    if (passage === undefined) next()
-    else if (passage.allowed) {
-      setFields(response, passage)
-      if (passage.goesAtOnce) next()
-      else admit(passage, { request, response }, next)
-    } else deny(passage, request, response, next)
-  }
-  return (request, response, next) => enterGuard(guard, request, response, next, proceed)
+  return (request, response, next) =>
+    attempt(
+      () => guard.enter(request),
+      next,
+      (passage) => {
+        if (passage?.allowed === false) {
+          deny(passage, request, response, next)
+          return
+        }
+        if (passage !== undefined) setFields(response, passage)
+        if (passage === undefined || passage.goesAtOnce) next()
+        else admit(passage, { request, response }, next)
+      },
+    )
 }
