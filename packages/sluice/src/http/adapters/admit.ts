@@ -1,6 +1,6 @@
 import { setAlarm, systemClock } from '../../clock.js'
 import type { Awaitable } from '../../stores/index.js'
-import type { Admission, Ending } from '../passage.js'
+import type { Admission, Ending, Passage } from '../passage.js'
 import type { NodeExchange, NodeRequest, NodeResponse } from './node-exchange.js'
 
 /**
@@ -8,10 +8,6 @@ import type { NodeExchange, NodeRequest, NodeResponse } from './node-exchange.js
  * instead. When the response is over, settles it.
  */
 export function admit(admission: Admission, exchange: NodeExchange, next: () => void, gone?: () => void): void {
-  if (admission.goesAtOnce) {
-    next()
-    return
-  }
   const go = () => {
     if (admission.settle !== undefined) whenOver(exchange, admission.settle)
     next()
@@ -26,11 +22,11 @@ export function admit(admission: Admission, exchange: NodeExchange, next: () => 
 }
 
 /** The same as a promise: whether the request goes on. */
-export function admitted(admission: Admission, exchange: NodeExchange): Awaitable<boolean> {
-  if (admission.goesAtOnce) return true
+export function admitted(passage: Passage, exchange: NodeExchange): Awaitable<boolean> {
+  if (passage.goesAtOnce) return true
   return new Promise((resolve) => {
     admit(
-      admission,
+      passage,
       exchange,
       () => resolve(true),
       () => resolve(false),
