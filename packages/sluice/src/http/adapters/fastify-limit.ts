@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Verdict } from '../../policy/index.js'
 import type { Fields } from '../dialect.js'
 import { Guard } from '../guard.js'
@@ -40,13 +41,16 @@ export interface FastifyReplyLike {
 }
 
 /** See {@link GuardOptions}. */
-export type FastifyLimitOptions<
-  Request extends FastifyRequestLike = FastifyRequestLike,
-  Reply extends FastifyReplyLike = FastifyReplyLike,
+export type FastifyOptions<
+  Request extends FastifyRequestLike = FastifyRequest,
+  Reply extends FastifyReplyLike = FastifyReply,
 > = GuardOptions<Request> & {
   /** Answers a denied request in your own way. Status and fields are set; the function sends the reply or returns its body. */
   readonly onDenied?: (request: Request, reply: Reply, verdict: Verdict) => unknown
 }
+
+/** The options of a limit, for the parts of requests and replies that are used here. */
+export type FastifyLimitOptions = FastifyOptions<FastifyRequestLike, FastifyReplyLike>
 
 /** Continues with the next hook of Fastify, or with an error. */
 export type Next = (error?: Error) => void
