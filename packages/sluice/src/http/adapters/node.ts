@@ -23,12 +23,16 @@ export type NodeOptions<
   readonly onDenied?: (request: Request, response: Response, verdict: Verdict) => Awaitable<void>
 }
 
-/** Calls `next` for an allowed request, now or when it is its turn. Answers a denied request. */
-export type NodeGuard<Request, Response> = (request: Request, response: Response, next: () => void) => void
+/** Calls `next` for an allowed request, now or when it is its turn, or with an error. Answers a denied request. */
+export type NodeMiddleware<Request, Response> = (
+  request: Request,
+  response: Response,
+  next: (error?: unknown) => void,
+) => void
 
 /**
  * Limits requests in front of a handler. On a memory store, `next` is called before the function returns. A request that
- * cannot be decided on, because a function among the options throws, is answered with 500 and does not reach the handler.
+ * cannot be decided on, because a function among the options throws, is answered with 500: `next` never gets an error here.
  *
  * @example
  * ```ts
@@ -43,7 +47,7 @@ export type NodeGuard<Request, Response> = (request: Request, response: Response
 export function rateLimit<
   Request extends NodeRequest = IncomingMessage,
   Response extends NodeResponse = ServerResponse,
->(options: NodeOptions<Request, Response>): NodeGuard<Request, Response> {
+>(options: NodeOptions<Request, Response>): NodeMiddleware<Request, Response> {
   const limited = nodeMiddleware(options, nodeReader)
   return (request, response, next) => {
     if (typeof next !== 'function') throw invalidType('the third argument', 'a function that goes on', next)
@@ -68,13 +72,6 @@ export const nodeReader: RequestReader<NodeRequest> = {
   remoteAddress: ({ socket }) => remoteAddressOf(socket),
   field: ({ headers }, name) => fieldText(headers[name]),
 }
-
-/** Connect middleware: calls `next` for an allowed request, or with an error. */
-export type NodeMiddleware<Request, Response> = (
-  request: Request,
-  response: Response,
-  next: (error?: unknown) => void,
-) => void
 
 /** Makes Connect middleware, for frameworks that read requests in their own way and handle errors. */
 export function nodeMiddleware<Request extends NodeRequest, Response extends NodeResponse>(
