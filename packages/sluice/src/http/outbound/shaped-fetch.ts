@@ -89,7 +89,6 @@ class Outbound {
     this.#waiting = new WaitingCalls(options.clock)
   }
 
-  /** How many calls wait for their turn or for a retry. */
   get size(): number {
     return this.#waiting.size
   }
@@ -133,7 +132,7 @@ class Outbound {
       const attempt = await this.#attempt(call, route)
       const { response, error } = attempt
       const pausedMs = response === undefined ? 0 : this.#obey(response, attempt, route)
-      const mayRetry = retries < this.#options.retries && this.#isWorthRetrying(call, pausedMs, response)
+      const mayRetry = retries < this.#options.retries && this.#mayRepeat(call, pausedMs, response)
       if (!mayRetry || !route.destination.takeRetry()) {
         if (response === undefined) throw error
         return response
@@ -181,7 +180,7 @@ class Outbound {
     return 0
   }
 
-  #isWorthRetrying({ request, signal, isRepeatable }: FetchCall, pausedMs: number, response?: Response): boolean {
+  #mayRepeat({ request, signal, isRepeatable }: FetchCall, pausedMs: number, response?: Response): boolean {
     return (
       isRepeatable &&
       signal?.aborted !== true &&
