@@ -12,11 +12,16 @@ const module = join(folder, 'script.ts')
 /** In the order of their numbers in a request. */
 const algorithms = ['token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-window', 'sliding-log', 'concurrency']
 
-/** Files that several algorithms use, each a function. */
-const shared = ['bucket', 'views', 'log']
+/** Algorithms that share a file: a function of it, called with an argument. */
+const twins = {
+  'token-bucket': 'function() return bucket(false) end',
+  'leaky-bucket': 'function() return bucket(true) end',
+  'sliding-log': 'log',
+  concurrency: 'log',
+}
 
-/** Algorithms that have no file of their own, because they are such a function. */
-const twins = { 'sliding-log': 'log', concurrency: 'log' }
+/** The shared files, each a function. */
+const shared = ['bucket', 'log']
 
 /** The module's text, given a way to read a Lua file by its name. */
 export function moduleText(read) {
@@ -29,7 +34,12 @@ export function moduleText(read) {
       .replace('-- ALGORITHMS', () => chosen)
       .replace('-- OVERRIDES', () => overrides),
   )
-  const body = stripped(read('main').replace('-- GENERAL', () => general))
+  const fast = stripped(read('fast'))
+  const body = stripped(
+    read('main')
+      .replace('-- FAST', () => fast)
+      .replace('-- GENERAL', () => general),
+  )
   return `// Made by scripts/embed-lua.mjs from lua/*.lua. Change those, then run \`node scripts/embed-lua.mjs\`.
 
 /** The algorithms, in the order of their numbers in a request. */

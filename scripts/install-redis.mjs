@@ -1,5 +1,5 @@
-// Tests and benchmarks run against a real redis-server. Where there is none, it comes from the system's packages, if
-// that may be done without asking anybody for a password.
+// Tests and benchmarks run against a real redis-server. If there is none, this installs it from the system's packages,
+// unless that needs a password.
 import { spawnSync } from 'node:child_process'
 import { fail } from './run-command.mjs'
 

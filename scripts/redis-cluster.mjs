@@ -24,11 +24,11 @@ export async function startCluster() {
 }
 
 async function startNode(attempts = 3) {
-  // The port of the cluster bus would be the port and 10,000, which may be taken, or be none.
+  // By default the port of the cluster bus is the server's port + 10,000, which may be taken or too large.
   const busPort = await freePort()
   const args = ['--cluster-enabled', 'yes', '--cluster-port', `${busPort}`, '--cluster-node-timeout', '2000']
   const server = await startRedis({ args }).catch((error) => {
-    // Somebody else took the bus port in between.
+    // Another process took the bus port in between.
     if (attempts === 1) throw error
   })
   if (server === undefined) return startNode(attempts - 1)
@@ -36,7 +36,7 @@ async function startNode(attempts = 3) {
   return { ...server, command, id: await command('CLUSTER', 'MYID') }
 }
 
-/** Polls: a server learns of the others by gossip, and tells nobody when it has. */
+/** Polls, because a server learns of the others by gossip and does not tell when it has. */
 async function whole({ command, port }) {
   for (const end = performance.now() + WAIT_MS; performance.now() < end; ) {
     const info = await command('CLUSTER', 'INFO')

@@ -47,7 +47,7 @@ async function start(port, argsIn, readyText) {
   for (let attempt = 1; ; attempt++) {
     const server = await tryStart(port ?? (await freePort()), argsIn, readyText)
     if (server !== undefined) return server
-    // Somebody else took the port in between.
+    // Another process took the port in between.
     if (port !== undefined || attempt === 10) throw new Error('redis-server does not start')
   }
 }

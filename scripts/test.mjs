@@ -12,6 +12,7 @@ const checks = [
   ['embedded Lua', () => runNode(['scripts/embed-lua.mjs', '--check'])],
   ['types of the tests', () => quiet(runTool('typescript', ['--noEmit', '-p', 'tsconfig.tests.json']))],
   ['import direction', () => runNode(['scripts/check-imports.mjs'])],
+  ['shape of sources', () => runNode(['scripts/check-shape.mjs'])],
   ['exports and files', () => runNode(['scripts/check-exports.mjs'])],
   ['examples in docs', () => runNode(['scripts/check-docs.mjs'])],
   ['browser bundle', () => runNode(['scripts/check-browser.mjs'])],

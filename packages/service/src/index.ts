@@ -1,1 +1,4 @@
-export * from './policy-file/index.js'
+/** Policies from YAML and JSON files. */
+export { loadPolicyFile } from './policy-file/load-policy-file.js'
+export { type ParsePolicyFileOptions, type PolicyFile, parsePolicyFile } from './policy-file/parse-policy-file.js'
+export { PolicyFileError, type PolicyFileProblem } from './policy-file/policy-file-error.js'

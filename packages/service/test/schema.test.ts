@@ -103,12 +103,12 @@ const bad = [
   small().replace('version: 1', 'version: 1\nextra: 1'),
 ]
 
-test.each(bad)('what is bad is bad by the schema: %s', (text) => {
+test.each(bad)('the schema refuses: %s', (text) => {
   expect(isValid(parse(text))).toBe(false)
   expect(() => parsePolicyFile(text)).toThrow(PolicyFileError)
 })
 
-test('everything has a description, for editors to show', () => {
+test('everything has a description for editors', () => {
   const { level, limit } = schema.definitions
   const named = [schema.properties, level.properties]
   for (const [name, { description, $ref }] of named.flatMap((properties) => Object.entries<Described>(properties))) {

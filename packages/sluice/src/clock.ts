@@ -1,54 +1,61 @@
 import { invalidType } from './errors.js'
 
-/** Tells the time: epoch milliseconds, fractions welcome. */
+/** Tells the time in epoch milliseconds. Fractions of a millisecond are welcome. */
 export interface Clock {
   now(): number
   /**
-   * Calls `ring` once, as soon as the clock says `atMs`, unless the function that is given back was called before. A clock
-   * without it is asked again by the process's timers, which is right for clocks that go by themselves.
+   * Calls `ring` once, as soon as the clock says `atMs`, unless the returned function is called before. Optional: for a
+   * clock without it, timers of the process are used, which is right for every clock that moves by itself.
    */
   alarm?(atMs: number, ring: () => void): () => void
 }
 
-// Held, because the global is a getter, and asking it takes a tenth of the time that a decision does.
+// Kept in a variable, because the global is a getter: to read it takes a tenth of the time of a decision.
 const { performance } = globalThis
 const originMs = performance.timeOrigin
 
-/** The process's own clock. It starts at the epoch's time and never steps back afterwards, whatever the system's does. */
+/** The clock of this process. It starts at the system's time, and never steps back, even if the system's clock does. */
 export const systemClock: Clock = Object.freeze({ now: () => originMs + performance.now() })
 
-/** A timer cannot be set further ahead. */
+/**
+ * Timers are late. Slots that have passed no longer ago than this are still used, so that the rate is kept. Older ones are
+ * lost, so that a process that was held up does not let a crowd leave at once.
+ */
+export const CATCH_UP_MS = 20
+
+/** setTimeout takes no longer delay. */
 const LONGEST_MS = 2 ** 31 - 1
 
-/** Calls `ring` once when the clock says `atMs`, never before and never at once. Gives a function that stops it. */
+/** Calls `ring` once when the clock says `atMs`: never before, and never synchronously. Returns a function that stops it. */
 export function setAlarm(clock: Clock, atMs: number, ring: () => void): () => void {
-  return alarmOf(clock, atMs, ring, 0)
+  return startAlarm(clock, atMs, ring, 0)
 }
 
-/** An exact alarm is awake so much before its time at most, and for such a share of all its time. */
-const AWAKE_MS = 0.5
-const AWAKE_SHARE = 0.05
+/** An exact alarm polls for at most this long before its time, and for at most this share of the whole wait. */
+const POLL_MS = 0.5
+const POLL_SHARE = 0.05
 
 /**
- * The same, but not late by a timer's millisecond: the last fraction of one is waited for awake, while everything else runs
- * as it does, if that is little beside the whole wait.
+ * Like `setAlarm`, but not late by up to a timer's millisecond. The timer is set early, and the rest of the wait is polled
+ * by `setImmediate`, while other work of the process goes on. Example: for a wait of 10 ms the timer is set 0.5 ms early;
+ * for a wait of 2 ms, 0.1 ms early.
  */
 export function setExactAlarm(clock: Clock, atMs: number, ring: () => void): () => void {
-  const canBeAwake = typeof setImmediate === 'function'
-  return alarmOf(clock, atMs, ring, canBeAwake ? Math.min(AWAKE_MS, AWAKE_SHARE * (atMs - clock.now())) : 0)
+  const canPoll = typeof setImmediate === 'function'
+  return startAlarm(clock, atMs, ring, canPoll ? Math.min(POLL_MS, POLL_SHARE * (atMs - clock.now())) : 0)
 }
 
-function alarmOf(clock: Clock, atMs: number, ring: () => void, awakeMs: number): () => void {
+function startAlarm(clock: Clock, atMs: number, ring: () => void, pollMs: number): () => void {
   if (clock.alarm !== undefined) return clock.alarm(atMs, ring)
   let timer: ReturnType<typeof setTimeout>
   let immediate: ReturnType<typeof setImmediate> | undefined
   const sleep = (leftMs: number) => {
-    timer = setTimeout(look, timerMs(leftMs - awakeMs))
+    timer = setTimeout(look, timerMs(leftMs - pollMs))
   }
   const look = () => {
     const leftMs = atMs - clock.now()
     if (leftMs <= 0) ring()
-    else if (leftMs <= awakeMs) immediate = setImmediate(look)
+    else if (leftMs <= pollMs) immediate = setImmediate(look)
     else sleep(leftMs)
   }
   sleep(atMs - clock.now())
@@ -58,12 +65,12 @@ function alarmOf(clock: Clock, atMs: number, ring: () => void, awakeMs: number):
   }
 }
 
-/** Timers know whole milliseconds, and none is 1. */
+/** setTimeout takes whole milliseconds; 0 counts as 1. */
 function timerMs(ms: number): number {
   return Math.min(LONGEST_MS, Math.max(1, Math.ceil(ms)))
 }
 
-/** Checks an option that may be a clock. */
+/** Checks an optional clock. */
 export function checkClock(value: unknown): Clock | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'object' || value === null || typeof (value as Clock).now !== 'function')

@@ -1,6 +1,6 @@
 /**
  * Every error that Sluice throws: a mistake in a call, a store that fails, or a wait that a caller does not accept. A
- * denial is a value, not an error.
+ * denial is a value, not an error. Also the way to warn of something that is no error.
  */
 
 /** The `code` of each error, for programs that tell errors apart. */
@@ -72,7 +72,7 @@ export class InvalidPolicyError extends TypeError {
 }
 
 /** `levels[2].limit.refill` */
-export function pathText(path: PolicyProblem['path']): string {
+function pathText(path: PolicyProblem['path']): string {
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
   return text.startsWith('.') ? text.slice(1) : text || 'policy'
 }
@@ -161,4 +161,18 @@ export function naming<T>(where: string, run: () => T): T {
     if (cause instanceof InvalidValueError) throw new InvalidValueError(message, { cause, option: cause.option })
     throw cause
   }
+}
+
+/** Emits a process warning with a code. Where there is no Node.js, writes to the console. */
+export function warn(message: string, code: string): void {
+  const { process } = globalThis as {
+    process?: { emitWarning?: (message: string, type: string, code: string) => void }
+  }
+  if (typeof process?.emitWarning === 'function') process.emitWarning(message, 'SluiceWarning', code)
+  else console.warn(`[${code}] ${message}`)
+}
+
+/** The message of an error, or a short text for any other value that was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : shown(error)
 }

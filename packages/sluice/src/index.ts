@@ -1,3 +1,12 @@
+export {
+  type Address,
+  addressText,
+  type CidrRange,
+  parseAddress,
+  parseCidrRange,
+  rangeContains,
+} from './addresses/index.js'
+export { nearest as nearestName } from './checks/nearest.js'
 export { type Clock, systemClock } from './clock.js'
 export {
   ClosedError,

@@ -1,13 +1,11 @@
 import { styleText } from 'node:util'
 import type { Explanation, Limit } from 'sluice'
-import { printable } from '../policy-file/printable.js'
-import type { ExplainReport } from './explain-report.js'
-import { fits } from './foretell.js'
-import { table } from './table.js'
+import { printable } from '../policy-file/policy-file-error.js'
+import { type ExplainReport, fits } from './explain-report.js'
 
 const HEAD = ['level', 'key', 'limit', 'from', 'cost', 'left']
 
-/** The report of `explain`, for people. */
+/** The report of `sluice explain` as text for people. */
 export function explanationText(report: ExplainReport, colours: boolean): string {
   const paint = (style: 'green' | 'red' | 'yellow' | 'dim', text: string) => (colours ? styleText(style, text) : text)
   const matching = report.levels.filter(({ matches }) => matches)
@@ -25,8 +23,8 @@ export function explanationText(report: ExplainReport, colours: boolean): string
     ...report.reasons.map((reason) => `  ${reason}`),
     ...report.unused.map((each) => paint('yellow', unusedText(each))),
     report.store === 'memory'
-      ? paint('dim', 'Nothing has been taken: what is left is that of a fresh store. --store redis://… asks a Redis.')
-      : paint('dim', `As things stand in ${report.store}, policy '${report.policy}'.`),
+      ? paint('dim', 'This is a fresh store: nothing has been taken. --store redis://… asks a Redis.')
+      : paint('dim', `As of now in ${report.store}, policy '${report.policy}'.`),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -35,9 +33,18 @@ function rowsOf({ level, key = '', from = 'level', cost = 0, shadow, limits = []
   return limits.map(({ limit, decision }, i) => {
     const left = `${decision.remaining} of ${decision.quota}`
     const fit = fits(decision, cost) ? left : `${left}, which is not enough`
-    const who = i === 0 ? [shadow === true ? `${level} (shadow)` : level, printable(key)] : ['', '']
-    return [...who, limitText(limit), from, String(cost), fit]
+    const first = i === 0 ? [shadow === true ? `${level} (shadow)` : level, printable(key)] : ['', '']
+    return [...first, limitText(limit), from, String(cost), fit]
   })
+}
+
+/** Lines with aligned columns, two spaces apart. Rows may differ in length, and the last cell is never padded. */
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [i, cell] of row.slice(0, -1).entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
+  }
+  return rows.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i]))).join('  '))
 }
 
 function limitText({ algorithm, ...numbers }: Limit): string {

@@ -2,7 +2,7 @@
 /** The command `sluice`. */
 import { run } from './run.js'
 
-// Whoever reads us may stop early, as `head` does. That is no mistake of anybody.
+// The reader of the output may stop early, as `head` does. That is not an error.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -10,10 +10,8 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-// A policy's own warnings are told with the rest, with lines.
+// A process warning is one line, without Node's advice about --trace-warnings.
 process.removeAllListeners('warning')
-process.on('warning', (warning: Error & { code?: string }) => {
-  if (warning.code !== 'SLUICE_POLICY') process.stderr.write(`sluice: ${warning.message}\n`)
-})
+process.on('warning', ({ message }) => process.stderr.write(`sluice: ${message}\n`))
 
 process.exitCode = await run(process.argv.slice(2), process)

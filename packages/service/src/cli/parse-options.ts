@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
-import { nearest } from './nearest.js'
-import { UsageError } from './usage-error.js'
+import { nearestName } from 'sluice'
+import { UsageError } from './command.js'
 
-/** A flag is there or not; a text has a value. */
+/** A flag has no value; a text has one. */
 type Kinds = Readonly<Record<string, 'flag' | 'text'>>
 type Values<K extends Kinds> = { -readonly [Name in keyof K]?: K[Name] extends 'flag' ? true : string }
 
-/** Splits arguments into options and the rest; what is unknown or incomplete is an error that says what would be right. */
+/** Splits arguments into options and positionals. An unknown or incomplete option is a `UsageError`. */
 export function parseOptions<const K extends Kinds>(
   args: readonly string[],
   kinds: K,
@@ -31,7 +31,7 @@ export function parseOptions<const K extends Kinds>(
 }
 
 function unknown(rawName: string, names: readonly string[]): string {
-  const meant = nearest(rawName.replace(/^-+/, ''), names)
+  const meant = nearestName(rawName.replace(/^-+/, ''), names)
   const all = names.map((name) => `--${name}`).join(', ')
   return `there is no option ${rawName}; ${meant === undefined ? `there are ${all}` : `did you mean --${meant}?`}`
 }

@@ -1,29 +1,27 @@
 import { readFileSync } from 'node:fs'
-import { printable } from '../policy-file/printable.js'
-import type { Command } from './command.js'
+import { nearestName } from 'sluice'
+import { printable } from '../policy-file/policy-file-error.js'
+import { type Command, type CommandIo, UsageError } from './command.js'
 import { explain } from './commands/explain.js'
 import { types } from './commands/types.js'
 import { validate } from './commands/validate.js'
-import type { Io } from './io.js'
-import { nearest } from './nearest.js'
 import { parseOptions } from './parse-options.js'
-import { UsageError } from './usage-error.js'
 
 const COMMANDS: Readonly<Record<string, Command>> = { validate, explain, types }
 
-/** Runs the command line and gives its exit code: 0 is well, 1 is a problem in a file, 2 is a wrong command line. */
-export async function run(args: readonly string[], io: Io): Promise<number> {
+/** Runs a command line. Returns the exit code, as {@link Command.run} defines it. */
+export async function run(args: readonly string[], io: CommandIo): Promise<number> {
   try {
     return await dispatch(args, io)
   } catch (error) {
     const isExpected = error instanceof UsageError
     const message = error instanceof Error ? error.message : String(error)
-    io.stderr.write(`sluice: ${isExpected ? '' : 'this should not have happened: '}${printable(message)}\n`)
+    io.stderr.write(`sluice: ${isExpected ? '' : 'unexpected error: '}${printable(message)}\n`)
     return isExpected ? error.exitCode : 1
   }
 }
 
-async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
+async function dispatch([first, ...rest]: readonly string[], io: CommandIo): Promise<number> {
   if (first === undefined) {
     io.stderr.write(overview())
     return 2
@@ -44,7 +42,7 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
 
 function commandNamed(name: string): Command {
   if (Object.hasOwn(COMMANDS, name)) return COMMANDS[name]
-  const meant = nearest(name, [...Object.keys(COMMANDS), 'help'])
+  const meant = nearestName(name, [...Object.keys(COMMANDS), 'help'])
   const advice = meant === undefined ? `there are ${Object.keys(COMMANDS).join(', ')}` : `did you mean '${meant}'?`
   throw new UsageError(`there is no command '${name}'; ${advice}`)
 }
@@ -54,7 +52,7 @@ function overview(): string {
   return `Usage: sluice COMMAND
 
 ${lines.join('\n')}
-  help      sluice help COMMAND says more about one
+  help      sluice help COMMAND shows the help of one command
 
 Options: --help, --version
 `
@@ -65,7 +63,7 @@ function version(): string {
   return (JSON.parse(manifest) as { version: string }).version
 }
 
-function print(io: Io, text: string): number {
+function print(io: CommandIo, text: string): number {
   io.stdout.write(text)
   return 0
 }

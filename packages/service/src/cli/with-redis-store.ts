@@ -1,18 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { ioredisOptions, type RedisStore, redisStore } from 'sluice/redis'
+import { UsageError } from './command.js'
 import type { ExplainReport } from './explain-report.js'
-import { UsageError } from './usage-error.js'
 
 const CONNECT_MS = 3_000
 const DEADLINE_MS = 2_000
-/** How long the policy's run-time overrides may take, which may be many, and how often to look whether they are there. */
+/** How long reading the run-time overrides may take (there may be many), and how often to check whether it is done. */
 const OVERRIDES_MS = 60_000
-const LOOK_MS = 100
+const POLL_MS = 100
 
 /**
- * Runs something on a Redis store and closes the connection. What would be answered without Redis is an error here:
- * somebody who asks how things stand must not be told how they might.
+ * Calls `run` with a Redis store, and closes the connection afterwards. An answer that was made without Redis is an
+ * error here, because the command reports the actual state.
  */
 export async function withRedisStore(
   url: string,
@@ -44,7 +44,7 @@ export async function withRedisStore(
     }
     if (lacksOverrides(report)) {
       throw new UsageError(
-        `Redis at ${shown} did not tell the policy's run-time overrides${reason && `: ${reason}`}`,
+        `Redis at ${shown} did not report the policy's run-time overrides${reason && `: ${reason}`}`,
         1,
       )
     }
@@ -54,14 +54,14 @@ export async function withRedisStore(
   }
 }
 
-/** What is found with all overrides known: reading goes on between tries. Gives up when reading fails. */
+/** Repeats `run` until all overrides are known: the store reads them in the background. Gives up if reading fails. */
 async function onceKnown(store: RedisStore, run: () => Promise<ExplainReport>): Promise<ExplainReport> {
   const endsMs = performance.now() + OVERRIDES_MS
   for (;;) {
     const report = await run()
     const hasFailed = Object.values(store.stats().degraded).some((times) => times > 0)
     if (!lacksOverrides(report) || hasFailed || performance.now() > endsMs) return report
-    await pause(LOOK_MS)
+    await pause(POLL_MS)
   }
 }
 
@@ -69,7 +69,7 @@ function lacksOverrides({ levels }: ExplainReport): boolean {
   return levels.some(({ degraded }) => degraded === 'overrides')
 }
 
-/** The address without what is secret in it. */
+/** The address without user and password. */
 function shownUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !['redis:', 'rediss:'].includes(url.protocol) || url.hostname === '') {
@@ -78,7 +78,7 @@ function shownUrl(text: string): string {
   return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`
 }
 
-/** A server that takes the connection and then says nothing would keep us forever. */
+/** Rejects after `ms`: a server may accept the connection and then stay silent. */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

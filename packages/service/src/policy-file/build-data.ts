@@ -11,16 +11,16 @@ import {
 } from './source-node.js'
 import type { TextLines } from './text-lines.js'
 
-/** What a file's nodes come to. */
+/** The plain data of a file's nodes. */
 export interface BuiltData {
-  /** Plain data, shared where aliases share it. `undefined` if aliases make more of it than anybody could read. */
+  /** Aliases share the object of their target. `undefined` if aliases multiply the data beyond the bounds. */
   readonly data: unknown
   readonly faults: readonly Fault[]
-  /** What each alias stands for. */
+  /** The target of each alias. */
   readonly targets: ReadonlyMap<AliasNode, SourceNode>
 }
 
-/** Data, and how much and how deep it is with all that aliases stand for. */
+/** Data with its size and depth, counting the target of each alias. */
 interface Built {
   readonly data: unknown
   readonly values: number
@@ -29,10 +29,10 @@ interface Built {
 
 const NOTHING: Built = { data: null, values: 1, depth: 0 }
 
-/** Thrown to leave when there is no end in sight. */
+/** Thrown to stop at the bounds. */
 class TooMuch extends Error {}
 
-/** Makes data of nodes, and finds keys that come twice and aliases that come to nothing, or to far too much. */
+/** Converts nodes to plain data. Finds duplicate keys, and aliases without a target or with too large a target. */
 export function buildData(root: SourceNode, lines: TextLines): BuiltData {
   const builder = new Builder(lines)
   const { faults, targets } = builder
@@ -45,8 +45,8 @@ export function buildData(root: SourceNode, lines: TextLines): BuiltData {
 }
 
 /**
- * An alias becomes the very object that it stands for, so it takes no memory; but whoever reads the data meets it again
- * each time, and that is what is counted.
+ * An alias becomes the same object as its target, so it takes no memory. But a reader of the data visits that object once
+ * for each alias, so each visit counts.
  */
 class Builder {
   readonly faults: Fault[] = []
@@ -96,14 +96,14 @@ class Builder {
       } else if (name === '<<') {
         this.#add(
           offset,
-          'merge keys (<<) are not supported: write the entries out, or make an alias of the whole value',
+          'merge keys (<<) are not supported: write out the entries, or use an alias for the whole value',
         )
       } else if (earlier !== undefined) {
         const { line } = this.#lines.at(earlier)
         this.#add(offset, `'${name.slice(0, 60)}' is here a second time: the first is in line ${line}`)
       } else {
         places.set(name, offset)
-        // Assigning it would set the prototype.
+        // An assignment would set the prototype.
         if (name === '__proto__')
           Object.defineProperty(data, name, { value, enumerable: true, configurable: true, writable: true })
         else data[name] = value
@@ -115,8 +115,8 @@ class Builder {
   #alias(alias: AliasNode, depth: number): Built {
     const target = this.#anchors.get(alias.name)
     const built = target && this.#built.get(target)
-    if (target === undefined) this.#add(alias.offset, `there is no &${alias.name} above for this alias to stand for`)
-    else if (built === undefined) this.#add(alias.offset, `*${alias.name} is inside of what it stands for, without end`)
+    if (target === undefined) this.#add(alias.offset, `there is no &${alias.name} above this alias`)
+    else if (built === undefined) this.#add(alias.offset, `*${alias.name} is inside its own target, which never ends`)
     if (target === undefined || built === undefined) return NOTHING
     this.#count(built.values, alias.offset)
     if (depth + built.depth > DEEPEST) {

@@ -1,7 +1,7 @@
 import { PolicyFileError } from './policy-file-error.js'
 import { TextLines } from './text-lines.js'
 
-/** The text of bytes; an error says where they are no UTF-8, because guessing would change names and keys. */
+/** Decodes UTF-8. Throws where bytes are not UTF-8, because guessing would change names and keys. */
 export function decodeUtf8(bytes: Buffer, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -12,7 +12,7 @@ export function decodeUtf8(bytes: Buffer, file: string): string {
   }
 }
 
-/** The first replacement character that the bytes themselves do not have. */
+/** The index of the first replacement character that is not in the bytes themselves. */
 function firstWrong(bytes: Buffer, guessed: string): number {
   let byte = 0
   let from = 0

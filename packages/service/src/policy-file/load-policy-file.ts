@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises'
 import { decodeUtf8 } from './decode-utf8.js'
 import { type PolicyFile, parsePolicyFile } from './parse-policy-file.js'
-import { TOO_MANY_BYTES, tooLarge } from './too-large.js'
+import { TOO_MANY_BYTES, tooLarge } from './policy-file-error.js'
 
 /**
- * Reads a policy from a YAML or JSON file. Throws one `PolicyFileError` with every problem, or what the file system says
- * if there is no such file.
+ * Reads a policy from a YAML or JSON file. Rejects with one `PolicyFileError` that has every problem, or with the file
+ * system's error if the file cannot be read.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ export async function loadPolicyFile(path: string): Promise<PolicyFile> {
   return parsePolicyFile(await readPolicyText(path), { file: path })
 }
 
-/** The text of a file, unless it is too large, which is found out before it is read. */
+/** The text of a file. Rejects a file that is too large before reading it. */
 export async function readPolicyText(path: string): Promise<string> {
   const handle = await open(path)
   try {
@@ -33,7 +33,7 @@ export async function readPolicyText(path: string): Promise<string> {
   }
 }
 
-/** The text of a stream, which is read no further than a policy may be long: a pipe does not say how much it has. */
+/** The text of a stream. Stops reading at the largest size of a policy file, because a pipe has no known size. */
 export async function readBoundedText(stream: AsyncIterable<Buffer>, file: string): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

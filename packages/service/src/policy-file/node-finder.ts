@@ -1,7 +1,7 @@
 import type { PolicyProblem } from 'sluice'
 import { type AliasNode, keyText, type MapEntry, type MapNode, type SourceNode } from './source-node.js'
 
-/** Finds the nodes that a policy's paths speak of. */
+/** Finds the nodes of a file by the paths of a policy's problems. */
 export class NodeFinder {
   readonly #root: SourceNode
   readonly #targets: ReadonlyMap<AliasNode, SourceNode>
@@ -12,7 +12,7 @@ export class NodeFinder {
     this.#targets = targets
   }
 
-  /** Where a problem is: at a value, at its key if the key is the problem, or at what should have it, if it is missing. */
+  /** The offset of a problem: of the value, of its key if the key is the problem, or of the parent if it is missing. */
   offsetOf(path: PolicyProblem['path'], isAboutKey: boolean): number {
     let node = this.#root
     for (const [i, step] of path.entries()) {
@@ -24,12 +24,12 @@ export class NodeFinder {
     return node.offset
   }
 
-  /** What an alias stands for, or the node itself. */
+  /** The target of an alias; any other node itself. */
   followed(node: SourceNode): SourceNode {
     return node.kind === 'alias' ? (this.#targets.get(node) ?? node) : node
   }
 
-  /** The value of a key of a map, if there is such a thing. */
+  /** The value of a key, if the node is a map that has it. */
   valueOf(node: SourceNode | undefined, key: string): SourceNode | undefined {
     return node && this.#entry(node, key)?.value
   }

@@ -1,4 +1,4 @@
-/** One thing that is wrong with a policy file, or odd about it, and where: line and column count from 1. */
+/** A problem of a policy file, or a warning about it. Line and column count from 1. */
 export interface PolicyFileProblem {
   readonly line: number
   readonly column: number
@@ -7,13 +7,13 @@ export interface PolicyFileProblem {
 
 const MOST_PRINTED = 100
 
-/** A policy file that cannot be used, with everything that is wrong with it. Nothing of it was taken over. */
+/** A policy file that cannot be used, with all of its problems. */
 export class PolicyFileError extends Error {
   override readonly name = 'PolicyFileError'
   readonly code = 'SLUICE_INVALID_POLICY_FILE'
-  /** What the file is called in the message. */
+  /** The file's name in the message. */
   readonly file: string
-  /** All of them, in the order of the file. The message has the first hundred. */
+  /** All problems, in the order of the file. The message has the first 100. */
   readonly problems: readonly PolicyFileProblem[]
 
   constructor(file: string, problems: readonly PolicyFileProblem[], options?: ErrorOptions) {
@@ -23,11 +23,30 @@ export class PolicyFileError extends Error {
   }
 }
 
-/** `policy.yaml:12:9 unknown …`, a line for each problem; of very many, the first and how many more there are. */
+/** One line for each problem, `policy.yaml:12:9 …`. After 100 of them, one line with the number of the others. */
 export function problemLines(file: string, problems: readonly PolicyFileProblem[]): readonly string[] {
   const lines = problems
     .slice(0, MOST_PRINTED)
     .map(({ line, column, message }) => `${file}:${line}:${column} ${message}`)
   const more = problems.length - MOST_PRINTED
   return more > 0 ? [...lines, `${file} has ${more.toLocaleString('en')} more problem${more > 1 ? 's' : ''}`] : lines
+}
+
+/** A policy file must have fewer bytes than this. */
+export const TOO_MANY_BYTES = 10_000_000
+
+export function tooLarge(file: string): PolicyFileError {
+  const message =
+    'the file is too large: a policy must be smaller than 10 MB; use policy.override to give single keys other limits'
+  return new PolicyFileError(file, [{ line: 1, column: 1, message }])
+}
+
+/** Text for one line of a terminal or log. Escapes characters that would break the line or control the terminal. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this replaces
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, escaped)
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -9,7 +9,7 @@ import {
   TOO_MANY,
 } from './source-node.js'
 
-/** Thrown to leave the reader at the first fault: after it JSON has no second meaning to go on with. */
+/** Thrown at the first fault: JSON cannot be read beyond it. */
 class JsonFault extends Error implements Fault {
   readonly offset: number
 
@@ -28,7 +28,7 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map([
   ['null', null],
 ])
 
-/** Reads JSON, and JSON only. `JSON.parse` says neither where a value was nor that a key came twice. */
+/** Reads strict JSON. Not by `JSON.parse`, which gives no positions and hides duplicate keys. */
 export function readJson(text: string): ReadText {
   try {
     return { node: new JsonReader(text).read(), faults: [] }
@@ -51,7 +51,7 @@ class JsonReader {
   read(): SourceNode | undefined {
     if (this.#next() === undefined) return undefined
     const node = this.#value()
-    if (this.#next() !== undefined) throw this.#unexpected('the end, for the policy ended before this')
+    if (this.#next() !== undefined) throw this.#unexpected('the end of the file, because the policy ends before this')
     return node
   }
 
@@ -135,7 +135,7 @@ class JsonReader {
     return { kind: 'scalar', offset, value, plain: word }
   }
 
-  /** The next character that is not space; nothing at the end. */
+  /** Skips white space. Returns the next character, or `undefined` at the end. */
   #next(): string | undefined {
     while (' \t\r\n'.includes(this.#text[this.#at] ?? '!')) this.#at++
     return this.#text[this.#at]

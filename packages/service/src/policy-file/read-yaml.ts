@@ -1,19 +1,19 @@
 import { Composer, type CST, type Document, Lexer, Parser } from 'yaml'
-import { SCALAR_NEXT, withoutSimpleFlows } from './simple-flows.js'
 import { DEEPEST, type Fault, type ReadText, TOO_DEEP } from './source-node.js'
+import { SCALAR_NEXT, withoutSimpleFlows } from './without-simple-flows.js'
 import { SPACES_FOR_TABS, yamlFault } from './yaml-fault.js'
-import { FinishedItems, nodeOf } from './yaml-node.js'
+import { FinishedItems, yamlNode } from './yaml-node.js'
 
 /**
- * YAML 1.2, whatever a directive says. Keys that come twice are found later: the parser would compare each with each,
- * which takes minutes for a long map.
+ * YAML 1.2, whatever a directive says. `buildData` finds duplicate keys: the parser would compare each key with each
+ * other key, which takes minutes for a long map.
  */
 const OPTIONS = { version: '1.2', schema: 'core', merge: false, resolveKnownTags: false, uniqueKeys: false } as const
 
-/** How many lexemes are held before the finished items of lists are made into nodes, and how many at most. */
+/** How many lexemes the parser holds before finished list items are converted to nodes, and how many at most. */
 const HELD_BEFORE_FINISHING = 50_000
 const MOST_HELD = 1_000_000
-/** How many are parsed at most: a hundred thousand overrides, each on seven lines, have three million. */
+/** How many lexemes are parsed at most. A hundred thousand overrides of seven lines each have three million. */
 const MOST_PARSED = 4_000_000
 const MOST_DIRECTIVES = 10
 const MOST_ERRORS = 1_000
@@ -21,7 +21,7 @@ const MOST_ERRORS = 1_000
 const TOO_MUCH =
   "there is too much up to here: write long lists with one '- ' item a line, or the whole file as JSON, which takes less to read"
 
-/** Reads YAML. It never takes more than a bounded time and memory, and finds out before and not after. */
+/** Reads YAML in bounded time and memory: it stops before it exceeds a bound, not afterwards. */
 export function readYaml(text: string): ReadText {
   return new YamlReader().read(text)
 }
@@ -35,7 +35,7 @@ class YamlReader {
   #parsed = 0
   #held = 0
   #finishAt = HELD_BEFORE_FINISHING
-  /** How many tokens have gone to the composer, which keeps them. */
+  /** How many tokens were passed to the composer, which keeps them. */
   #passed = 0
   #errors = 0
   #directives = 0
@@ -55,10 +55,10 @@ class YamlReader {
     if (document === undefined) return { node: undefined, faults: this.#faults }
     this.#take(document)
     const isEmpty = document.contents === null || document.contents.range?.[1] === document.contents.range?.[0]
-    return { node: isEmpty ? undefined : nodeOf(document.contents, this.#finished), faults: this.#faults }
+    return { node: isEmpty ? undefined : yamlNode(document.contents, this.#finished), faults: this.#faults }
   }
 
-  /** Looks at a lexeme before it is parsed: what could take long, or says something that a policy must not. */
+  /** Checks a lexeme before it is parsed. Returns true if reading must stop here because of a bound. */
   #stopsAt(lexeme: string): boolean {
     const offset = this.#parser.offset
     const isText = this.#isText
@@ -92,7 +92,7 @@ class YamlReader {
     }
   }
 
-  /** Makes all but the last items of lists into nodes, so that their tokens, ten times as large, can go. */
+  /** Converts all but the last items of lists to nodes, and frees their tokens, which are ten times as large. */
   #finishItems(): void {
     for (const token of this.#parser.stack) {
       if (token.type !== 'block-seq' || token.items.length < 2) continue
@@ -109,10 +109,10 @@ class YamlReader {
 
   #take({ errors }: Document.Parsed): void {
     for (const error of errors) {
-      // Said already, and better.
+      // `#stopsAt` reports these with better messages.
       if (error.code === 'TAG_RESOLVE_FAILED' || error.code === 'BAD_DIRECTIVE') continue
       const fault = yamlFault(error)
-      // One tab makes the parser say so again for everything after it in the line.
+      // After one tab the parser repeats the error for every token of the line.
       if (fault.message === SPACES_FOR_TABS && this.#faults.at(-1)?.message === SPACES_FOR_TABS) continue
       this.#faults.push(fault)
     }
@@ -129,7 +129,7 @@ class YamlReader {
   }
 }
 
-/** About how many lexemes have gone into an item. */
+/** The approximate number of lexemes of an item. */
 function lexemesOf({ start, key, sep, value }: CST.CollectionItem): number {
   return start.length + (sep?.length ?? 0) + lexemesIn(key) + lexemesIn(value)
 }

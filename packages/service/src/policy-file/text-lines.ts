@@ -1,4 +1,7 @@
-/** Where offsets of a text are, as people and editors count: lines and columns from 1. */
+/**
+ * Converts offsets of a text to lines and columns, which count from 1 as in editors. Finding a line takes a binary
+ * search, so a file with very many problems is still reported quickly.
+ */
 export class TextLines {
   readonly #starts: number[] = [0]
 

@@ -3,7 +3,7 @@ import type { Fault } from './source-node.js'
 
 export const SPACES_FOR_TABS = 'a tab indents this: use spaces'
 
-/** What the parser says, where it can be said more plainly. */
+/** Plainer words for some of the parser's errors. */
 const PLAINLY: Readonly<Partial<Record<YAMLParseError['code'], string>>> = {
   TAB_AS_INDENT: SPACES_FOR_TABS,
   MULTILINE_IMPLICIT_KEY: "a key must be on one line, with ': ' after it",

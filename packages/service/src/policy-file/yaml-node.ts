@@ -1,13 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml'
 import type { MapEntry, ScalarNode, SourceNode } from './source-node.js'
 
-/** What has been made into nodes before the whole is: items of lists, by where the list begins. */
+/** Nodes that were converted before the rest of the document: items of lists, by the offset of their list. */
 export class FinishedItems {
-  /** Lists and maps that were read before they came to the parser, by where they begin. */
+  /** Lists and maps in brackets that bypassed the parser, by their offset. */
   readonly flows = new Map<number, SourceNode>()
   readonly #lists = new Map<number, SourceNode[]>()
 
-  /** Makes the items of a part of a list into nodes, and gives all that there are so far. */
+  /** Converts the items of a part of a list, and returns all items of that list so far. */
   add(offset: number, part: Node | null): readonly SourceNode[] {
     const items = this.#lists.get(offset) ?? []
     if (isSeq(part)) for (const item of part.items) items.push(itemOf(item as Node | Pair<Node, Node>, this))
@@ -16,8 +16,8 @@ export class FinishedItems {
   }
 }
 
-/** A node of the YAML parser as ours: small, and without anything that is not needed any more. */
-export function nodeOf(node: Node | null, finished: FinishedItems): SourceNode {
+/** Converts a node of the YAML parser to a `SourceNode`, which takes much less memory. */
+export function yamlNode(node: Node | null, finished: FinishedItems): SourceNode {
   const offset = node?.range?.[0] ?? 0
   if (isAlias(node)) return { kind: 'alias', offset, name: node.source }
   const anchor = (node as { anchor?: string } | null)?.anchor
@@ -39,16 +39,16 @@ export function nodeOf(node: Node | null, finished: FinishedItems): SourceNode {
   return { kind: 'scalar', offset, anchor, value: node.value as ScalarNode['value'], plain }
 }
 
-/** An item of `[a: b]` is a pair, which stands for a map of one entry. */
+/** An item of `[a: b]` is a pair, which means a map of one entry. */
 function itemOf(item: Node | Pair<Node, Node>, finished: FinishedItems): SourceNode {
-  if (!('key' in item)) return nodeOf(item, finished)
+  if (!('key' in item)) return yamlNode(item, finished)
   const entry = entryOf(item, finished)
   return { kind: 'map', offset: entry.key.offset, entries: [entry] }
 }
 
 function entryOf({ key, value }: Pair<Node, Node>, finished: FinishedItems): MapEntry {
-  const keyNode = nodeOf(key, finished)
-  // A key alone has a value nowhere, which is then looked for where the key is.
+  const keyNode = yamlNode(key, finished)
+  // A key without a value gets an empty value at the key's own offset.
   if (value === null) return { key: keyNode, value: { kind: 'scalar', offset: keyNode.offset, value: null, plain: '' } }
-  return { key: keyNode, value: nodeOf(value, finished) }
+  return { key: keyNode, value: yamlNode(value, finished) }
 }

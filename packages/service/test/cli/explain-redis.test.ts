@@ -1,4 +1,4 @@
-/** What `sluice explain --store` does to a Redis, and what it says while overrides are on their way. */
+/** `sluice explain --store`: it changes nothing in Redis, and waits for run-time overrides. */
 import { Redis } from 'ioredis'
 import { createPolicy, fixedWindow, slidingLog, tokenBucket } from 'sluice'
 import { redisStore } from 'sluice/redis'
@@ -7,7 +7,7 @@ import { type RedisServer, startRedis } from '../../../../scripts/redis-server.m
 import { SlowWire } from '../../../sluice/test/redis/slow-wire.js'
 import { sluice } from './run-cli.js'
 
-/** The numbers in the file are other than those that units are taken by. */
+/** The file's limits differ from the limits that take the units. */
 const FILE = JSON.stringify({
   version: 1,
   name: 'api',
@@ -33,7 +33,7 @@ beforeEach(() => redis.flushall())
 const explain = (url: string, user = 'u') =>
   sluice(['explain', '-', '--request', JSON.stringify({ user }), '--store', url, '--json'], { stdin: FILE })
 
-/** All that is in Redis: values, and when they expire. */
+/** All values in Redis, with their expiry times. */
 async function contents(): Promise<object> {
   const keys = (await redis.keys('*')).sort()
   return Promise.all(
@@ -41,7 +41,7 @@ async function contents(): Promise<object> {
   )
 }
 
-test('it changes nothing there, and no key lives longer for it', async () => {
+test('explain changes no value and no expiry in Redis', async () => {
   const policy = createPolicy({
     name: 'api',
     store: redisStore(redis, { deadlineMs: 5_000 }),
@@ -62,7 +62,7 @@ test('it changes nothing there, and no key lives longer for it', async () => {
   expect(await contents()).toEqual(before)
 })
 
-test('it waits for overrides that take longer than a decision may', async () => {
+test('explain waits for overrides longer than a decision would', async () => {
   const values = redis.pipeline()
   const value = JSON.stringify({ limits: [fixedWindow({ quota: 7, window: '1d' })] })
   for (let i = 1; i <= 12_000; i++) {
@@ -86,9 +86,9 @@ test('it waits for overrides that take longer than a decision may', async () => 
   }
 })
 
-test('overrides that cannot be read are an error', async () => {
+test('explain fails if the overrides cannot be read', async () => {
   await redis.set('sluice:o:{api}', 'something else')
   const { code, stdout, stderr } = await explain(server.url)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(/^sluice: Redis at [^\n]* did not tell the policy's run-time overrides\n$/)
+  expect(stderr).toMatch(/^sluice: Redis at [^\n]* did not report the policy's run-time overrides\n$/)
 })

@@ -23,7 +23,7 @@ function explain(request: object, ...more: readonly string[]) {
   return sluice(['explain', EXAMPLE, '--request', JSON.stringify(request), ...more])
 }
 
-test('it shows which levels match, their keys, limits and what is left, and why others do not', async () => {
+test('explain shows the levels that match with key, limit and units left, and why the others do not match', async () => {
   const { code, stdout, stderr } = await explain({ ...CHARGE, merchant: 'acct_big' })
   expect(code).toBe(0)
   expect(stderr).toBe('')
@@ -37,36 +37,36 @@ Does not match:
   ip         merchant is 'acct_big', and it asks for null
 
 Allowed: a request like this would pass now and take from global, merchant, charges.
-Nothing has been taken: what is left is that of a fresh store. --store redis://… asks a Redis.
+This is a fresh store: nothing has been taken. --store redis://… asks a Redis.
 `)
 })
 
-test('a cost that can never fit is denied', async () => {
+test('a cost above the quota is denied for ever', async () => {
   const { code, stdout } = await explain(CHARGE, '--cost', '60')
   expect(code).toBe(0)
   expect(stdout).toContain('50 of 50, which is not enough')
   expect(stdout).toContain('Denied by charges.\n  charges: takes 60, and 50 is all that it ever has\n')
 })
 
-test('an attribute that nobody asks about is said, for it may be misspelt', async () => {
+test('explain lists attributes that the policy never asks about, which may be misspelt', async () => {
   const { stdout } = await explain({ method: 'GET', merchnt: 'acct_1', colour: '\u001b[31mred' })
   expect(stdout).toContain("The policy never asks about 'merchnt'; did you mean 'merchant'?\n")
   expect(stdout).toContain("The policy never asks about 'colour'\n")
 })
 
-test('what the request says cannot steer the terminal', async () => {
+test('control characters in the request do not reach the terminal', async () => {
   const { stdout } = await explain({ merchant: '\u001b[31mred\n', path: '/\u0007' })
   expect(stdout).not.toContain('\u001b')
   expect(stdout).not.toContain('\u0007')
   expect(stdout).toContain('\\u001b[31mred')
 })
 
-test('a bad file is its problems', async () => {
+test('explain prints the problems of a bad file', async () => {
   const ended = await sluice(['explain', '-', '--request', '{}'], { stdin: 'version: 1\nlevels: []\n' })
   expect(ended).toEqual({ code: 1, stdout: '', stderr: 'stdin:2:9 levels must have at least one level\n' })
 })
 
-test('with a store it shows what is left there, and takes nothing', async () => {
+test('with --store, explain shows the units left in Redis, and takes none', async () => {
   const client = new Redis(server.url, { ...ioredisOptions, lazyConnect: true })
   await client.connect()
   const { policy } = await loadPolicyFile(EXAMPLE)
@@ -92,12 +92,12 @@ test('with a store it shows what is left there, and takes nothing', async () => 
   }
   const { stdout } = await explain({ ...CHARGE, merchant: 'acct_2' }, '--store', server.url)
   expect(stdout).toMatch(/^Denied by global, merchant, charges\.$/m)
-  expect(stdout).toContain(`As things stand in ${server.url}, policy 'payments'.`)
+  expect(stdout).toContain(`As of now in ${server.url}, policy 'payments'.`)
   const apart = await explain({ ...CHARGE, merchant: 'acct_2' }, '--store', server.url, '--prefix', 'other:')
   expect(apart.stdout).toContain('Allowed')
 })
 
-test('a Redis that is not there is an error, and no secret is told', async () => {
+test('a Redis that cannot be reached is an error that hides the password', async () => {
   const port = await freePort()
   const { code, stdout, stderr } = await explain(CHARGE, '--store', `redis://user:hunter2@127.0.0.1:${port}/3`)
   expect(code).toBe(1)
@@ -106,7 +106,7 @@ test('a Redis that is not there is an error, and no secret is told', async () =>
   expect(stderr).not.toContain('hunter2')
 })
 
-test('a server that never answers is an error too, after a while', async () => {
+test('a server that never answers is an error after a few seconds', async () => {
   const silent: Server = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as { port: number }
@@ -129,8 +129,8 @@ test('a wrong password is an error', async () => {
   }
 })
 
-test('a Redis is asked by the name that the code gives the policy, which must be known', async () => {
+test('--store needs the name of the policy, from the file or from --name', async () => {
   const args = ['explain', '-', '--request', '{}', '--store', 'redis://127.0.0.1:1']
   const { code, stderr } = await sluice(args, { stdin: small() })
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('say --name') })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('pass --name') })
 })

@@ -11,7 +11,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Runs the command as a process of its own, as a user would. */
+/** Runs the command in its own process, as a user does. */
 export function sluice(args: readonly string[], { stdin = '', closeStdout = false } = {}): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, FORCE_COLOR: undefined, NODE_OPTIONS: '' }
@@ -27,7 +27,7 @@ export function sluice(args: readonly string[], { stdin = '', closeStdout = fals
     if (closeStdout) child.stdout.destroy()
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, stdout, stderr }))
-    // A command that needs no input may end before it is there.
+    // A command that reads no input may end before the input is written.
     child.stdin.on('error', () => {})
     child.stdin.end(stdin)
   })

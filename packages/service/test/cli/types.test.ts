@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { small } from '../policy-file/example-files.js'
 import { EXAMPLE, sluice } from './run-cli.js'
 
-// Inside of the package, so that the compiler finds what a user's program would find.
+// Inside the package, so that the compiler resolves 'sluice' as it does in a user's program.
 const folder = fileURLToPath(new URL('../../node_modules/.cache/types-test', import.meta.url))
 
 beforeAll(() => mkdir(folder, { recursive: true }))
@@ -43,7 +43,7 @@ policy.override('merchant', 'acct_1', { algorithm: 'token-bucket', capacity: 1, 
 export const level: PolicyLevel = 'charges'
 `
 
-test('a program that uses the types compiles, and one that misspells does not', async () => {
+test('a program with the types compiles, and a program with a misspelt attribute does not', async () => {
   const { code, stdout } = await sluice(['types', EXAMPLE])
   expect(code).toBe(0)
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
@@ -61,7 +61,7 @@ test('a program that uses the types compiles, and one that misspells does not', 
   }
 })
 
-test('names that are no identifiers are quoted, and can end nothing', async () => {
+test('names that are not identifiers are quoted and escaped', async () => {
   const odd = `    when: { "it's": a, 'a"b': a, "*/x": a, "\\u2028": a, "7": a, __proto__: a }\n`
   const { stdout } = await sluice(['types', '-'], { stdin: small(undefined, odd) })
   await writeFile(join(folder, 'odd.ts'), stdout)
@@ -69,7 +69,7 @@ test('names that are no identifiers are quoted, and can end nothing', async () =
   expect(stdout).toContain("  readonly 'it\\'s': AttributeValue\n")
 })
 
-test('a bad file is its problems', async () => {
+test('types prints the problems of a bad file', async () => {
   const { code, stdout, stderr } = await sluice(['types', '-'], { stdin: '' })
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain('stdin:1:1 the file is empty')

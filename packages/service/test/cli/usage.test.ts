@@ -4,7 +4,7 @@ import { EXAMPLE, sluice } from './run-cli.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-test.each([[['--help']], [['help']], [['-h']]])('%j says what there is', async (args) => {
+test.each([[['--help']], [['help']], [['-h']]])('%j lists the commands', async (args) => {
   const { code, stdout } = await sluice(args)
   expect(code).toBe(0)
   for (const name of ['validate', 'explain', 'types']) expect(stdout).toContain(`  ${name}`)
@@ -17,7 +17,7 @@ test.each(['validate', 'explain', 'types'])('%s has its own help', async (name) 
   expect((await sluice([name, '--help'])).stdout).toBe(stdout)
 })
 
-test.each([['--version'], ['-v']])('%s is the version', async (option) => {
+test.each([['--version'], ['-v']])('%s prints the version', async (option) => {
   expect(await sluice([option])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
@@ -45,7 +45,7 @@ test.each([
   [['explain', EXAMPLE, ...REQUEST, '--prefix', 'a:'], '--prefix needs --store'],
   [['explain', EXAMPLE, ...REQUEST, '--store', 'localhost:6379'], '--store must be the address of a Redis'],
   [['explain', EXAMPLE, ...REQUEST, '--store', 'http://a'], '--store must be the address of a Redis'],
-])('%j is answered with what would be right', async (args, said) => {
+])('%j is an error that says what would be right', async (args, said) => {
   const { code, stdout, stderr } = await sluice(args)
   expect(code).toBe(2)
   expect(stdout).toBe('')
@@ -53,7 +53,7 @@ test.each([
   expect(stderr).toMatch(/^sluice: [^\n]*\n$/)
 })
 
-test('no command at all is answered with what there is', async () => {
+test('without a command, sluice lists the commands and fails', async () => {
   expect(await sluice([])).toMatchObject({
     code: 2,
     stdout: '',

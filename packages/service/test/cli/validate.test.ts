@@ -19,12 +19,12 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }))
 
-test('a good file is one line', async () => {
+test('validate prints one line for a good file', async () => {
   const line = `${EXAMPLE}: 5 levels, 4 attributes (ip, merchant, method, path)\n`
   expect(await sluice(['validate', EXAMPLE])).toEqual({ code: 0, stdout: line, stderr: '' })
 })
 
-test('a bad file is a line for each problem', async () => {
+test('validate prints one line for each problem of a bad file', async () => {
   const { code, stdout, stderr } = await sluice(['validate', EXAMPLE, bad])
   expect(code).toBe(1)
   expect(stderr).toBe('')
@@ -37,14 +37,14 @@ test('a bad file is a line for each problem', async () => {
   ])
 })
 
-test('a warning is a line and no failure', async () => {
+test('validate prints a warning with its line, and succeeds', async () => {
   const { code, stdout, stderr } = await sluice(['validate', odd])
   expect(code).toBe(0)
   expect(stderr).toBe('')
   expect(stdout).toMatch(/^.*odd\.yaml:5:11 warning: 'a' can never deny: .*\n.*odd\.yaml: 1 level, 0 attributes\n$/)
 })
 
-test('machines are given JSON', async () => {
+test('--json prints the same as JSON', async () => {
   const { code, stdout } = await sluice(['validate', '--json', bad, odd])
   expect(code).toBe(1)
   expect(JSON.parse(stdout)).toMatchObject([
@@ -63,7 +63,7 @@ test('machines are given JSON', async () => {
   ])
 })
 
-test('a dash is the standard input', async () => {
+test('- reads the standard input', async () => {
   expect(await sluice(['validate', '-'], { stdin: small() })).toMatchObject({
     code: 0,
     stdout: 'stdin: 1 level, 0 attributes\n',
@@ -74,14 +74,14 @@ test('a dash is the standard input', async () => {
   })
 })
 
-test('a file that cannot be read is a problem like any other', async () => {
+test('a file that cannot be read is reported as a problem', async () => {
   const missing = join(folder, 'none.yaml')
   const { code, stdout } = await sluice(['validate', missing, folder])
   expect(code).toBe(1)
   expect(stdout).toBe(`${missing}:1:1 there is no such file\n${folder}:1:1 this is a folder, not a file\n`)
 })
 
-test('whoever stops reading early is no failure', async () => {
+test('validate does not complain if its output is closed early', async () => {
   const { stderr } = await sluice(['validate', EXAMPLE], { closeStdout: true })
   expect(stderr).toBe('')
 })

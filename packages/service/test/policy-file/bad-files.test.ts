@@ -2,7 +2,7 @@ import { PolicyFileError, parsePolicyFile } from 'sluice-service'
 import { expect, test } from 'vitest'
 import { small } from './example-files.js'
 
-/** Every problem of a file: where it is, and what the message has in it. */
+/** A file, and for each of its problems the position and a part of the message. */
 type Bad = readonly [what: string, text: string, ...problems: (readonly [at: string, said: string])[]]
 
 const LIMIT = 'limit: { algorithm: token-bucket, capacity: 20, refill: 5/s }'
@@ -109,11 +109,7 @@ levels:
     ['8:22', "write it in quotes: '+5'"],
   ],
   ['a value that was forgotten', small(undefined, '    when:\n      merchant:\n'), ['6:16', 'for absence, write null']],
-  [
-    'a method that there is none of',
-    small(undefined, '    when: { method: POTS }\n'),
-    ['5:21', "did you mean 'POST'?"],
-  ],
+  ['an unknown method', small(undefined, '    when: { method: POTS }\n'), ['5:21', "did you mean 'POST'?"]],
   ['a second document', `${small()}---\n${small()}`, ['5:1', 'a second document begins here']],
   ['a second, empty document', `${small()}---\n`, ['5:1', 'a second document begins here']],
   ['a second document after an end', `${small()}...\nx: y\n`, ['6:1', 'a second document begins here']],
@@ -132,7 +128,7 @@ levels:
     ['4:5', 'merge keys (<<) are not supported'],
   ],
   ['an alias of nothing', small('*none'), ['4:12', 'there is no &none above']],
-  ['an alias of itself', 'version: 1\nlevels: &a [*a]\n', ['2:13', '*a is inside of what it stands for']],
+  ['an alias of itself', 'version: 1\nlevels: &a [*a]\n', ['2:13', '*a is inside its own target']],
   ['a key that is a list', `? [a, b]\n: c\n${small()}`, ['1:3', 'a key must be text']],
   ['a key that is missing', `: c\n${small()}`, ['1:1', "a key is missing before ':'"]],
   ['a tab', 'version: 1\nlevels:\n\t- name: a\n', ['3:1', 'a tab indents this']],
@@ -148,7 +144,7 @@ levels:
 ]
 
 test.each(BAD.map(([what, text, ...expected]) => [what, text, expected] as const))(
-  'a file with %s is refused, with every problem and its place',
+  'a file with %s is refused, with every problem and its position',
   (_, text, expected) => {
     for (const written of [text, `\ufeff${text}`, text.replaceAll('\n', '\r\n')]) {
       const { problems } = errorOf(written)
@@ -177,13 +173,13 @@ const BAD_JSON: readonly (readonly [what: string, text: string, at: string, said
   ['deep lists', `{ "version": ${'['.repeat(5_000)}`, '1:77', 'more than 64 deep'],
 ]
 
-test.each(BAD_JSON)('a JSON file with %s is refused at its place', (_, text, at, said) => {
+test.each(BAD_JSON)('a JSON file with %s is refused with its position', (_, text, at, said) => {
   const [{ line, column, message }] = errorOf(text, 'policy.json').problems
   expect(`${line}:${column}`).toBe(at)
   expect(message).toContain(said)
 })
 
-test('the message has a line for each problem, and of very many the first hundred', () => {
+test('the message has one line for each problem, up to a hundred', () => {
   const one = errorOf('version: 1\nlevels: []\n', 'deploy/policy.yaml')
   expect(one.message).toBe('deploy/policy.yaml:2:9 levels must have at least one level')
   expect(one).toMatchObject({ name: 'PolicyFileError', code: 'SLUICE_INVALID_POLICY_FILE', file: 'deploy/policy.yaml' })
@@ -194,7 +190,7 @@ test('the message has a line for each problem, and of very many the first hundre
   expect(lines[100]).toBe('policy has 150 more problems')
 })
 
-test('something that is no text is a mistake of the program', () => {
+test('an argument that is not a text is a TypeError', () => {
   expect(() => parsePolicyFile(undefined as never)).toThrow('text must be the text of a file, got undefined')
 })
 

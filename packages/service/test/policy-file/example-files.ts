@@ -1,7 +1,7 @@
-/** Good policies, as text, that together use everything a policy can say. */
+/** Good policy files. Together they use every feature of a policy. */
 const BUCKET = '{ algorithm: token-bucket, capacity: 20, refill: 5/s }'
 
-/** The smallest policy, with something in the place of its limit or after it. */
+/** The smallest policy, with another limit or more lines after it. */
 export function small(limit: string = BUCKET, more = ''): string {
   return `version: 1\nlevels:\n  - name: a\n    limit: ${limit}\n${more}`
 }

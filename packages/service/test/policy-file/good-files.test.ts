@@ -17,7 +17,7 @@ test.each(Object.entries(GOOD_YAML))('a policy with %s loads and decides', (_, t
   expect(createPolicy(policy).check({}).allowed).toBe(true)
 })
 
-test.each(Object.entries(GOOD_YAML))('a policy with %s is the same as JSON, however it is indented', (_, text) => {
+test.each(Object.entries(GOOD_YAML))('a policy with %s is the same in JSON, with any indentation', (_, text) => {
   const { policy } = parsePolicyFile(text)
   for (const indent of [undefined, 2, '\t']) {
     const json = JSON.stringify(policy, null, indent)
@@ -35,7 +35,7 @@ test('a byte order mark and Windows line ends change nothing', () => {
   }
 })
 
-test('the example has the levels of the article, and one that only a raised merchant reaches is no warning', async () => {
+test('the example file has five levels, and no warning about the level that only a raised merchant reaches', async () => {
   const { policy, warnings } = await loadPolicyFile(example)
   expect(policy.levels.map(({ name }) => name)).toEqual(['global', 'merchant', 'charges', 'customers', 'ip'])
   expect(warnings).toEqual([])
@@ -51,7 +51,7 @@ test('the example has the levels of the article, and one that only a raised merc
   expect(passed({ method: 'GET', path: '/', ip: '192.0.2.1' }, 19)).toBe(20)
 })
 
-test('a level that can never deny is a warning with its line', () => {
+test('a level that can never deny gets a warning with its line', () => {
   const text = `version: 1
 levels:
   - name: tight
@@ -63,12 +63,12 @@ levels:
   expect(warnings).toEqual([{ line: 6, column: 12, message: expect.stringContaining("'wide' can never deny") }])
 })
 
-test('yes, no and on are text, for this is YAML 1.2', () => {
+test('yes, no and on are texts, as in YAML 1.2', () => {
   const text = small(undefined, '    when: { a: yes, b: [no, on], c: true }\n')
   expect(parsePolicyFile(text).policy.levels[0].when).toEqual({ a: 'yes', b: ['no', 'on'], c: true })
 })
 
-test('keys that objects have of their own are keys like any other', () => {
+test('names such as constructor are keys like any other', () => {
   const text = small(undefined, '    when: { __proto__: x, constructor: y }\n')
   const { when = {} } = parsePolicyFile(text).policy.levels[0]
   expect(Object.entries(when)).toEqual([
@@ -78,13 +78,13 @@ test('keys that objects have of their own are keys like any other', () => {
   expect(Object.getPrototypeOf(when)).toBe(Object.prototype)
 })
 
-test('an alias is read as what it stands for', () => {
+test('an alias is read as its target', () => {
   const { policy } = parsePolicyFile(GOOD_YAML.aliases)
   expect(policy.levels[1].limit).toEqual(policy.levels[0].limit)
   expect(readPolicy(policy).problems).toEqual([])
 })
 
-test('a file that is read in parts is read as a whole', () => {
+test('a long file, which is converted in parts, is read completely', () => {
   const overrides = (count: number) =>
     Array.from({ length: count }, (_, i) => ({
       when: { merchant: `acct_${i}` },
@@ -110,7 +110,7 @@ test('a file that is read in parts is read as a whole', () => {
 test('JSON is read as JSON.parse reads it', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 4 })), (conditions) => {
-      // Whatever is in `name` and the like is a problem, but one that was found in the very same data.
+      // Random data in `name` and others is a problem, but readPolicy finds the same problems in the same data.
       const value = { version: 1, levels: [], extra: conditions }
       const text = JSON.stringify(value)
       const problems = readPolicy(JSON.parse(text)).problems
@@ -119,7 +119,7 @@ test('JSON is read as JSON.parse reads it', () => {
   )
 })
 
-test('files are found by their ending, and one that is not there is said so by the file system', async () => {
+test("the ending of the name selects YAML or JSON, and a missing file is the file system's error", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-files-'))
   try {
     const json = join(folder, 'policy.JSON')

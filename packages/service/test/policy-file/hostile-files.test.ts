@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { loadPolicyFile, PolicyFileError, parsePolicyFile } from 'sluice-service'
 import { expect, test } from 'vitest'
 
-/** Generous: what is meant is minutes, hours or a dead process. */
+/** Generous: without the bounds, reading takes minutes or hours, or ends the process. */
 const LONGEST_MS = 10_000
 const MB = 1_000_000
-/** Enough that what takes longer than the text is long would never end. */
+/** Large enough that an algorithm slower than linear would not finish. */
 const MANY = 100_000
 
 const letters = 'abcdefghi'
@@ -46,9 +46,9 @@ const HOSTILE: Readonly<Record<string, () => string>> = {
   'tabs and spaces': () => `a:\n${' \t'.repeat(4 * MANY)}b`,
 }
 
-test.each(Object.entries(HOSTILE))('%s: refused, in bounded time', { timeout: 60_000 }, (_, text) => {
+test.each(Object.entries(HOSTILE))('%s is refused in bounded time', { timeout: 60_000 }, (_, text) => {
   const written = text()
-  // Time of the processor: what else the machine does must not count.
+  // CPU time, so that other load on the machine does not count.
   const start = process.cpuUsage()
   expect(() => parsePolicyFile(written)).toThrow(PolicyFileError)
   expect(() => parsePolicyFile(written, { file: 'a.json' })).toThrow(PolicyFileError)
@@ -73,7 +73,7 @@ test('a file of 10 MB is refused before it is read', async () => {
   const path = join(folder, 'policy.yaml')
   try {
     const file = await open(path, 'w')
-    // A file with a hole: were it read, there would be a thousand gigabytes of it.
+    // A sparse file of a thousand gigabytes: reading it would never finish.
     await file.truncate(1e12)
     await expect(loadPolicyFile(path)).rejects.toThrow(
       `${path}:1:1 the file is too large: a policy must be smaller than 10 MB`,

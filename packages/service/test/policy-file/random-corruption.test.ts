@@ -52,12 +52,12 @@ test.each([
   ['YAML', yaml, 'policy.yaml'],
   ['JSON', json, 'policy.json'],
   ['JSON read as YAML', json, 'policy.yaml'],
-])('however %s is changed, it is a policy or has problems inside of the text', (_, texts, file) => {
+])('%s with random changes is a policy, or has problems at positions of the text', (_, texts, file) => {
   fc.assert(
     fc.property(fc.constantFrom(...texts), fc.array(change, { minLength: 1, maxLength: 4 }), (good, changes) => {
       const text = changes.reduce(changed, good)
       try {
-        // What the loader lets through, the library must take.
+        // The library must accept what the loader accepts.
         createPolicy(parsePolicyFile(text, { file }).policy)
       } catch (error) {
         if (!(error instanceof PolicyFileError)) throw error

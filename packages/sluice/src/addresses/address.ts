@@ -1,29 +1,29 @@
 /**
- * Internet addresses as numbers, so that all spellings of one address are the same. An IPv4 address written as IPv6
- * (`::ffff:1.2.3.4`) is an IPv4 address. What could be read in two ways (`01.2.3.4`, `127.1`) is no address.
+ * Internet addresses as numbers, so that all spellings of one address are equal. An IPv4 address written as IPv6
+ * (`::ffff:1.2.3.4`) is an IPv4 address. A text that programs read differently (`01.2.3.4`, `127.1`) is not an address.
  */
 
-/** Groups of 16 bits, the first one first: two of an IPv4 address, eight of an IPv6 address. */
+/** Groups of 16 bits, the most significant first. An IPv4 address has two, an IPv6 address has eight. */
 export type Address = readonly number[]
 
 const V4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
 const WITH_PORT = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/
 const HEXTET = /^[\da-f]{1,4}$/i
-/** `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255`, and room for a zone and a port. */
+/** Long enough for `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255` with a zone and a port. */
 const LONGEST = 128
 
-/** The address that a text spells, with or without brackets, a port or a zone; nothing if it spells none. */
+/** Reads an address, with or without brackets, a port or a zone. Returns `undefined` if the text is not an address. */
 export function parseAddress(text: string): Address | undefined {
   if (text.length > LONGEST) return undefined
-  const [, bracketed, before] = WITH_PORT.exec(text) ?? []
-  const spelt = bracketed ?? before ?? text
-  if (!spelt.includes(':')) return bracketed === undefined ? parseV4(spelt) : undefined
-  const zone = spelt.indexOf('%')
-  const groups = parseV6(zone < 0 ? spelt : spelt.slice(0, zone))
+  const [, bracketed, beforePort] = WITH_PORT.exec(text) ?? []
+  const written = bracketed ?? beforePort ?? text
+  if (!written.includes(':')) return bracketed === undefined ? parseV4(written) : undefined
+  const zone = written.indexOf('%')
+  const groups = parseV6(zone < 0 ? written : written.slice(0, zone))
   return groups !== undefined && isMapped(groups) ? groups.slice(6) : groups
 }
 
-/** The one way to write an address: dotted, or as RFC 5952 has it. */
+/** Writes an address in its canonical form: dotted for IPv4, RFC 5952 for IPv6. */
 export function addressText(address: Address): string {
   if (address.length === 2) return address.map((group) => `${group >> 8}.${group & 0xff}`).join('.')
   const [start, length] = longestZeros(address)
@@ -32,7 +32,7 @@ export function addressText(address: Address): string {
   return `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`
 }
 
-/** The address with all bits behind the first `prefix` cleared. */
+/** The address with all bits after the first `prefix` bits cleared: the network of 10.1.2.3 and 8 is 10.0.0.0. */
 export function networkOf(address: Address, prefix: number): Address {
   return address.map((group, i) => {
     const kept = Math.min(16, Math.max(0, prefix - 16 * i))
@@ -41,11 +41,12 @@ export function networkOf(address: Address, prefix: number): Address {
 }
 
 /**
- * How a client is known by its address: an IPv4 address by itself, an IPv6 address by its network, because whoever has
- * one address of a network has all of them. A text that spells no address stands for itself.
+ * The key of the client at an address. An IPv4 address is its own key. An IPv6 client is known by its network of
+ * `ipv6Prefix` bits, because a client with one address of a network usually has all of them. A text that is not an
+ * address is its own key.
  */
-export function clientOf(text: string, ipv6Prefix: number): string {
-  // The usual spelling of IPv4 is the only one, so there is nothing to make of it.
+export function clientKeyOf(text: string, ipv6Prefix: number): string {
+  // Without a colon it is an IPv4 address, which has one spelling, or not an address.
   if (!text.includes(':')) return text
   const address = parseAddress(text)
   if (address === undefined) return text
@@ -77,7 +78,7 @@ function parseV6(text: string): Address | undefined {
   return missing < 1 ? undefined : [...left, ...new Array<number>(missing).fill(0), ...(right as Address)]
 }
 
-/** The groups of one side of a `::`. Only the last may be a dotted IPv4 address. */
+/** The groups on one side of a `::`. Only the last group may be a dotted IPv4 address. */
 function groupsOf(text: string, mayEndDotted: boolean): Address | undefined {
   if (text === '') return []
   const parts = text.split(':')

@@ -1,3 +1,3 @@
-/** Internet addresses and blocks of them. */
-export { type Address, addressText, clientOf, networkOf, parseAddress } from './address.js'
-export { type Block, contains, parseBlock } from './block.js'
+/** Internet addresses and CIDR ranges of them. */
+export { type Address, addressText, clientKeyOf, networkOf, parseAddress } from './address.js'
+export { type CidrRange, parseCidrRange, rangeContains } from './cidr-range.js'

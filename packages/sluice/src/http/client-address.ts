@@ -1,15 +1,14 @@
 import {
   type Address,
   addressText,
-  type Block,
-  clientOf,
-  contains,
+  type CidrRange,
+  clientKeyOf,
   parseAddress,
-  parseBlock,
+  parseCidrRange,
+  rangeContains,
 } from '../addresses/index.js'
 import { checkOptions } from '../checks/check-options.js'
-import { invalidType, invalidValue } from '../errors.js'
-import { warn } from '../stores/warn.js'
+import { invalidType, invalidValue, warn } from '../errors.js'
 
 /** Which proxies may say where a request comes from. */
 export interface ClientAddressOptions {
@@ -59,16 +58,16 @@ export function clientAddress(options: ClientAddressOptions = {}): ClientAddress
 export function clientKey(options: ClientAddressOptions): ClientAddress {
   const origin = originOf(options)
   const ipv6Prefix = checkPrefix(options.ipv6Prefix)
-  return (remoteAddress, field) => clientOf(origin(remoteAddress, field), ipv6Prefix)
+  return (remoteAddress, field) => clientKeyOf(origin(remoteAddress, field), ipv6Prefix)
 }
 
 /** Makes a function that finds the whole address of a client, also for IPv6. */
 export function originOf(options: ClientAddressOptions): ClientAddress {
-  const { blocks, trustsUnix } = checkTrusted(options.trustedProxies)
+  const { ranges, trustsUnix } = checkTrusted(options.trustedProxies)
   const name = checkFieldName(options.forwardedIn)
-  if (blocks.length === 0 && !trustsUnix) return (remoteAddress) => remoteAddress || UNKNOWN
+  if (ranges.length === 0 && !trustsUnix) return (remoteAddress) => remoteAddress || UNKNOWN
   const entriesOf = name === 'forwarded' ? forwardedEntries : listEntries
-  const isTrusted = (address: Address) => blocks.some((block) => contains(block, address))
+  const isTrusted = (address: Address) => ranges.some((range) => rangeContains(range, address))
   return (remoteAddress, field) => {
     let address = remoteAddress === undefined ? undefined : parseAddress(remoteAddress)
     if (address === undefined ? remoteAddress !== undefined || !trustsUnix : !isTrusted(address))
@@ -183,15 +182,15 @@ function lastParts(value: string, lastSeparator: (end: number) => number): strin
   return parts
 }
 
-function checkTrusted(value: unknown = []): { readonly blocks: readonly Block[]; readonly trustsUnix: boolean } {
+function checkTrusted(value: unknown = []): { readonly ranges: readonly CidrRange[]; readonly trustsUnix: boolean } {
   if (!Array.isArray(value)) throw invalidType('trustedProxies', "a list such as ['10.0.0.0/8']", value)
   const given = Array.from(value)
-  const blocks = given.filter((each) => each !== UNIX).map((each) => parseBlock('trustedProxies', each))
-  if (blocks.some(({ prefix }) => prefix === 0)) {
+  const ranges = given.filter((each) => each !== UNIX).map((each) => parseCidrRange('trustedProxies', each))
+  if (ranges.some(({ prefix }) => prefix === 0)) {
     const wanted = 'the addresses of your own proxies, because a trusted proxy can claim to be any client'
     throw invalidValue('trustedProxies', wanted, given.join(', '))
   }
-  return { blocks, trustsUnix: given.includes(UNIX) }
+  return { ranges, trustsUnix: given.includes(UNIX) }
 }
 
 function checkFieldName(value: unknown = 'x-forwarded-for'): string {

@@ -1,7 +1,6 @@
-import { invalidType } from '../errors.js'
+import { invalidType, reasonOf, warn } from '../errors.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Awaitable } from '../stores/index.js'
-import { reasonOf, warn } from '../stores/warn.js'
 import { checkDialects } from './dialect.js'
 import { atOnce, checkGuardOptions, type GuardOptions } from './guard-options.js'
 import { type AnswerFormat, Passage } from './passage.js'

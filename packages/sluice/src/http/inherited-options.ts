@@ -1,4 +1,4 @@
-import { warn } from '../stores/warn.js'
+import { warn } from '../errors.js'
 import type { GuardOptions } from './guard-options.js'
 
 /** Inherited by limits and policies. */

@@ -1,5 +1,5 @@
 import { checkCost } from '../checks/check-value.js'
-import { warn } from '../stores/warn.js'
+import { warn } from '../errors.js'
 
 const costs = new WeakMap<object, number>()
 const expected = new WeakSet<object>()

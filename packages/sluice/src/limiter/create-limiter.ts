@@ -4,8 +4,8 @@ import type { Clock } from '../clock.js'
 import { invalidType } from '../errors.js'
 import { type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
-import { StoreLimiter } from './async-limiter.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
+import { StoreLimiter } from './store-limiter.js'
 import { isSynchronous, onFailureOption, storeOption } from './store-option.js'
 import { SyncLimiter } from './sync-limiter.js'
 
@@ -14,30 +14,30 @@ export interface OwnStoreOptions {
   readonly limit: Limit
   /** Appears in logs and metrics. Default `'default'`. */
   readonly name?: string
-  /** Tells the time. Default: the process's clock, which never steps back. */
+  /** Tells the time. Default: the clock of this process, which never steps back. */
   readonly clock?: Clock
   readonly store?: undefined
   readonly onFailure?: undefined
 }
 
-/** A limiter on a store of yours. */
+/** A limiter on a store that you give. */
 export interface SharedStoreOptions<S extends Store> {
-  /** What keeps this limit's states apart from those of others in the same store. */
+  /** Keeps the states of this limit apart from those of other limits in the same store. */
   readonly name: string
   readonly limit: Limit
   readonly store: S
-  /** The clock goes with the store that keeps time: give it to the store. */
+  /** The store keeps time: give the clock to the store. */
   readonly clock?: undefined
   /**
-   * What a request is told when the store does not answer. Default: what the store says; if that says nothing either, a
-   * failure is an error. For stores that can fail.
+   * How a request is answered when the store fails to answer. Default: the `onFailure` of the store; if that has none
+   * either, the failure is thrown. Not for stores that cannot fail.
    */
   readonly onFailure?: OnFailure
 }
 
 /**
- * Limits what each key may do. Without a `store` it keeps its states in this process and answers at once; on a store
- * of yours it needs a `name`.
+ * Limits how often each key may do something. Without a `store`, the limiter keeps its states in this process and answers
+ * at once. With a `store`, it needs a `name`.
  *
  * @example
  * ```ts
@@ -62,8 +62,7 @@ export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Stor
   const name = given.store === undefined && given.name === undefined ? 'default' : given.name
   checkKey(name, given.store === undefined ? 'name' : 'name (which keeps limits on one store apart)')
   const onFailure = onFailureOption(given.onFailure, store)
-  store.prepare?.({ name, limit, onFailure })
-  return isSynchronous(store)
-    ? new SyncLimiter(name, limit, store, onFailure)
-    : new StoreLimiter(name, limit, store, onFailure)
+  const named = { name, limit, onFailure }
+  store.prepare?.(named)
+  return isSynchronous(store) ? new SyncLimiter(store, named) : new StoreLimiter(store, named)
 }

@@ -7,17 +7,17 @@ import { createLimiter } from './create-limiter.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
 import { onFailureOption, storeOption } from './store-option.js'
 
-/** Where several limiters keep their states: in a memory store of their own, or in one of yours. */
+/** Where several limiters keep their states: in the store that you give, or in a memory store of their own. */
 export interface LimitersOptions<S> {
   readonly store?: S
-  /** Tells the time of their own memory store. */
+  /** The clock of their own memory store. */
   readonly clock?: Clock
   /** See {@link SharedStoreOptions.onFailure}. */
   readonly onFailure?: OnFailure
 }
 
 /**
- * Several limiters on one store, each named by its property, which the compiler checks.
+ * Makes several limiters on one store. The property of each limit is the name of its limiter, and the compiler checks it.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export function createLimiters(
   const onFailure = onFailureOption(given.onFailure, store)
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits))
     throw invalidType('limits', 'an object of limits by name', limits)
-  // Null prototype: a limiter may be called constructor, and nothing is there that is not a limiter.
+  // Without a prototype, a limiter may be called `constructor`, and every property is a limiter.
   const limiters = Object.create(null)
   for (const [name, limit] of Object.entries(limits)) {
     limiters[name] = naming(name, () =>

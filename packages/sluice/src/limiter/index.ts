@@ -1,4 +1,4 @@
-/** What a programmer holds. */
+/** Limiters: what an application calls. */
 export { createLimiter, type OwnStoreOptions, type SharedStoreOptions } from './create-limiter.js'
 export { createLimiters, type LimitersOptions } from './create-limiters.js'
 export type { AsyncLease, Lease } from './lease.js'

@@ -1,40 +1,44 @@
 import type { Decision, Duration, Limit } from '../limits/index.js'
-import type { AsyncLease, Lease } from './lease.js'
+import type { AsyncLease, Given, Lease } from './lease.js'
 
-/** What a call may say besides its key. */
+/** The cost of a call. */
 export interface CostOptions {
   /** Units the request takes: a safe integer from 0. Default 1. */
   readonly cost?: number
 }
 
-/** How a call may wait. */
+/** How a call of `acquire` waits. */
 export interface AcquireOptions extends CostOptions {
-  /** Who waits no longer when it is aborted; the promise is rejected with the signal's reason, and nothing is taken. */
+  /** When it is aborted, the caller stops waiting: the promise is rejected with its reason, and nothing is taken. */
   readonly signal?: AbortSignal | undefined
-  /** Who has no units after so long is rejected; one of whom that is known before does not even wait. Default: forever. */
+  /** Rejects after so many milliseconds, or at once if the wait is known to be longer. Default: waits for ever. */
   readonly maxWaitMs?: number | undefined
 }
 
-/** What a block must say. */
+/** How long a block lasts. */
 export interface BlockOptions {
-  /** How long: `'10m'`, or milliseconds. */
+  /** How long: `'10m'`, or a number of milliseconds. */
   readonly duration: Duration
 }
 
-/** A limit over keys, on a store that answers at once: every method returns its value. */
-export interface Limiter {
+/** The methods of a limiter. `Later` is true for a store that answers later: then every method returns a promise. */
+interface LimiterMethods<Later extends boolean> {
   readonly name: string
   readonly limit: Limit
-  /** Takes `cost` units if all of them are there, and says so. A denial is a value, and takes nothing. */
-  tryAcquire(key: string, options?: CostOptions): Decision
+  /** Takes `cost` units if all of them are there. A denial is a value, and takes nothing. */
+  tryAcquire(key: string, options?: CostOptions): Given<Later, Decision>
   /**
-   * Waits until `cost` units are there, and takes them. Those who wait for a key in this limiter get theirs in the order in
-   * which they came, whatever their costs; `tryAcquire` does not queue and may overtake them. Of a leaky bucket it takes a
-   * slot and waits for that too, so `delayMs` is 0.
+   * Waits until `cost` units are there, and takes them. Callers that wait for the same key in this limiter are served in
+   * the order in which they came, whatever their costs. `tryAcquire` does not queue and may overtake them. For a leaky
+   * bucket it takes a slot and waits until that comes, so `delayMs` is 0.
    *
-   * Never resolves with a denial. Rejects with a `WaitTooLongError` at once when the cost is more than the limit can ever
-   * give or the wait is known to be longer than `maxWaitMs`, and when `maxWaitMs` is over; with the signal's reason when that
-   * is aborted. Then nothing was taken, or it is given back: of a leaky bucket that helps only if nobody took a slot since.
+   * Never resolves with a denial. Rejects with a `WaitTooLongError` when `maxWaitMs` is over; at once if the wait is known
+   * to be longer, or if the cost is more than the limit can ever give. Rejects with the signal's reason when the signal is
+   * aborted. A caller that is rejected has taken nothing, or its units are given back. A leaky bucket takes back only its
+   * last slot.
+   *
+   * A limiter is not told of units that other processes give back: its callers ask again when the units would have come
+   * anyway. If the store fails, the caller that it was asked for is rejected.
    *
    * @example
    * ```ts
@@ -50,73 +54,49 @@ export interface Limiter {
    */
   acquire(key: string, options?: AcquireOptions): Promise<Decision>
   /**
-   * How things stand: what `tryAcquire` would say to a cost of 0. Takes nothing. Ask `remaining`; `allowed` is true even
-   * when nothing is left, and false only while the key is blocked or in debt.
+   * Answers as `tryAcquire` does for a cost of 0, and takes nothing. Look at `remaining`: `allowed` is true even if no
+   * units are left, and false only while the key is blocked or in debt.
    */
-  peek(key: string): Decision
-  /** Takes `cost` units whether they are there or not, and may leave a debt: a penalty, or a cost known too late. */
-  charge(key: string, options?: CostOptions): Decision
-  /** Gives `cost` units back, never beyond the whole quota. A window takes back only what it gave. */
-  refund(key: string, options?: CostOptions): Decision
+  peek(key: string): Given<Later, Decision>
+  /** Takes `cost` units even if they are not there, and may leave a debt: a penalty, or a cost known too late. */
+  charge(key: string, options?: CostOptions): Given<Later, Decision>
+  /** Gives `cost` units back, up to the whole quota. A window takes back only units that it gave. */
+  refund(key: string, options?: CostOptions): Given<Later, Decision>
   /** Forgets the key: its whole quota is there, and it is not blocked. */
-  reset(key: string): void
+  reset(key: string): Given<Later, void>
   /** Denies the key everything for a while, whatever its quota. A later block replaces an earlier one. */
-  block(key: string, options: BlockOptions): void
-  /** Takes an estimated cost now; the reservation settles the real one later. */
-  reserve(key: string, options?: CostOptions): Reservation
+  block(key: string, options: BlockOptions): Given<Later, void>
+  /** Takes an estimated cost now; the reservation settles the real cost later. */
+  reserve(key: string, options?: CostOptions): Given<Later, Later extends true ? AsyncReservation : Reservation>
   /** Takes a place of a `concurrency` limit for as long as the work lasts. */
-  lease(key: string, options?: CostOptions): Lease
-  /** The same, and waits for a place as `acquire` does: whoever is given one has it. */
-  acquireLease(key: string, options?: AcquireOptions): Promise<Lease>
+  lease(key: string, options?: CostOptions): Given<Later, Later extends true ? AsyncLease : Lease>
+  /**
+   * Waits for a place as `acquire` does, and takes it. The limiter looks for places that other processes release, at most
+   * 100 times a second, and less and less often down to 4 times a second.
+   */
+  acquireLease(key: string, options?: AcquireOptions): Promise<Later extends true ? AsyncLease : Lease>
 }
 
-/** A limit over keys, on a store that answers later: every method returns a promise. */
-export interface AsyncLimiter {
-  readonly name: string
-  readonly limit: Limit
-  /** See {@link Limiter.tryAcquire}. */
-  tryAcquire(key: string, options?: CostOptions): Promise<Decision>
-  /**
-   * See {@link Limiter.acquire}. What other processes give back is not announced: whoever waits here asks again when the
-   * units would have come anyway. A store that fails rejects whoever it was asked for.
-   */
-  acquire(key: string, options?: AcquireOptions): Promise<Decision>
-  /** See {@link Limiter.peek}. */
-  peek(key: string): Promise<Decision>
-  /** See {@link Limiter.charge}. */
-  charge(key: string, options?: CostOptions): Promise<Decision>
-  /** See {@link Limiter.refund}. */
-  refund(key: string, options?: CostOptions): Promise<Decision>
-  /** See {@link Limiter.reset}. */
-  reset(key: string): Promise<void>
-  /** See {@link Limiter.block}. */
-  block(key: string, options: BlockOptions): Promise<void>
-  /** See {@link Limiter.reserve}. */
-  reserve(key: string, options?: CostOptions): Promise<AsyncReservation>
-  /** See {@link Limiter.lease}. */
-  lease(key: string, options?: CostOptions): Promise<AsyncLease>
-  /**
-   * See {@link Limiter.acquireLease}. What other processes release is looked for, at most a hundred times a second and less
-   * and less often, down to four times.
-   */
-  acquireLease(key: string, options?: AcquireOptions): Promise<AsyncLease>
-}
+/** A limit over keys, on a store that answers at once: every method returns its value, except those that wait. */
+export interface Limiter extends LimiterMethods<false> {}
+
+/** A limit over keys, on a store that answers later: every method returns a promise. See {@link Limiter}. */
+export interface AsyncLimiter extends LimiterMethods<true> {}
 
 /**
- * Units taken before their real number is known. Only the first call of `settle` or `cancel` counts; without any, the
- * units stay taken; after a denial both do nothing.
+ * Units that were taken before their real number is known. The first `settle` or `cancel` takes effect; later calls are
+ * ignored. If neither is called, the units stay taken. After a denial, both do nothing.
  */
-export interface Reservation {
+interface ReservationMethods<Later extends boolean> {
   readonly decision: Decision
-  /** The real cost: gives back what was too much, charges what was too little. */
-  settle(actual: number): void
-  /** Gives everything back: the same as a real cost of 0. */
-  cancel(): void
+  /** Settles the real cost: gives back what was too much, or charges what was too little. */
+  settle(actual: number): Given<Later, void>
+  /** Gives everything back, as a real cost of 0 does. */
+  cancel(): Given<Later, void>
 }
 
-/** See {@link Reservation}. */
-export interface AsyncReservation {
-  readonly decision: Decision
-  settle(actual: number): Promise<void>
-  cancel(): Promise<void>
-}
+/** See {@link ReservationMethods}. */
+export interface Reservation extends ReservationMethods<false> {}
+
+/** See {@link ReservationMethods}. */
+export interface AsyncReservation extends ReservationMethods<true> {}

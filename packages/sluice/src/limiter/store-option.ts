@@ -12,8 +12,8 @@ import {
 } from '../stores/index.js'
 
 /**
- * The store that was given, or a memory store with the clock that was given; both at once is a mistake. Failures of the store
- * are answered by `onFailure`.
+ * Returns the given store, or a memory store with the given clock. To give both is an error. The returned store answers
+ * its own failures by `onFailure`.
  */
 export function storeOption(given: { readonly store?: unknown; readonly clock?: unknown }): SyncStore | AsyncStore {
   const clock = checkClock(given.clock)
@@ -29,7 +29,7 @@ export function storeOption(given: { readonly store?: unknown; readonly clock?: 
 
 const METHODS = ['charge', 'refund', 'reset', 'block'] as const
 
-/** What a store lacks would otherwise look like an outage, or show only when it is needed. */
+/** Throws if a method is missing. Otherwise the mistake would look like an outage, or show only when the method is called. */
 function checkMethods(store: SyncStore | AsyncStore): SyncStore | AsyncStore {
   const missing = METHODS.filter((name) => typeof store[name] !== 'function')
   if (missing.length === 0) return store
@@ -41,12 +41,12 @@ function checkMethods(store: SyncStore | AsyncStore): SyncStore | AsyncStore {
   )
 }
 
-/** Does the store answer at once? */
+/** Does the store return values, and not promises? */
 export function isSynchronous(store: SyncStore | AsyncStore): store is SyncStore {
   return store.synchronous === true
 }
 
-/** What a limiter wants to be told when its store does not answer. A memory store always does. */
+/** Checks `onFailure`. A memory store cannot fail, so it must not have one. */
 export function onFailureOption(value: unknown, store: SyncStore | AsyncStore): OnFailure | undefined {
   if (value === undefined) return undefined
   if (cannotFail(store)) throw invalidType('onFailure', 'left out, for a memory store cannot fail', value)

@@ -1,28 +1,26 @@
 import { checkKey } from '../checks/check-value.js'
 import type { Decision, Limit } from '../limits/index.js'
-import type { Answer, Demand, OnFailure, SyncStore } from '../stores/index.js'
-import { checkBlock, checkCall } from './call.js'
-import { type Lease, SyncLease } from './lease.js'
+import type { Answer, Demand, NamedLimit, SyncStore } from '../stores/index.js'
+import { UnitQueues } from '../waiting/unit-queues.js'
+import { checkAcquire, checkBlock, checkCall } from './check-call.js'
+import { checkHasPlaces, type Lease, SyncLease } from './lease.js'
 import type { AcquireOptions, BlockOptions, CostOptions, Limiter, Reservation } from './limiter.js'
-import { checkHasPlaces } from './place.js'
-import { settling } from './settling.js'
-import { checkAcquire } from './waiting/acquire-options.js'
-import type { Patience } from './waiting/line.js'
-import { heldDecision, unitWaiters } from './waiting/unit-waiters.js'
-import type { Waiters } from './waiting/waiters.js'
+import { settleOnce } from './settle-once.js'
 
+/** A limiter on a store that answers at once. `StoreLimiter` is the same on a store that answers later. */
 export class SyncLimiter implements Limiter {
   readonly name: string
   readonly limit: Limit
   readonly #store: SyncStore
-  readonly #onFailure: OnFailure | undefined
-  #waiters: Waiters<Answer> | undefined
+  readonly #hasOwnRule: boolean
+  readonly #queues: UnitQueues
 
-  constructor(name: string, limit: Limit, store: SyncStore, onFailure: OnFailure | undefined) {
-    this.name = name
-    this.limit = limit
+  constructor(store: SyncStore, named: NamedLimit) {
+    this.name = named.name
+    this.limit = named.limit
     this.#store = store
-    this.#onFailure = onFailure
+    this.#hasOwnRule = named.onFailure !== undefined
+    this.#queues = new UnitQueues(store, named)
   }
 
   tryAcquire(key: string, options?: CostOptions): Decision {
@@ -30,7 +28,7 @@ export class SyncLimiter implements Limiter {
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
-    return heldDecision(await this.#wait(key, checkAcquire(key, options)))
+    return this.#queues.acquire(key, checkAcquire(key, options))
   }
 
   peek(key: string): Decision {
@@ -39,66 +37,61 @@ export class SyncLimiter implements Limiter {
   }
 
   charge(key: string, options?: CostOptions): Decision {
-    return this.#store.charge(this.#demand(key, checkCall('charge', key, options)))
+    return this.#store.charge(this.#demand('charge', key, options))
   }
 
   refund(key: string, options?: CostOptions): Decision {
-    const decision = this.#store.refund(this.#demand(key, checkCall('refund', key, options)), undefined)
-    this.#waiters?.wake(key)
+    const decision = this.#store.refund(this.#demand('refund', key, options), undefined)
+    this.#queues.wake(key)
     return decision
   }
 
   reset(key: string): void {
     checkKey(key)
     this.#store.reset(this.name, key)
-    this.#waiters?.wake(key)
+    this.#queues.wake(key)
   }
 
   block(key: string, options: BlockOptions): void {
     this.#store.block(this.name, key, checkBlock(key, options))
-    // It may be shorter than the one that it replaces.
-    this.#waiters?.wake(key)
+    // The new block may end before the block that it replaces.
+    this.#queues.wake(key)
   }
 
   reserve(key: string, options?: CostOptions): Reservation {
-    const demand = this.#demand(key, checkCall('reserve', key, options))
+    const demand = this.#demand('reserve', key, options)
     const answer = this.#store.decide([demand])
-    const settleOnce = settling(this.#store, demand, answer)
+    const settleFirst = settleOnce(this.#store, demand, answer)
     const settle = (actual: number) => {
-      if (settleOnce(actual) !== undefined) this.#waiters?.wake(key)
+      if (settleFirst(actual) !== undefined) this.#queues.wake(key)
     }
     return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
   }
 
   lease(key: string, options?: CostOptions): Lease {
-    const demand = this.#demand(key, checkCall('lease', key, options))
+    const demand = this.#demand('lease', key, options)
     checkHasPlaces(demand)
     return this.#lease(demand, this.#store.decide([demand]))
   }
 
   async acquireLease(key: string, options?: AcquireOptions): Promise<Lease> {
-    const patience = checkAcquire(key, options)
-    const demand = this.#demand(key, patience.cost)
+    const request = checkAcquire(key, options)
+    const demand = this.#queues.demand(key, request.cost)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#wait(key, patience))
+    return this.#lease(demand, await this.#queues.wait(key, request))
   }
 
-  #lease(demand: Demand, answer: Answer): Lease {
-    return new SyncLease(this.#store, demand, answer, () => this.#waiters?.wake(demand.key))
-  }
-
-  #wait(key: string, patience: Patience): Promise<Answer> {
-    this.#waiters ??= unitWaiters(this.#store, this.limit, (...asked) => this.#demand(...asked))
-    return this.#waiters.wait(key, patience)
-  }
-
-  /** Only a demand can name a rule of its own. */
   #decide(key: string, cost: number): Decision {
-    if (this.#onFailure !== undefined) return this.#store.decide([this.#demand(key, cost)]).decisions[0]
+    // `decideOne` cannot carry an `onFailure` of this limiter's own.
+    if (this.#hasOwnRule) return this.#store.decide([this.#queues.demand(key, cost)]).decisions[0]
     return this.#store.decideOne(this.name, this.limit, key, cost)
   }
 
-  #demand(key: string, cost: number): Demand {
-    return { name: this.name, limit: this.limit, key, cost, onFailure: this.#onFailure }
+  #demand(method: string, key: string, options: CostOptions | undefined): Demand {
+    return this.#queues.demand(key, checkCall(method, key, options))
+  }
+
+  #lease(demand: Demand, answer: Answer): Lease {
+    return new SyncLease(this.#store, demand, answer, () => this.#queues.wake(demand.key))
   }
 }

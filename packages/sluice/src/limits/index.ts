@@ -23,7 +23,6 @@ export {
   type TokenBucket,
 } from './limit.js'
 export { parseRate, type Rate } from './rate.js'
-export { restrains } from './restrains.js'
 export { shareOf } from './share-of.js'
 export { type SlidingLogOptions, slidingLog } from './sliding-log.js'
 export { type SlidingWindowOptions, slidingWindow } from './sliding-window.js'

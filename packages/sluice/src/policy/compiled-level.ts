@@ -2,41 +2,43 @@ import { createHash } from 'node:crypto'
 import { invalidValue, shown } from '../errors.js'
 import type { Limit } from '../limits/index.js'
 import type { NamedLimit, OnFailure, Overrides } from '../stores/index.js'
+import { type AttributeTest, compileCondition } from './matching/attribute-test.js'
 import type { Facts } from './matching/facts.js'
-import { PathTest } from './matching/path-test.js'
-import { type Asked, RuleIndex } from './matching/rule-index.js'
-import { BlockTest } from './matching/test.js'
+import { RuleIndex } from './matching/rule-index.js'
 import { NamedLimits } from './named-limits.js'
-import { isAboutKey } from './reading/about-key.js'
-import type { Asks, ReadLevel } from './reading/read-level.js'
+import type { ReadCondition } from './reading/read-conditions.js'
+import type { ReadLevel } from './reading/read-level.js'
 
-/** The key of a level that has one state for all. */
-const ONE_FOR_ALL = '*'
+/** The key of a level without key attributes: all requests share one state. */
+const SHARED_KEY = '*'
 const LONGEST_WRITTEN = 120
 
 /** Where the limits in force for a key come from. */
 export type Origin = 'level' | 'override' | 'run-time override'
 
-/** Hears of a limit before the first demand for it. */
+/** Called with each limit before the first demand for it. */
 export type Prepare = (named: NamedLimit) => void
 
-/** A level, ready to be asked about the facts of a request. */
+/**
+ * A level, ready to be evaluated for requests. The methods that take `facts` are about the request that `facts` read
+ * last.
+ */
 export class CompiledLevel {
   readonly name: string
   readonly own: NamedLimits
   readonly shadow: boolean
   readonly onFailure: OnFailure | undefined
   readonly key: readonly string[]
-  readonly asks: readonly Asked[]
-  readonly #conditions: readonly string[]
+  readonly tests: readonly AttributeTest[]
+  readonly #written: readonly string[]
   readonly #keyAttributes: readonly number[]
   readonly #cost: number | string | undefined
   readonly #costAttribute: number
   readonly #ownOnly: readonly NamedLimits[]
   readonly #overrides: RuleIndex<readonly NamedLimits[]> | undefined
   readonly #prepare: Prepare
-  /** Of run-time overrides, which come as they are. */
-  readonly #atRunTime = new WeakMap<readonly Limit[], readonly NamedLimits[]>()
+  /** By the limits of a run-time override: the store hands out the same list each time. */
+  readonly #runTime = new WeakMap<readonly Limit[], readonly NamedLimits[]>()
 
   constructor(policy: string, level: ReadLevel, facts: Facts, prepare: Prepare) {
     this.name = level.name
@@ -46,36 +48,37 @@ export class CompiledLevel {
     this.own = this.#prepared(new NamedLimits(level.limits, `${policy}/${level.name}`))
     this.#ownOnly = [this.own]
     this.key = level.key
-    this.asks = numbered(level.asks, facts)
-    this.#conditions = level.asks.map(({ condition }) => written(condition))
+    const compile = (conditions: readonly ReadCondition[]) => conditions.map((each) => compileCondition(each, facts))
+    this.tests = compile(level.conditions)
+    this.#written = level.conditions.map(({ written }) => shortened(written))
     this.#keyAttributes = level.key.map((attribute) => facts.numberOf(attribute))
     this.#cost = level.cost
     this.#costAttribute = typeof level.cost === 'string' ? facts.numberOf(level.cost) : -1
     if (level.overrides.length === 0) return
     this.#overrides = new RuleIndex<readonly NamedLimits[]>(
-      level.overrides.map(({ asks, limits }) => {
-        const isByKey = isAboutKey(asks, level.key, facts.ipv6Prefix)
-        const named = isByKey ? this.own.with(limits) : this.#apart(asks, limits)
-        return { item: [this.#prepared(named)], asks: numbered(asks, facts) }
+      level.overrides.map(({ conditions, limits, isByKey }) => {
+        const named = isByKey ? this.own.with(limits) : this.#separate(conditions, limits)
+        return { item: [this.#prepared(named)], tests: compile(conditions) }
       }),
     )
   }
 
   /**
-   * An override that asks about more than the key has states of its own: with those of the level, whoever may choose what
-   * it asks about would have one limit refill the other. They are known by what is asked, so that its place may change;
-   * by their keys and not by names, of which a store has few.
+   * An override that depends on more than the key has states of its own. If it shared the level's states, a client that
+   * can choose the attribute would refill one limit by using the other. A hash of the conditions tells these states
+   * apart, so that the order of overrides may change. The hash is part of the key and not of the name, because a store
+   * is made for few names and many keys.
    */
-  #apart(asks: Asks, limits: readonly Limit[]): NamedLimits {
-    const when = asks.map(({ attribute, condition }) => JSON.stringify([attribute, condition])).sort()
-    const hash = createHash('sha256').update(when.join()).digest('base64url').slice(0, 12)
+  #separate(conditions: readonly ReadCondition[], limits: readonly Limit[]): NamedLimits {
+    const texts = conditions.map(({ attribute, written }) => JSON.stringify([attribute, written])).sort()
+    const hash = createHash('sha256').update(texts.join()).digest('base64url').slice(0, 12)
     return new NamedLimits(limits, `${this.own.nameOf(0)}@`, hash)
   }
 
-  /** Who is limited; nobody, if an attribute of the key is absent. */
+  /** The key of the request; `undefined` if an attribute of the key is absent. Then the level does not apply. */
   keyOf(facts: Facts): string | undefined {
     const attributes = this.#keyAttributes
-    if (attributes.length === 0) return ONE_FOR_ALL
+    if (attributes.length === 0) return SHARED_KEY
     if (attributes.length === 1) return facts.keyText(attributes[0])
     let key = ''
     for (let i = 0; i < attributes.length; i++) {
@@ -86,27 +89,28 @@ export class CompiledLevel {
     return key
   }
 
-  /** What keeps a request from being matched, in words; nothing if it is. */
+  /** Says in words why the level does not match the request; `undefined` if it matches. */
   mismatch(facts: Facts): string | undefined {
-    const place = this.asks.findIndex(({ attribute, test }) => !test.matches(facts, attribute))
-    if (place >= 0)
-      return `${this.#said(facts, this.asks[place].attribute)}, and it asks for ${this.#conditions[place]}`
+    const failed = this.tests.findIndex((test) => !test.matches(facts))
+    if (failed >= 0) {
+      return `${this.#described(facts, this.tests[failed].attribute)}, and it asks for ${this.#written[failed]}`
+    }
     const absent = this.#keyAttributes.find((attribute) => facts.texts[attribute] === undefined)
-    return absent === undefined ? undefined : `${this.#said(facts, absent)}, and its key needs it`
+    return absent === undefined ? undefined : `${this.#described(facts, absent)}, and its key needs it`
   }
 
-  #said(facts: Facts, attribute: number): string {
+  #described(facts: Facts, attribute: number): string {
     const text = facts.readings[attribute]?.exact[0] ?? facts.texts[attribute]
     return `${facts.names[attribute]} is ${text === undefined ? 'absent' : shown(text)}`
   }
 
   /**
-   * The limits in force for a key. Nearly always it is one list. A request that can be read in several ways, of which an
-   * override matches only some, has to pass every list that may be meant.
+   * The limits in force for a key: nearly always one list. If an override matches only some readings of the request, the
+   * request must pass every list that any reading leads to.
    */
   limitsFor(facts: Facts, key: string, overrides: Overrides | undefined): readonly NamedLimits[] {
     const limits = overrides?.get(this.name, key)
-    if (limits !== undefined) return this.atRunTime(limits)
+    if (limits !== undefined) return this.runTimeLimits(limits)
     if (this.#overrides === undefined) return this.#ownOnly
     const matched = this.#overrides.find(facts)
     if (matched === 0) return this.#ownOnly
@@ -124,24 +128,23 @@ export class CompiledLevel {
     return this.limitsFor(facts, key, undefined) === this.#ownOnly ? 'level' : 'override'
   }
 
-  /** The limits of a run-time override. What an outage needs of them is made now. */
-  atRunTime(limits: readonly Limit[]): readonly NamedLimits[] {
-    let named = this.#atRunTime.get(limits)
+  /** The limits of a run-time override. Prepares them for the store the first time. */
+  runTimeLimits(limits: readonly Limit[]): readonly NamedLimits[] {
+    let named = this.#runTime.get(limits)
     if (named === undefined) {
       named = [this.#prepared(this.own.with(limits))]
-      this.#atRunTime.set(limits, named)
+      this.#runTime.set(limits, named)
     }
     return named
   }
 
   #prepared(named: NamedLimits): NamedLimits {
     const { onFailure, shadow } = this
-    for (const [place, limit] of named.limits.entries())
-      this.#prepare({ name: named.nameOf(place), limit, onFailure, shadow })
+    for (const [i, limit] of named.limits.entries()) this.#prepare({ name: named.nameOf(i), limit, onFailure, shadow })
     return named
   }
 
-  /** What a request takes here, if the call's cost is this. */
+  /** The cost of the request in this level, if the cost of the call is `callCost`. */
   costOf(facts: Facts, callCost: number): number {
     if (this.#cost === undefined) return callCost
     if (typeof this.#cost === 'number') return this.#cost
@@ -149,26 +152,18 @@ export class CompiledLevel {
     if (text === undefined) return callCost
     const cost = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     if (Number.isSafeInteger(cost)) return cost
-    const wanted = `a whole number from 0, for it is the cost in level '${this.name}'`
+    const wanted = `a whole number from 0, because it is the cost in level '${this.name}'`
     throw invalidValue(`the attribute ${this.#cost}`, wanted, text)
   }
 }
 
-function numbered(asks: Asks, facts: Facts): readonly Asked[] {
-  return asks.map(({ attribute, test }) => {
-    // Whatever the attribute is called, it is read as what it is asked about.
-    const kind = test instanceof PathTest ? 'path' : test instanceof BlockTest ? 'address' : undefined
-    return { attribute: facts.numberOf(attribute, kind), test }
-  })
-}
-
-/** A condition as it was written, cut short. */
-function written(condition: unknown): string {
+/** A condition as it was written, cut if it is long. */
+function shortened(condition: unknown): string {
   const text = JSON.stringify(condition)
   return text.length > LONGEST_WRITTEN ? `${text.slice(0, LONGEST_WRITTEN)}…` : text
 }
 
-/** So that no two lists of texts make the same key. */
+/** Escapes the separator, so that different lists of texts make different keys. */
 function escaped(text: string): string {
   return /[|\\]/.test(text) ? text.replace(/[|\\]/g, '\\$&') : text
 }

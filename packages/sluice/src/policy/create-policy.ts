@@ -1,36 +1,35 @@
 import { checkOptions } from '../checks/check-options.js'
 import type { Clock } from '../clock.js'
-import { InvalidPolicyError, invalidType, type PolicyProblem, pathText } from '../errors.js'
+import { InvalidPolicyError, invalidType } from '../errors.js'
 import { isSynchronous, storeOption } from '../limiter/store-option.js'
 import type { AsyncStore, Store, SyncStore } from '../stores/index.js'
-import { warn } from '../stores/warn.js'
-import { StorePolicy } from './async-policy.js'
+import { AsyncStorePolicy } from './async-store-policy.js'
 import type { Level, PolicyData } from './level.js'
 import { Matcher } from './matcher.js'
 import type { AsyncPolicy, AttributesOf, Policy } from './policy.js'
 import { readPolicy } from './reading/read-policy.js'
-import { SyncPolicy } from './sync-policy.js'
+import { StorePolicy } from './store-policy.js'
 
 /** A policy with a memory store of its own. */
 export interface OwnPolicyOptions<Levels extends readonly Level[]> extends PolicyData {
   readonly levels: Levels
-  /** Tells the time. Default: the process's clock, which never steps back. */
+  /** The clock to decide by. Default: the process's clock, which never steps back. */
   readonly clock?: Clock
   readonly store?: undefined
 }
 
-/** A policy on a store of yours. */
+/** A policy on a store that you provide. */
 export interface StoredPolicyOptions<Levels extends readonly Level[], S extends Store> extends PolicyData {
-  /** What keeps this policy's states apart from those of others in the same store. */
+  /** Keeps this policy's states apart from those of other policies and limiters in the same store. */
   readonly name: string
   readonly levels: Levels
   readonly store: S
-  /** The clock goes with the store that keeps time: give it to the store. */
+  /** A store decides by its own clock. Pass the clock to the store instead. */
   readonly clock?: undefined
 }
 
 /**
- * Levels that a request must pass all together: it takes from every one that matches, or from none.
+ * Creates a policy: an ordered list of levels. A request takes from every level that matches it, or from none.
  *
  * @example
  * ```ts
@@ -69,18 +68,7 @@ export function createPolicy(options: PolicyData & { store?: unknown; clock?: un
   }
   const name = read.name ?? 'default'
   const matcher = new Matcher(name, read, (named) => store.prepare?.(named))
-  warnOf(name, read.warnings)
-  return isSynchronous(store)
-    ? new SyncPolicy(name, matcher, store, read.warnings)
-    : new StorePolicy(name, matcher, store, read.warnings)
-}
-
-const MOST_WARNINGS = 5
-
-/** Says once what is odd about a policy. The policy's `warnings` has all of it. */
-function warnOf(name: string, warnings: readonly PolicyProblem[]): void {
-  if (warnings.length === 0) return
-  const lines = warnings.slice(0, MOST_WARNINGS).map(({ path, message }) => `${pathText(path)}: ${message}`)
-  if (warnings.length > MOST_WARNINGS) lines.push(`and ${warnings.length - MOST_WARNINGS} more`)
-  warn(`policy ${name}: ${lines.join('; ')}`, 'SLUICE_POLICY')
+  const policy = new StorePolicy(name, matcher, store, isSynchronous(store))
+  // On a synchronous store every method of a `StorePolicy` returns its value, which its types do not say.
+  return isSynchronous(store) ? (policy as unknown as Policy) : new AsyncStorePolicy(policy)
 }

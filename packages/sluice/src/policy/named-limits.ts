@@ -1,34 +1,34 @@
 import type { Limit } from '../limits/index.js'
 
-/** Limits, and the names of their states in the store. */
+/** A list of limits, with the names and keys of their states in the store. */
 export class NamedLimits {
   readonly limits: readonly Limit[]
   readonly #name: string
   readonly #names: string[] = []
-  readonly #mark: string
+  readonly #keyPrefix: string
 
-  constructor(limits: readonly Limit[], name: string, mark = '') {
+  constructor(limits: readonly Limit[], name: string, keyPrefix = '') {
     this.limits = limits
     this.#name = name
-    this.#mark = mark
+    this.#keyPrefix = keyPrefix
   }
 
-  /** What keeps the states of the limit in a place apart from those of others. */
-  nameOf(place: number): string {
-    while (this.#names.length <= place) {
+  /** The name of the states of the limit at index `i`: `api/user`, `api/user#2`, … */
+  nameOf(i: number): string {
+    while (this.#names.length <= i) {
       const next = this.#names.length
       this.#names.push(next === 0 ? this.#name : `${this.#name}#${next + 1}`)
     }
-    return this.#names[place]
+    return this.#names[i]
   }
 
-  /** The key of their states. */
+  /** The key of the states, for a key of the level. */
   keyOf(key: string): string {
-    return this.#mark === '' ? key : `${this.#mark} ${key}`
+    return this.#keyPrefix === '' ? key : `${this.#keyPrefix} ${key}`
   }
 
-  /** Other limits with the same states. */
+  /** Other limits on the same states. */
   with(limits: readonly Limit[]): NamedLimits {
-    return new NamedLimits(limits, this.#name, this.#mark)
+    return new NamedLimits(limits, this.#name, this.#keyPrefix)
   }
 }

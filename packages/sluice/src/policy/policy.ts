@@ -1,104 +1,74 @@
-import type { PolicyProblem } from '../errors.js'
 import type { CostOptions } from '../limiter/index.js'
-import type { Decision, Limit } from '../limits/index.js'
-import type { Explanation } from './explain.js'
+import type { Limit } from '../limits/index.js'
+import type { Explanation } from './explanation.js'
 import type { AttributeValue, PathValue } from './matching/facts.js'
-
-/** The answer of one level that matched a request. A level with several limits has one for each. */
-export interface LevelDecision {
-  readonly name: string
-  /** The limit in force: the level's own, or an override. */
-  readonly limit: Limit
-  readonly decision: Decision
-  /** Present on a level that only watches: its decision has denied nothing. */
-  readonly shadow?: true
-}
-
-/** The answer to one request under a policy. */
-export interface Verdict {
-  /** Every level that matched allowed it, and all have taken. Otherwise none has. */
-  readonly allowed: boolean
-  /** The names of the levels that denied, in the order of the policy. */
-  readonly deniedBy: readonly string[]
-  /** Every level that matched, in the order of the policy. */
-  readonly levels: readonly LevelDecision[]
-  /** The longest of those of the levels that denied: 0 when allowed, `Infinity` when waiting cannot help. */
-  readonly retryAfterMs: number
-  /** The longest of those of the levels: wait this long before going. */
-  readonly delayMs: number
-  /**
-   * Absent, or how the answer was made without its store: the first of `'closed'`, `'open'` and `'local'` that a level's
-   * decision says. `'overrides'`: the store decided, but did not tell the run-time overrides in time, so that limits may
-   * have been others than those in force.
-   */
-  readonly degraded?: 'open' | 'closed' | 'local' | 'overrides'
-}
+import type { Verdict } from './verdict.js'
 
 /**
- * A request: what is known of it. Those attributes that the policy asks about must be said, if only to be absent; others
- * do no harm. Where the compiler does not know the attributes, it is any object.
+ * A request: an object of attributes. Every attribute that the policy asks about must be there, if only as `undefined`;
+ * other attributes are ignored. If the compiler does not know the policy's attributes, any object is accepted.
  */
 export type PolicyRequest<Attribute extends string> = string extends Attribute
   ? object
   : { readonly [A in Attribute]: A extends 'path' ? PathValue : AttributeValue }
 
-/** What `reset` may say. */
+/** The options of `reset`. */
 export interface ResetOptions<LevelName extends string> {
-  /** Only these levels. Default: all that match, those with one state for everybody included. */
+  /** Resets only these levels. Default: all levels that match, including those with one state for all requests. */
   readonly levels?: readonly LevelName[]
 }
 
-/** What an override may say. */
+/** The options of `override`. */
 export interface OverrideOptions {
-  /** When it ends: a date, or epoch milliseconds. Default: when it is removed. */
+  /** When the override ends: a date, or a time in epoch milliseconds. Default: it stays until it is removed. */
   readonly until?: Date | number
 }
 
-/** Who an override is for: the level's key; a list, if that has several parts or none. */
+/** The key that an override is for: the value of the level's key attribute, or a list if the key has several or none. */
 export type OverrideKey = string | number | readonly (string | number)[]
 
-/** What policies on every store have. */
-interface PolicyFacts<Attribute extends string> {
+/** The members that are the same on every store. */
+interface PolicyBase<Attribute extends string, LevelName extends string> {
   readonly name: string
-  /** The attributes that it asks about. */
+  /** The attributes that the policy asks about. */
   readonly attributes: readonly Attribute[]
-  /** Is a leaky bucket among the limits, so that a verdict may say to wait for a turn (`delayMs`)? */
+  /** Is any limit a leaky bucket? Then a verdict may say to wait for a turn (`delayMs`). */
   readonly queues: boolean
-  /** May a concurrency limit be among the limits, so that a request has to be released when it is over? */
+  /** May any limit be a concurrency limit? Then a request must be released when it is over. */
   readonly leases: boolean
-  /** Levels that can never deny. */
-  readonly warnings: readonly PolicyProblem[]
+  /** The names of the levels that match a request, in the order of the policy. Does not ask the store. */
+  levelsFor<Request extends PolicyRequest<Attribute>>(request: Request): readonly LevelName[]
 }
 
-/** An ordered set of levels that a request passes all together or not at all, on a store that answers at once. */
+/** A policy on a store that answers at once. */
 export interface Policy<Attribute extends string = string, LevelName extends string = string>
-  extends PolicyFacts<Attribute> {
-  /** Takes from every level that matches, or from none. A denial is a value. */
+  extends PolicyBase<Attribute, LevelName> {
+  /** Takes from every level that matches, or from none. A denial is a verdict, not an error. */
   check<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
-  /** How things stand: what `check` would say to a cost of 0. Takes nothing. */
+  /** The verdict that `check` would give for a cost of 0. Takes nothing. */
   peek<Request extends PolicyRequest<Attribute>>(request: Request): Verdict
-  /** Takes from every level that matches, whether it is there or not, and may leave debts. */
+  /** Takes from every level that matches, even more than is left: that leaves a debt. */
   charge<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
-  /** Gives back to every level that matches. */
+  /** Gives units back to every level that matches. */
   refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
-  /** Takes an estimated cost now; the reservation settles the real one later. */
+  /** Takes an estimated cost now. The reservation settles the actual cost later. */
   reserve<Request extends PolicyRequest<Attribute>>(
     request: Request,
     options?: CostOptions,
   ): PolicyReservation<Attribute>
-  /** Forgets the keys of the levels that match: their whole quota is there. */
+  /** Forgets the request's keys in the levels that match: their whole quota is available again. */
   reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): void
-  /** Other limits for one key of a level, from now on. Kept by the store, so that all who share it share them. */
+  /** Sets other limits for one key of a level, from now on. The store keeps them, so all its users share them. */
   override(level: LevelName, key: OverrideKey, limit: Limit | readonly Limit[], options?: OverrideOptions): void
-  /** The level's own limits again. */
+  /** Removes an override: the level's own limits apply to the key again. */
   removeOverride(level: LevelName, key: OverrideKey): void
-  /** Which levels match and why, their keys, limits and costs, and how things stand. Takes nothing. */
+  /** Says which levels match and why, with their keys, limits, costs and decisions. Takes nothing. */
   explain<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): readonly Explanation[]
 }
 
-/** The same on a store that answers later: every method returns a promise. */
+/** A policy on a store that answers later: every method that asks the store returns a promise. */
 export interface AsyncPolicy<Attribute extends string = string, LevelName extends string = string>
-  extends PolicyFacts<Attribute> {
+  extends PolicyBase<Attribute, LevelName> {
   /** See {@link Policy.check}. */
   check<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.peek}. */
@@ -114,7 +84,7 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   ): Promise<AsyncPolicyReservation<Attribute>>
   /** See {@link Policy.reset}. */
   reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): Promise<void>
-  /** See {@link Policy.override}. On Redis, every process knows of it within two seconds. */
+  /** See {@link Policy.override}. On Redis, every process applies the override within two seconds. */
   override(
     level: LevelName,
     key: OverrideKey,
@@ -130,27 +100,25 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   ): Promise<readonly Explanation[]>
 }
 
-/**
- * What a request really cost: the cost of the call, as a number, or the attributes that levels take their costs from.
- */
+/** The actual cost of a request: the cost of the call as a number, or the attributes that levels take their costs from. */
 export type ActualCost<Attribute extends string> = number | { readonly [A in Attribute]?: AttributeValue }
 
 /**
- * Units taken from every level before their real number is known. Only the first call of `settle` or `cancel` counts;
- * without any, the units stay taken; after a denial neither does anything.
+ * Units that were taken from every level before the actual cost was known. The first `settle` or `cancel` takes effect;
+ * later calls are ignored. If neither is called, the units stay taken. After a denial, no method does anything.
  *
- * What levels with a `concurrency` limit took is held until `release` or `cancel`, whichever comes first, or until its
- * `ttl` is over. To settle leaves it alone, because the work may go on.
+ * The units of `concurrency` limits are held until `release` or `cancel`, or until their `ttl` is over. `settle` does not
+ * release them, because the work may continue.
  */
 export interface PolicyReservation<Attribute extends string = string> {
   readonly verdict: Verdict
-  /** The real cost: each level gives back what was too much and charges what was too little. */
+  /** Sets the actual cost: each level refunds the excess, or charges the shortfall. */
   settle(actual: ActualCost<Attribute>): void
-  /** Gives everything back that has not been settled or released. */
+  /** Gives back everything that has not been settled or released. */
   cancel(): void
-  /** The work is over: gives back what levels with a `concurrency` limit took. All else stays taken. */
+  /** The work is over: gives back the units of `concurrency` limits. All other units stay taken. */
   release(): void
-  /** `release`, at the end of a block that says `using`. */
+  /** `release`, for a variable declared with `using`. */
   [Symbol.dispose](): void
 }
 
@@ -160,22 +128,22 @@ export interface AsyncPolicyReservation<Attribute extends string = string> {
   settle(actual: ActualCost<Attribute>): Promise<void>
   cancel(): Promise<void>
   release(): Promise<void>
-  /** `release`, at the end of a block that says `await using`. */
+  /** `release`, for a variable declared with `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
 type NamesIn<Key> = Key extends readonly (infer Name extends string)[] ? Name : Key extends string ? Key : never
-type AsksIn<W> = W extends unknown ? keyof W & string : never
-type Said<L, Property extends string> = Property extends keyof L ? NonNullable<L[Property]> : never
+type NamesInWhen<W> = W extends unknown ? keyof W & string : never
+type PropertyOf<L, Property extends string> = Property extends keyof L ? NonNullable<L[Property]> : never
 type WhenIn<Overrides> = Overrides extends readonly { readonly when: infer W }[] ? W : never
 
-/** The attributes that levels ask about, as the compiler knows them: any text, of levels that are not written in the call. */
+/** The attributes that levels ask about, as far as the compiler knows: any string if the levels are not literals. */
 export type AttributesOf<L> = L extends readonly (infer Each)[] ? AttributesOfLevel<Each> : never
 
 type AttributesOfLevel<L> = L extends unknown
   ?
-      | AsksIn<Said<L, 'when'>>
-      | NamesIn<Said<L, 'key'>>
-      | Extract<Said<L, 'cost'>, string>
-      | AsksIn<WhenIn<Said<L, 'overrides'>>>
+      | NamesInWhen<PropertyOf<L, 'when'>>
+      | NamesIn<PropertyOf<L, 'key'>>
+      | Extract<PropertyOf<L, 'cost'>, string>
+      | NamesInWhen<WhenIn<PropertyOf<L, 'overrides'>>>
   : never

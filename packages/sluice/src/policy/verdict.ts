@@ -1,13 +1,43 @@
-import type { Decision } from '../limits/index.js'
+import type { Decision, Limit } from '../limits/index.js'
 import type { Demand } from '../stores/index.js'
-import type { LevelDecision, Verdict } from './policy.js'
 
-/** A demand, and the level that makes it. */
+/** The decision of one limit of a level that matched a request. A level with several limits has one for each. */
+export interface LevelDecision {
+  /** The level's name. */
+  readonly name: string
+  /** The limit in force: the level's own, or that of an override. */
+  readonly limit: Limit
+  readonly decision: Decision
+  /** Present on a shadow level: its decision did not deny the request. */
+  readonly shadow?: true
+}
+
+/** A policy's answer to one request. */
+export interface Verdict {
+  /** True if every level that matched allowed the request; then all of them have taken. Otherwise none has. */
+  readonly allowed: boolean
+  /** The names of the levels that denied, in the order of the policy. */
+  readonly deniedBy: readonly string[]
+  /** Every level that matched, in the order of the policy. */
+  readonly levels: readonly LevelDecision[]
+  /** The longest `retryAfterMs` of the levels that denied: 0 if allowed, `Infinity` if waiting does not help. */
+  readonly retryAfterMs: number
+  /** The longest `delayMs` of all levels: wait this long before the request goes on. */
+  readonly delayMs: number
+  /**
+   * Absent if the store decided. Otherwise how the answer was made without it: the first of `'closed'`, `'open'` and
+   * `'local'` that any level's decision has. `'overrides'` means that the store decided but did not report the run-time
+   * overrides in time, so that other limits may have been in force.
+   */
+  readonly degraded?: 'open' | 'closed' | 'local' | 'overrides'
+}
+
+/** A demand, with the name of its level. */
 export interface LevelDemand extends Demand {
   readonly level: string
 }
 
-/** What the decisions of all levels come to. `isKnown`: all run-time overrides were known when the demands were made. */
+/** Combines the decisions of all levels. `isKnown`: all run-time overrides were known when the demands were made. */
 export function verdictOf(demands: readonly LevelDemand[], decisions: readonly Decision[], isKnown = true): Verdict {
   const levels: LevelDecision[] = []
   const deniedBy: string[] = []
@@ -35,9 +65,9 @@ export function verdictOf(demands: readonly LevelDemand[], decisions: readonly D
     : { allowed, deniedBy, levels, retryAfterMs, delayMs, degraded }
 }
 
-/** The one that says most about the whole: denied without asking, then allowed without asking. */
-const WORST = ['closed', 'open', 'local', 'overrides'] as const
+/** The first that occurs describes the verdict: denied without the store outweighs allowed without it. */
+const WORST_FIRST = ['closed', 'open', 'local', 'overrides'] as const
 
 function worse(one: Verdict['degraded'], other: Verdict['degraded']): Verdict['degraded'] {
-  return WORST.find((each) => each === one || each === other)
+  return WORST_FIRST.find((each) => each === one || each === other)
 }

@@ -6,45 +6,46 @@ import { onFailureOption, storeOption } from '../limiter/store-option.js'
 import { leakyBucket } from '../limits/index.js'
 import { DRAIN_HABITS } from '../limits/leaky-bucket.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
-import { OwnShaper } from './own-shaper.js'
-import { ReservedShaper } from './reserved-shaper.js'
+import { LocalQueue } from './local-queue.js'
+import { QueueShaper } from './queue-shaper.js'
 import type { Shaper } from './shaper.js'
+import { StoreQueue } from './store-queue.js'
 
-/** The numbers of a shaper. */
+/** The rate and the size of a shaper. */
 export interface ShaperNumbers {
-  /** What leaves, at constant spacing: a rate such as `'10/s'`. */
+  /** The rate at which callers leave, at constant spacing: `'10/s'` is one every 100 ms. */
   readonly drain: string
-  /** How many units may wait, with those that have just left: a whole number from 1. */
+  /** How many units may wait, counting those that have just left: a whole number from 1. */
   readonly capacity: number
 }
 
-/** A shaper of this process. */
+/** A shaper for this process. */
 export interface OwnShaperOptions extends ShaperNumbers {
   /** Appears in errors. Default `'default'`. */
   readonly name?: string
-  /** Tells the time. Default: the process's clock, which never steps back. */
+  /** Tells the time. Default: the clock of this process, which never steps back. */
   readonly clock?: Clock
   readonly store?: undefined
   readonly onFailure?: undefined
 }
 
-/** A shaper of all processes that share a store. */
+/** A shaper for all processes that share a store. */
 export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
-  /** What keeps it apart from other shapers and limits in the same store. */
+  /** Keeps it apart from other shapers and limits in the same store. */
   readonly name: string
   readonly store: S
   readonly clock?: undefined
   /**
-   * What happens when the store does not answer: `'local'` leaves at this process's share of the rate, by the store's
-   * `instances`, `'closed'` refuses, `'open'` lets everybody go at once. Default: what the store was told, and `'local'` if it
-   * was told nothing, for who shapes traffic cannot take a crowd.
+   * What happens when the store does not answer. `'local'`: callers leave at this process's share of the rate, which is
+   * drain / `instances` of the store. `'closed'`: callers are rejected. `'open'`: callers leave at once. Default: the
+   * `onFailure` of the store, or `'local'` if it has none, because a service behind a shaper cannot take a crowd.
    */
   readonly onFailure?: OnFailure
 }
 
 /**
- * Makes callers wait for their turn: no more than `capacity` wait, and they leave at exactly `drain`, each key for itself.
- * With a `store` all processes that use it leave at that rate together.
+ * Makes callers wait for their turn. At most `capacity` units wait, and they leave at exactly `drain`, each key for itself.
+ * With a `store`, all processes that share the store leave at that rate together.
  *
  * @example
  * ```ts
@@ -54,11 +55,7 @@ export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
  * const response = await bank.run(() => fetch('https://bank.example/transfers'))
  * ```
  */
-export function createShaper(options: OwnShaperOptions): Shaper
-export function createShaper(options: SharedShaperOptions<SyncStore>): Shaper
-export function createShaper(options: SharedShaperOptions<AsyncStore>): Shaper
-export function createShaper(options: SharedShaperOptions<SyncStore | AsyncStore>): Shaper
-export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Store>): Shaper {
+export function createShaper(options: OwnShaperOptions | SharedShaperOptions<SyncStore | AsyncStore>): Shaper {
   const given = checkOptions(
     'createShaper',
     options,
@@ -71,12 +68,14 @@ export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Sto
     checkKey(name, 'name')
     if (onFailure !== undefined)
       throw invalidType('onFailure', 'left out, for a shaper without a store cannot fail', onFailure)
-    return new OwnShaper(name, limit, checkClock(given.clock) ?? systemClock)
+    const clock = checkClock(given.clock) ?? systemClock
+    return new QueueShaper(name, new LocalQueue(name, limit, clock), clock)
   }
   const { name } = given
   checkKey(name, 'name (which keeps shapers on one store apart)')
   const store = storeOption(given)
   const onFailure = onFailureOption(given.onFailure, store) ?? store.onFailure ?? 'local'
-  store.prepare?.({ name, limit, onFailure })
-  return new ReservedShaper(name, limit, store, onFailure)
+  const named = { name, limit, onFailure }
+  store.prepare?.(named)
+  return new QueueShaper(name, new StoreQueue(store, named), store.clock ?? systemClock)
 }

@@ -1,64 +1,84 @@
 import { checkOptions } from '../checks/check-options.js'
-import { checkKey } from '../checks/check-value.js'
-import { type Clock, setExactAlarm } from '../clock.js'
-import { ClosedError, type InvalidTypeError, invalidType, invalidValue } from '../errors.js'
-import { type LeakyBucket, parseRate } from '../limits/index.js'
-import { isPromiseLike } from '../stores/awaitable.js'
-import { Agenda } from '../waiting/agenda.js'
-import { Signals } from '../waiting/signals.js'
-import type { Due, Line, Waiter } from './line.js'
-import { Pauses } from './pauses.js'
-import { tooLong } from './refusals.js'
+import { checkCost, checkKey, checkMaxWaitMs, checkSignal, checkValue } from '../checks/check-value.js'
+import type { Clock } from '../clock.js'
+import {
+  ClosedError,
+  type InvalidTypeError,
+  invalidType,
+  invalidValue,
+  QueueFullError,
+  WaitTooLongError,
+} from '../errors.js'
+import { isPromiseLike } from '../stores/store.js'
+import type { WaitRequest } from '../waiting/line.js'
 import type { CloseOptions, Shaper, Turn, TurnOptions } from './shaper.js'
-import { type Call, checkTurnOptions, NO_KEY } from './turn-options.js'
 
-/**
- * Timers are late, and what is late by no more than this is caught up with, so that the rate is kept. More than this is
- * lost: a process that was held up does not let a crowd go at once.
- */
-export const CATCH_UP_MS = 20
+/** The key of callers that name none. Stores accept it, and no key of a user's is equal to it by accident. */
+export const NO_KEY = '\0'
+const HIGHEST_PRIORITY = 9
+/** Forget pauses that are over once there are more than this many. */
+const FEW_PAUSES = 64
 
-/** What shapers have in common: who waits, what runs, and how both end. Where slots come from is another matter. */
-export abstract class QueueShaper implements Shaper {
+/** A caller's options, checked and with their defaults. */
+export interface TurnRequest extends WaitRequest {
+  readonly key: string
+  /** True for `run`, which starts its work synchronously; false for `wait`, whose caller goes on only later. */
+  readonly runs: boolean
+}
+
+/** Gives turns at the rate of a shaper: `LocalQueue` for one process, `StoreQueue` for all processes that share a store. */
+export interface TurnQueue {
+  /** How many wait. */
+  readonly size: number
+  /**
+   * Returns the time of the turn if the caller leaves at once. Otherwise the caller waits, until its key's pause is over at
+   * least. Throws if the queue is full or the wait would be too long.
+   */
+  enter(request: TurnRequest, pausedUntilMs: number): number | Promise<Turn>
+  /** Lets no waiter of the key leave before then. */
+  pause(key: string, untilMs: number): void
+  rejectAll(error: () => Error): void
+}
+
+const WAIT: TurnRequest = { key: NO_KEY, cost: 1, priority: 0, maxWaitMs: Infinity, signal: undefined, runs: false }
+const RUN: TurnRequest = { ...WAIT, runs: true }
+
+/** The front of every shaper: checks arguments, runs work, and knows pauses and the end. Turns come from its queue. */
+export class QueueShaper implements Shaper {
   readonly name: string
-  protected readonly clock: Clock
-  protected readonly agenda: Agenda<Due>
-  protected readonly lines = new Map<string, Line>()
-  protected readonly pauses = new Pauses()
-  protected readonly capacity: number
-  protected readonly usPerUnit: number
-  readonly #signals = new Signals<() => void>((aborted) => aborted())
-  #size = 0
-  #pending = 0
+  readonly #clock: Clock
+  readonly #queue: TurnQueue
+  readonly #pausedUntilMs = new Map<string, number>()
+  #mostPauses = FEW_PAUSES
+  /** Callers that wait or run. */
+  #open = 0
   #isClosed = false
   #onIdle: (() => void)[] = []
-  /** When somebody left at once first, since others could run. */
-  #atOnceMs: number | undefined
 
-  constructor(name: string, { capacity, drain }: LeakyBucket, clock: Clock) {
-    const { units, perUs } = parseRate('drain', drain)
+  constructor(name: string, queue: TurnQueue, clock: Clock) {
     this.name = name
-    this.clock = clock
-    this.capacity = capacity
-    this.usPerUnit = Number(perUs) / Number(units)
-    this.agenda = new Agenda(clock, setExactAlarm, (entry, nowMs) => entry.due(nowMs))
+    this.#queue = queue
+    this.#clock = clock
   }
 
   get size(): number {
-    return this.#size
+    return this.#queue.size
   }
 
   get pending(): number {
-    return this.#pending
+    return this.#open - this.#queue.size
   }
 
   run<Result>(work: () => Result | PromiseLike<Result>, options?: TurnOptions): Promise<Awaited<Result>> {
     if (typeof work !== 'function') return Promise.reject(notWork(work))
-    const turn = this.#enter(options, true)
-    // What is chained to a promise runs in the context of whoever chained it.
-    if (typeof turn !== 'number') return turn.then(() => this.#perform(work))
-    this.#pending++
-    return this.#perform(work)
+    let turn: number | Promise<Turn>
+    try {
+      turn = this.#enter(options, true)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    // Chained to the promise of its turn, the work runs in the async context of its caller.
+    return typeof turn === 'number' ? this.#perform(work) : turn.then(() => this.#perform(work), this.#failed)
   }
 
   wrap<This, Args extends unknown[], Result>(
@@ -76,7 +96,11 @@ export abstract class QueueShaper implements Shaper {
 
   async wait(options?: TurnOptions): Promise<Turn> {
     const turn = this.#enter(options, false)
-    return typeof turn === 'number' ? { atMs: turn } : turn
+    try {
+      return typeof turn === 'number' ? { atMs: turn } : await turn
+    } finally {
+      this.#finished()
+    }
   }
 
   pause(durationMs: number, options?: { readonly key?: string }): void {
@@ -85,162 +109,77 @@ export abstract class QueueShaper implements Shaper {
       throw invalidValue('durationMs', 'a number of milliseconds from 0', durationMs)
     const { key = NO_KEY } = options === undefined ? {} : checkOptions('options', options, ['key'])
     checkKey(key)
-    const nowMs = this.clock.now()
-    this.pauses.add(key, nowMs + durationMs, nowMs)
-    this.paused(key, nowMs + durationMs)
+    const nowMs = this.#clock.now()
+    const untilMs = nowMs + durationMs
+    if (untilMs <= (this.#pausedUntilMs.get(key) ?? -Infinity)) return
+    this.#pausedUntilMs.set(key, untilMs)
+    if (this.#pausedUntilMs.size > this.#mostPauses) this.#forgetPauses(nowMs)
+    this.#queue.pause(key, untilMs)
   }
 
   onIdle(): Promise<void> {
-    if (this.#isIdle) return Promise.resolve()
+    if (this.#open === 0) return Promise.resolve()
     return new Promise((resolve) => this.#onIdle.push(resolve))
   }
 
   async close(options: CloseOptions = {}): Promise<void> {
     const { waiting = 'leave' } = checkOptions('options', options, ['waiting'])
-    if (waiting !== 'leave' && waiting !== 'reject') throw invalidValue('waiting', "'leave' or 'reject'", waiting)
+    checkValue('waiting', waiting, ['leave', 'reject'])
     this.#isClosed = true
-    if (waiting === 'reject') {
-      for (const line of [...this.lines.values()])
-        for (let { first } = line; first !== undefined; first = line.first) this.refuse(first, this.#closedError())
-    }
+    if (waiting === 'reject') this.#queue.rejectAll(() => this.#closedError())
     return this.onIdle()
   }
 
-  /** Lets somebody go at once, and says when that is, or wait in a line; whoever cannot wait is an error. */
-  protected abstract enter(call: Call): number | Promise<Turn>
-
-  /** Nobody of a key leaves before then, who waits already or who comes. */
-  protected abstract paused(key: string, untilMs: number): void
-
-  /** Somebody has gone from a line without leaving by it. */
-  protected abstract givenUp(line: Line): void
-
-  /** How long a waiter would have to wait if it were the last in its line. */
-  protected abstract longestWaitMs(waiter: Waiter): number
-
-  protected join(line: Line, call: Call, begin?: (waiter: Waiter) => void): Promise<Turn> {
-    return new Promise((resolve, reject) => {
-      const waiter = line.join(call, resolve, reject)
-      const { maxWaitMs, signal } = call
-      this.#size++
-      if (signal !== undefined || maxWaitMs < Infinity) waiter.forget = this.#endings(waiter, maxWaitMs, signal)
-      begin?.(waiter)
-    })
-  }
-
-  /** It is the waiter's turn. */
-  protected release(waiter: Waiter, turn: Turn): void {
-    this.#leave(waiter)
-    // It counts as running from now on, and not only from when its promise is looked at.
-    if (waiter.runs) this.#pending++
-    waiter.resolve(turn)
-    this.#checkIdle()
-  }
-
-  protected refuse(waiter: Waiter, error: unknown): void {
-    this.#leave(waiter)
-    waiter.reject(error)
-    this.givenUp(waiter.line)
-    this.#checkIdle()
-  }
-
+  /** Counts the caller as open if it does not throw. */
   #enter(options: TurnOptions | undefined, runs: boolean): number | Promise<Turn> {
-    try {
-      const call = checkTurnOptions(options, runs)
-      if (this.#isClosed) throw this.#closedError()
-      if (call.signal?.aborted === true) throw call.signal.reason
-      return this.enter(call)
-    } catch (error) {
-      return Promise.reject(error)
-    }
+    const request = checkTurnOptions(options, runs)
+    if (this.#isClosed) throw this.#closedError()
+    if (request.signal?.aborted === true) throw request.signal.reason
+    const paused = this.#pausedUntilMs
+    const turn = this.#queue.enter(request, paused.size === 0 ? -Infinity : (paused.get(request.key) ?? -Infinity))
+    this.#open++
+    return turn
   }
 
-  #leave(waiter: Waiter): void {
-    waiter.line.leave(waiter)
-    this.#size--
-    waiter.forget?.()
-  }
-
-  /** What ends the waiting besides a turn: a signal, or the longest wait. */
-  #endings(waiter: Waiter, maxWaitMs: number, signal: AbortSignal | undefined): () => void {
-    const aborted = () => this.refuse(waiter, signal?.reason)
-    if (signal !== undefined) this.#signals.watch(signal, aborted)
-    const expiry: Due = {
-      atMs: 0,
-      rank: 0,
-      order: 0,
-      place: -1,
-      due: () => {
-        // Whose turn is at the same moment leaves.
-        this.bringUpToDate(waiter.line)
-        if (waiter.place >= 0) this.refuse(waiter, tooLong(maxWaitMs, this.longestWaitMs(waiter)))
-      },
-    }
-    if (maxWaitMs < Infinity) this.agenda.set(expiry, this.clock.now() + maxWaitMs)
-    return () => {
-      if (signal !== undefined) this.#signals.unwatch(signal, aborted)
-      this.agenda.drop(expiry)
-    }
-  }
-
-  /**
-   * May somebody leave at once who begins only when the caller has ended? A caller that goes on and on would let a crowd go
-   * at its end.
-   */
-  protected mayLeaveAtOnce(nowMs: number): boolean {
-    if (this.#atOnceMs === undefined) {
-      this.#atOnceMs = nowMs
-      queueMicrotask(() => {
-        this.#atOnceMs = undefined
-      })
-    }
-    return nowMs - this.#atOnceMs <= CATCH_UP_MS
-  }
-
-  /** Whose time it is leaves now, whenever the alarm rings. */
-  protected bringUpToDate(line: Line): void {
-    const nowMs = this.clock.now()
-    if (line.place < 0 || line.atMs > nowMs) return
-    this.agenda.drop(line)
-    line.due(nowMs)
-  }
-
-  /** Work that is over at once is over at once: nothing is waited for that need not be. */
+  /** Work that returns a value is over at once, without waiting for a promise. */
   #perform<Result>(work: () => Result | PromiseLike<Result>): Promise<Awaited<Result>> {
     let result: Result | PromiseLike<Result>
     try {
       result = work()
-      if (isPromiseLike(result)) return this.#performed(result)
+      if (isPromiseLike(result)) return this.#performLater(result)
     } catch (error) {
-      this.#over()
+      this.#finished()
       return Promise.reject(error)
     }
-    this.#over()
+    this.#finished()
     return Promise.resolve(result)
   }
 
-  async #performed<Result>(result: PromiseLike<Result>): Promise<Awaited<Result>> {
+  async #performLater<Result>(result: PromiseLike<Result>): Promise<Awaited<Result>> {
     try {
       return await result
     } finally {
-      this.#over()
+      this.#finished()
     }
   }
 
-  #over(): void {
-    this.#pending--
-    this.#checkIdle()
+  /** One function for all callers: a closure for each that waits would take memory. */
+  readonly #failed = (error: unknown): never => {
+    this.#finished()
+    throw error
   }
 
-  #checkIdle(): void {
-    if (!this.#isIdle || this.#onIdle.length === 0) return
+  #finished(): void {
+    this.#open--
+    if (this.#open > 0 || this.#onIdle.length === 0) return
     const resolves = this.#onIdle
     this.#onIdle = []
     for (const resolve of resolves) resolve()
   }
 
-  get #isIdle(): boolean {
-    return this.#size === 0 && this.#pending === 0
+  #forgetPauses(nowMs: number): void {
+    for (const [key, untilMs] of this.#pausedUntilMs) if (untilMs <= nowMs) this.#pausedUntilMs.delete(key)
+    this.#mostPauses = Math.max(FEW_PAUSES, 2 * this.#pausedUntilMs.size)
   }
 
   #closedError(): ClosedError {
@@ -248,7 +187,40 @@ export abstract class QueueShaper implements Shaper {
   }
 }
 
-/** The usual mistake is run(fetch(url)), which has begun already. */
+function checkTurnOptions(options: TurnOptions | undefined, runs: boolean): TurnRequest {
+  if (options === undefined) return runs ? RUN : WAIT
+  checkOptions('options', options, ['key', 'cost', 'signal', 'priority', 'maxWaitMs'])
+  const { key = NO_KEY, cost = 1, signal, priority = 0, maxWaitMs = Infinity } = options
+  checkKey(key)
+  checkCost(cost)
+  checkSignal(signal)
+  checkPriority(priority)
+  checkMaxWaitMs(maxWaitMs)
+  return { key, cost, priority, maxWaitMs, signal, runs }
+}
+
+function checkPriority(value: number): void {
+  if (Number.isInteger(value) && Math.abs(value) <= HIGHEST_PRIORITY) return
+  const wanted = `a whole number from -${HIGHEST_PRIORITY} to ${HIGHEST_PRIORITY}`
+  throw typeof value === 'number' ? invalidValue('priority', wanted, value) : invalidType('priority', wanted, value)
+}
+
+/** The usual mistake is run(fetch(url)), which has started already. */
 function notWork(value: unknown): InvalidTypeError {
   return invalidType('work', 'a function that is called at its turn, such as () => fetch(url)', value)
+}
+
+/** The error for a caller that the queue has no room for. `retryAfterMs` is `Infinity` if it never has. */
+export function queueFull(name: string, capacity: number, cost: number, retryAfterMs: number): QueueFullError {
+  const message =
+    retryAfterMs === Infinity
+      ? `a cost of ${cost} is more than the queue of the shaper '${name}' holds (capacity ${capacity})`
+      : `the queue of the shaper '${name}' is full (capacity ${capacity}); come back in ${retryAfterMs} ms`
+  return new QueueFullError(message, retryAfterMs)
+}
+
+/** The error for a caller whose turn comes in `waitMs`, which is too late. */
+export function turnTooLate(maxWaitMs: number, waitMs: number): WaitTooLongError {
+  const ms = Math.max(1, Math.ceil(waitMs))
+  return new WaitTooLongError(`the turn would come in ${ms} ms, and maxWaitMs is ${maxWaitMs}`, ms)
 }

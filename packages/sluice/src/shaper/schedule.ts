@@ -1,20 +1,22 @@
 import { arithmeticOf, type Decision, leakyBucket, microseconds } from '../limits/index.js'
 import type { LeakyBucketArithmetic } from '../limits/leaky-bucket.js'
 import { type MemoryStore, memoryStore } from '../stores/index.js'
-import { NO_KEY } from './turn-options.js'
+import { NO_KEY } from './queue-shaper.js'
 
-/** Nobody waits for less than a microsecond. */
+/** A delay of less than a microsecond is no delay. */
 const LEAST_US = 1
 
 /**
- * What has left, in a leaky bucket for each key: a memory store that is asked at any time that it is told, because a slot is
- * taken at the time for which it was meant. Those without a key, who are all in many programs, have a bucket beside it.
+ * The slots that have been taken, in a leaky bucket for each key. The buckets are in a memory store whose clock says the
+ * time that `take` is told, because a slot is taken at the time for which it was meant. Callers without a key are all
+ * callers of many programs: they have one bucket of their own outside of the store, which is faster.
  */
 export class Schedule {
   readonly #name: string
   readonly #bucket: LeakyBucketArithmetic
   readonly #words: Float64Array
   readonly #store: MemoryStore
+  /** The time that the store's clock says. */
   #askedMs = 0
 
   constructor(name: string, capacity: number, drain: string) {
@@ -25,14 +27,14 @@ export class Schedule {
     this.#store = memoryStore({ clock: { now: () => this.#askedMs } })
   }
 
-  /** Takes a slot at a time: `delayMs` is how much later it is. A cost of 0 looks, and takes nothing. */
+  /** Takes a slot as of `atMs`; it comes `delayMs` later. A cost of 0 takes nothing. */
   take(key: string, atMs: number, cost: number): Decision {
     if (key === NO_KEY) return this.#bucket.tryTake(this.#words, 0, microseconds(atMs), cost)
     this.#askedMs = atMs
     return this.#store.decideOne(this.#name, this.#bucket.limit, key, cost)
   }
 
-  /** Takes a slot now, if there is one now. */
+  /** Takes a slot if one comes now, and returns whether it did. */
   takeAtOnce(key: string, nowMs: number, cost: number): boolean {
     if (key === NO_KEY) return this.#bucket.takeWithin(this.#words, 0, microseconds(nowMs), cost, LEAST_US)
     const { allowed, delayMs } = this.take(key, nowMs, cost)

@@ -1,57 +1,57 @@
-/** What a caller may say about its turn. */
+/** Options of a turn. */
 export interface TurnOptions {
-  /** Whose queue to wait in: each key leaves at the whole rate. Default: one queue for all. */
+  /** Names the queue to wait in. Each key leaves at the whole rate. Default: one queue for all callers without a key. */
   readonly key?: string
-  /** How many units it is: one of 3 leaves as three of 1 would together. A safe integer from 0. Default 1. */
+  /** How many units the turn takes: the next one comes cost / drain later. A safe integer from 0. Default 1. */
   readonly cost?: number
-  /** Who waits no longer when it is aborted; the promise is rejected with the signal's reason. */
+  /** When it is aborted, the caller stops waiting: the promise is rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined
   /**
-   * A whole number from -9 to 9: those with a higher one leave before those with a lower one. Default 0. Nobody starves: for
-   * each step between them, no more than `capacity` overtake one that waits.
+   * A whole number from -9 to 9. Callers of a higher priority leave first. Default 0. No caller starves: for each step of
+   * priority between them, at most `capacity` callers overtake one that waits.
    */
   readonly priority?: number
-  /** Who has not left after so long does not leave; one of whom that is known before does not even wait. */
+  /** Rejects after so many milliseconds, or at once if the wait is known to be longer. */
   readonly maxWaitMs?: number
 }
 
-/** When a turn was. */
+/** A caller's turn. */
 export interface Turn {
-  /** The slot, by the shaper's clock in epoch milliseconds: those of a key are never closer than cost / drain. */
+  /** The slot, in epoch milliseconds by the shaper's clock. Slots of a key are never closer than cost / drain. */
   readonly atMs: number
   /** Absent, or how the turn was given although the store did not answer. */
   readonly degraded?: 'open' | 'local'
 }
 
-/** How a shaper ends. */
+/** How a shaper closes. */
 export interface CloseOptions {
-  /** Those that wait leave when it is their turn, or are rejected at once. Default `'leave'`. */
+  /** Callers that wait still leave at their turn (`'leave'`), or are rejected at once. Default `'leave'`. */
   readonly waiting?: 'leave' | 'reject'
 }
 
 /** The leaky bucket as a queue: callers wait for their turn, and leave at a constant rate. */
 export interface Shaper {
   readonly name: string
-  /** How many wait. */
+  /** How many callers wait. */
   readonly size: number
-  /** How many run: they have left, and what they do is not over yet. */
+  /** How many callers have left the queue and have not finished. */
   readonly pending: number
-  /** Runs a function when it is its turn, and gives what it gives. Too many waiting is a `QueueFullError` at once. */
+  /** Runs a function at its turn and resolves with its result. Rejects with a `QueueFullError` at once if the queue is full. */
   run<Result>(work: () => Result | PromiseLike<Result>, options?: TurnOptions): Promise<Awaited<Result>>
-  /** A function that does the same at its turn, each time that it is called, for whomever it is called on. */
+  /** Returns a function that waits for a turn each time it is called, then calls `work` with its `this` and arguments. */
   wrap<This, Args extends unknown[], Result>(
     work: (this: This, ...args: Args) => Result | PromiseLike<Result>,
     options?: TurnOptions | ((...args: Args) => TurnOptions),
   ): (this: This, ...args: Args) => Promise<Awaited<Result>>
-  /** Resolves when it is the caller's turn. */
+  /** Resolves at the caller's turn. */
   wait(options?: TurnOptions): Promise<Turn>
   /**
-   * Nobody of a key leaves for so long, as when the other side has said that it wants to be left alone. They wait, and new
-   * ones wait with them. A pause never shortens another.
+   * Lets no caller of a key leave for so long, as when the other side asks to be left alone. Callers that come meanwhile
+   * wait too. A pause never shortens an earlier one.
    */
   pause(durationMs: number, options?: { readonly key?: string }): void
-  /** Resolves as soon as nobody waits or runs. */
+  /** Resolves as soon as no caller waits or runs. */
   onIdle(): Promise<void>
-  /** Takes nobody any more. Resolves when nobody waits or runs. */
+  /** Accepts no more callers. Resolves when no caller waits or runs. */
   close(options?: CloseOptions): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { Limit } from '../limits/index.js'
-import { type Awaitable, isPromiseLike } from './awaitable.js'
-import type { Overrides } from './overrides.js'
+import type { Overrides } from './store.js'
+import { type Awaitable, isPromiseLike } from './store.js'
 
 /**
  * Overrides of a store that may fail. If reading fails, calls `failed`, which may throw; if it returns, the overrides known

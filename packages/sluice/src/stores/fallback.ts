@@ -1,20 +1,8 @@
-import type { Clock } from '../clock.js'
+import { warn } from '../errors.js'
 import { type Decision, type Limit, quotaOf, shareOf, type Taken, uncountedDenial } from '../limits/index.js'
 import { type MemoryStore, memoryStore } from './memory/memory-store.js'
-import type { OnFailure } from './on-failure.js'
+import type { FallbackOptions, OnFailure } from './on-failure.js'
 import type { Answer, Demand, NamedLimit } from './store.js'
-import { warn } from './warn.js'
-
-export interface FallbackOptions {
-  /** The rule for demands that name none. */
-  readonly onFailure: OnFailure | undefined
-  /** Among how many processes a `local` limit is divided. */
-  readonly instances: number
-  /** The most keys, and the most timestamps of logs, that `local` limits keep. */
-  readonly maxLocalKeys: number
-  /** The clock of `local` limits. Default: the process's. */
-  readonly clock?: Clock | undefined
-}
 
 /** The wait that a client is told if it is denied without a count. */
 const CLOSED_MS = 1000

@@ -1,10 +1,23 @@
 import { checkUnits, checkValue } from '../checks/check-value.js'
+import type { Clock } from '../clock.js'
 
 /**
  * How a request is answered if its store fails: `'open'` admits it, `'closed'` denies it, `'local'` limits it in this
  * process.
  */
 export type OnFailure = 'open' | 'closed' | 'local'
+
+/** How a store's limits answer if it fails. */
+export interface FallbackOptions {
+  /** The rule for demands that name none. */
+  readonly onFailure: OnFailure | undefined
+  /** Among how many processes a `local` limit is divided. */
+  readonly instances: number
+  /** The most keys, and the most timestamps of logs, that `local` limits keep. */
+  readonly maxLocalKeys: number
+  /** The clock of `local` limits. Default: the process's. */
+  readonly clock?: Clock | undefined
+}
 
 export function checkOnFailure(value: unknown): OnFailure {
   return checkValue('onFailure', value, ['open', 'closed', 'local'])

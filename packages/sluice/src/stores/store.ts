@@ -1,8 +1,6 @@
 import type { Clock } from '../clock.js'
 import type { Decision, Limit, Taken } from '../limits/index.js'
-import type { Awaitable } from './awaitable.js'
 import type { OnFailure } from './on-failure.js'
-import type { Overrides, SyncOverrides } from './overrides.js'
 
 /** A limit as a store knows it. */
 export interface NamedLimit {
@@ -101,4 +99,37 @@ export interface AsyncStore extends Store {
   refund(demand: Demand, taken: Taken | undefined): Promise<Decision>
   reset(name: string, key: string): Promise<void>
   block(name: string, key: string, durationUs: number): Promise<void>
+}
+
+/**
+ * Run-time overrides: limits that replace those of a policy's level for one key, until they are removed or end. A store
+ * keeps them, so every process that uses the store has the same ones.
+ */
+export interface Overrides {
+  /** How many are known here, perhaps with some that have ended. */
+  readonly size: number
+  /** The limits in force for a key, as far as this process knows. */
+  get(level: string, key: string): readonly Limit[] | undefined
+  /** Sets the limits of a key, until a time in epoch milliseconds if one is given, or removes them. */
+  set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): Awaitable<void>
+  /**
+   * Reads changes from the store. True if `get` then knows every override that was set more than about two seconds ago;
+   * false if it does not. Returns a promise if it must wait, for at most the store's deadline.
+   */
+  refresh(): Awaitable<boolean>
+}
+
+/** Overrides of a synchronous store. */
+export interface SyncOverrides extends Overrides {
+  set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): void
+  refresh(): true
+}
+
+/** Either a value or the promise of one. */
+export type Awaitable<T> = T | Promise<T>
+
+/** Is it a promise or any other thenable? */
+export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
+  return 'then' in value && typeof value.then === 'function'
 }

@@ -1,15 +1,19 @@
 import { systemClock } from '../clock.js'
-import { InvalidTypeError, InvalidValueError, StoreFullError, StoreUnavailableError } from '../errors.js'
+import {
+  InvalidTypeError,
+  InvalidValueError,
+  reasonOf,
+  StoreFullError,
+  StoreUnavailableError,
+  warn,
+} from '../errors.js'
 import type { Decision, Limit, Taken } from '../limits/index.js'
-import type { Awaitable } from './awaitable.js'
 import { checkAnswer, checkAtOnce, checkDecision, MalformedAnswerError } from './check-answer.js'
 import { Fallback } from './fallback.js'
 import { FallbackOverrides } from './fallback-overrides.js'
 import { MemoryStore } from './memory/memory-store.js'
 import { checkLocalOptions, checkOnFailure, type OnFailure } from './on-failure.js'
-import type { Overrides } from './overrides.js'
-import type { Answer, AsyncStore, Demand, NamedLimit, Store, SyncStore } from './store.js'
-import { reasonOf, warn } from './warn.js'
+import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, Overrides, Store, SyncStore } from './store.js'
 
 /** An outage of this length gets a warning. */
 const LONG_MS = 5_000

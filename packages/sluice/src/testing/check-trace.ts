@@ -31,7 +31,10 @@ export async function checkTrace(
       reference.reset(name, key)
     }
   }
-  for (const [index, step] of randomTrace(seed, STEPS).entries()) {
+  const steps = randomTrace(seed, STEPS)
+  // Limiters and policies do this too, before the first demand: so `block` and `reset` know all states of a name.
+  for (const { demands } of steps) for (const demand of demands) store.prepare?.(demand)
+  for (const [index, step] of steps.entries()) {
     if (step.advanceMs < 0 || (step.call === 'change' && !isExact)) await forgetWhole()
     clock.advance(step.advanceMs)
     if (step.mixed === true && !isExact) await forgetWhole()

@@ -43,7 +43,9 @@ export class ReferenceStore implements SyncStore {
     const isShadow = (demand: Demand) => sameState(demand).every(({ shadow }) => shadow === true)
     const allowed = demands.every((demand, i) => fits[i] || isShadow(demand))
     for (const [i, demand] of demands.entries()) {
-      if (allowed && fits[i] && sameState(demand)[0] === demand) this.#take(demand, nowUs, costOf(demand))
+      // The first demand for a state takes for all of them. A caller may pass one object twice, so compare indexes.
+      const isFirst = demands.findIndex((other) => stateOf(other) === stateOf(demand)) === i
+      if (allowed && fits[i] && isFirst) this.#take(demand, nowUs, costOf(demand))
     }
     // If another demand was refused, this one took nothing: describe the state that the next request meets.
     const decisions = demands.map((demand, i) =>
@@ -64,9 +66,12 @@ export class ReferenceStore implements SyncStore {
 
   refund(demand: Demand, taken: Taken | undefined): Decision {
     const nowUs = microseconds(this.clock.now())
-    const entry = this.#entry(demand, nowUs)
-    entry.arithmetic.refund(entry.words, 0, nowUs, demand.cost, taken)
-    if (this.#states.has(stateOf(demand))) this.#states.set(stateOf(demand), entry)
+    // A refund of nothing is a look, and a look changes nothing.
+    if (demand.cost > 0 && this.#states.has(stateOf(demand))) {
+      const entry = this.#entry(demand, nowUs)
+      entry.arithmetic.refund(entry.words, 0, nowUs, demand.cost, taken)
+      this.#states.set(stateOf(demand), entry)
+    }
     return this.#describe(demand, nowUs, 0, this.#fits(demand, nowUs, 0))
   }
 

@@ -1,59 +1,76 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Clock, setAlarm } from '../clock.js'
-import { Heap, type Placed } from './heap.js'
 
-/** Something that is due at a time. It is in one agenda at most, and whoever made it changes none of this. */
-export interface Appointment extends Placed {
-  atMs: number
-  /** Of those that are due at the same time, the lowest comes first. */
-  rank: number
-  /** Of those of equal rank, the one that was made first. */
-  order: number
+/** Something to do at a time. It is in one agenda at most, and only that agenda changes its fields. */
+export abstract class Appointment {
+  atMs = 0
+  /** Among appointments of the same time and rank, the first to be set comes first. */
+  order = 0
+  /** Its index in the agenda's heap; -1 while it is in no agenda. */
+  heapIndex = -1
+  /** Among appointments of the same time, the lowest rank comes first. */
+  readonly rank: number
+
+  constructor(rank = 0) {
+    this.rank = rank
+  }
+
+  /** Called once when the time has come. By then the appointment is no longer in the agenda, and may be set again. */
+  abstract due(nowMs: number): void
+}
+
+/** An appointment that calls a function. */
+export class Reminder extends Appointment {
+  readonly due: () => void
+
+  constructor(due: () => void, rank = 0) {
+    super(rank)
+    this.due = due
+  }
 }
 
 /**
- * Where no request is: a timer keeps the context that it was set in, and hands it on to the next, which would keep one
- * request's for as long as anybody waits.
+ * Alarms are set in this scope. A timer keeps the async context in which it was set, and hands it on to the next timer:
+ * set inside a request, it would keep that request's context alive for as long as any caller waits.
  */
-const outside = new AsyncResource('SluiceAlarm')
+const outsideRequests = new AsyncResource('SluiceAlarm')
 
-/** Appointments by time, with one alarm for all of them and none when there are none. */
-export class Agenda<A extends Appointment> {
+/** Appointments by time, with one alarm for the earliest, and no alarm when there are no appointments. */
+export class Agenda {
   readonly #clock: Clock
   readonly #set: typeof setAlarm
-  readonly #due: (appointment: A, nowMs: number) => void
-  readonly #appointments = new Heap<A>(isBefore)
-  #made = 0
+  /** A binary heap: the earliest appointment is at index 0, and no child is earlier than its parent. */
+  readonly #heap: Appointment[] = []
+  #appointmentsSet = 0
   #isRinging = false
   #alarmMs: number | undefined
   #stopAlarm: (() => void) | undefined
 
-  constructor(clock: Clock, set: typeof setAlarm, due: (appointment: A, nowMs: number) => void) {
+  constructor(clock: Clock, set: typeof setAlarm) {
     this.#clock = clock
     this.#set = set
-    this.#due = due
   }
 
-  /** Makes an appointment, or moves it. */
-  set(appointment: A, atMs: number): void {
-    if (appointment.place >= 0) this.#appointments.remove(appointment)
-    // Whole microseconds, as clocks have: an alarm that rang a fraction too early would have to be set again. Never earlier
-    // than was said, which rounding may make of it.
+  /** Adds the appointment, or moves it if it is already here. */
+  set(appointment: Appointment, atMs: number): void {
+    if (appointment.heapIndex >= 0) this.#remove(appointment)
+    // Rounded up to whole microseconds, the unit of clocks: an alarm that rings a fraction early would have to be set
+    // again. The division can round down below `atMs`, which must not happen.
     appointment.atMs = Math.max(atMs, Math.ceil(atMs * 1000) / 1000)
-    appointment.order = this.#made++
-    this.#appointments.add(appointment)
+    appointment.order = this.#appointmentsSet++
+    this.#rise(appointment, this.#heap.push(appointment) - 1)
     this.#setAlarm()
   }
 
-  drop(appointment: A): void {
-    if (appointment.place < 0) return
-    this.#appointments.remove(appointment)
+  drop(appointment: Appointment): void {
+    if (appointment.heapIndex < 0) return
+    this.#remove(appointment)
     this.#setAlarm()
   }
 
-  /** Does at once what is due already, if the alarm is late. */
+  /** Handles everything that is due now, if the alarm is late. */
   catchUp(): void {
-    const { first } = this.#appointments
+    const [first] = this.#heap
     if (this.#isRinging || first === undefined || first.atMs > this.#clock.now()) return
     this.#stopAlarm?.()
     this.#ring()
@@ -61,14 +78,14 @@ export class Agenda<A extends Appointment> {
 
   #setAlarm(): void {
     if (this.#isRinging) return
-    const nextMs = this.#appointments.first?.atMs
+    const nextMs = this.#heap[0]?.atMs
     if (nextMs === this.#alarmMs) return
     this.#stopAlarm?.()
     this.#alarmMs = nextMs
     this.#stopAlarm =
       nextMs === undefined
         ? undefined
-        : outside.runInAsyncScope(this.#set, undefined, this.#clock, nextMs, () => this.#ring())
+        : outsideRequests.runInAsyncScope(this.#set, undefined, this.#clock, nextMs, () => this.#ring())
   }
 
   #ring(): void {
@@ -77,15 +94,53 @@ export class Agenda<A extends Appointment> {
     this.#isRinging = true
     const nowMs = this.#clock.now()
     try {
-      for (let next = this.#appointments.first; next !== undefined && next.atMs <= nowMs; ) {
-        this.#appointments.remove(next)
-        this.#due(next, nowMs)
-        next = this.#appointments.first
+      for (let [next] = this.#heap; next !== undefined && next.atMs <= nowMs; [next] = this.#heap) {
+        this.#remove(next)
+        next.due(nowMs)
       }
     } finally {
       this.#isRinging = false
       this.#setAlarm()
     }
+  }
+
+  #remove(appointment: Appointment): void {
+    const { heapIndex } = appointment
+    const last = this.#heap.pop() as Appointment
+    appointment.heapIndex = -1
+    if (last === appointment) return
+    if (heapIndex > 0 && isBefore(last, this.#heap[(heapIndex - 1) >> 1])) this.#rise(last, heapIndex)
+    else this.#sink(last, heapIndex)
+  }
+
+  #rise(appointment: Appointment, from: number): void {
+    let index = from
+    while (index > 0) {
+      const above = (index - 1) >> 1
+      const parent = this.#heap[above]
+      if (!isBefore(appointment, parent)) break
+      this.#put(parent, index)
+      index = above
+    }
+    this.#put(appointment, index)
+  }
+
+  #sink(appointment: Appointment, from: number): void {
+    const { length } = this.#heap
+    let index = from
+    for (let below = 2 * index + 1; below < length; below = 2 * index + 1) {
+      if (below + 1 < length && isBefore(this.#heap[below + 1], this.#heap[below])) below++
+      const child = this.#heap[below]
+      if (!isBefore(child, appointment)) break
+      this.#put(child, index)
+      index = below
+    }
+    this.#put(appointment, index)
+  }
+
+  #put(appointment: Appointment, index: number): void {
+    this.#heap[index] = appointment
+    appointment.heapIndex = index
   }
 }
 

@@ -9,7 +9,7 @@ const read = (text: string) => {
   return address && addressText(address)
 }
 
-describe('all spellings of an address are that address', () => {
+describe('all spellings of an address are equal', () => {
   it.each(['1.2.3.4', '::ffff:1.2.3.4', '::ffff:102:304', '::FFFF:1.2.3.4', '0:0:0:0:0:ffff:1.2.3.4'])('%s', (text) => {
     expect(parseAddress(text)).toEqual([0x0102, 0x0304])
     expect(read(text)).toBe('1.2.3.4')
@@ -42,7 +42,7 @@ describe('all spellings of an address are that address', () => {
   })
 })
 
-describe('what could be read in two ways, or in none, is no address', () => {
+describe('a text with no reading, or with more than one, is not an address', () => {
   it.each([
     '',
     ' ',
@@ -96,14 +96,14 @@ describe('what could be read in two ways, or in none, is no address', () => {
     expect(parseAddress(text)).toBeUndefined()
   })
 
-  it('is told at once, however long the text', () => {
+  it('is refused at once, however long it is', () => {
     for (const part of ['1', '1.', ':', '::', '[', '%', '0:', '1.2.3.4:']) {
       expect(parseAddress(part.repeat(1_000_000))).toBeUndefined()
     }
   })
 })
 
-test('any spelling of any IPv6 address reads as its groups', () => {
+test('every spelling of an IPv6 address is read as its groups', () => {
   fc.assert(
     fc.property(v6Groups, styles, (groups, style) => {
       const text = spell(groups, style)
@@ -114,7 +114,7 @@ test('any spelling of any IPv6 address reads as its groups', () => {
   )
 })
 
-test('an IPv6 address is written as URLs have it, which is RFC 5952', () => {
+test('an IPv6 address is written as in a URL, by RFC 5952', () => {
   fc.assert(
     fc.property(plainV6Groups, (groups) => {
       expect(`[${addressText(groups)}]`).toBe(
@@ -137,7 +137,7 @@ test.each([
   expect(read(text)).toBe(canonical)
 })
 
-test('what is written is read back as the same address', () => {
+test('a written address is read back as the same address', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -151,10 +151,10 @@ test('what is written is read back as the same address', () => {
   )
 })
 
-test('a text is an address exactly when Node.js says so, port, brackets and zone aside', () => {
+test('a text is an address exactly if it is one for Node.js, apart from port, brackets and zone', () => {
   const texts = fc.oneof(
     fc.string({ unit: fc.constantFrom(...'0123456789abcdefg.:::'), maxLength: 24 }),
-    // Nearly an address: one with a character changed, lost or added.
+    // Almost an address: one character is changed, removed or added.
     fc
       .tuple(v6Groups, styles, fc.nat(40), fc.constantFrom('', ':', '.', '0', 'g', '1.'), fc.nat(2))
       .map(([groups, style, at, put, lost]) => {

@@ -1,12 +1,12 @@
-/** Random addresses, and all the ways to write one. */
+/** Random addresses and their spellings. */
 import fc, { type Arbitrary } from 'fast-check'
 
 const group = fc.oneof(fc.constantFrom(0, 0, 0, 1, 0xffff), fc.integer({ min: 0, max: 0xffff }))
 
-/** Eight groups, of which many are zero, for that is where spellings differ. */
+/** Eight groups. Many are zero, because spellings differ in how they write zeros. */
 export const v6Groups: Arbitrary<readonly number[]> = fc.array(group, { minLength: 8, maxLength: 8 })
 
-/** An IPv4 address that is written as IPv6 is another thing. */
+/** Without IPv4 addresses written as IPv6. */
 export const plainV6Groups = v6Groups.filter((groups) => !isMapped(groups))
 
 export const v4Bytes: Arbitrary<readonly number[]> = fc.array(fc.integer({ min: 0, max: 255 }), {
@@ -22,7 +22,7 @@ interface Style {
   readonly upper: boolean
   readonly padded: boolean
   readonly dotted: boolean
-  /** Which run of zeros is written as `::`, if any is. */
+  /** The run of zeros that is written as `::`, if any. */
   readonly run: number
 }
 
@@ -33,7 +33,7 @@ export const styles: Arbitrary<Style> = fc.record({
   run: fc.integer({ min: 0, max: 20 }),
 })
 
-/** One of the spellings of an IPv6 address that RFC 4291 allows. */
+/** A spelling of an IPv6 address that RFC 4291 allows. */
 export function spell(groups: readonly number[], { upper, padded, dotted, run }: Style): string {
   const hex = groups.map((each) => each.toString(16).padStart(padded ? 4 : 1, '0'))
   const tail = dotted ? [`${groups[6] >> 8}.${groups[6] & 255}.${groups[7] >> 8}.${groups[7] & 255}`] : hex.slice(6)
@@ -45,7 +45,7 @@ export function spell(groups: readonly number[], { upper, padded, dotted, run }:
   return upper ? text.toUpperCase() : text
 }
 
-/** Every stretch of zeros, of any length, among the first groups. */
+/** Every run of zeros, of any length. */
 function zeroRuns(groups: readonly number[], until: number): [start: number, length: number][] {
   const runs: [number, number][] = []
   for (let start = 0; start < until; start++) {

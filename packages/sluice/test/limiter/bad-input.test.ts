@@ -69,7 +69,7 @@ describe('the arguments of a limiter', () => {
     block: (key: never) => limiter.block(key, { duration: '1s' }),
   }
 
-  it.each(Object.entries(calls))('%s wants a key that is a non-empty string', (_name, call) => {
+  it.each(Object.entries(calls))('%s takes a key that is a non-empty string', (_name, call) => {
     expectRefusal(() => call('' as never), "key must be a non-empty string, got ''")
     for (const [key, shown] of WRONG_TYPES) {
       if (typeof key !== 'string')
@@ -81,7 +81,7 @@ describe('the arguments of a limiter', () => {
   })
 
   it.each(['tryAcquire', 'charge', 'refund', 'reserve', 'lease'] as const)(
-    '%s wants options that are an object',
+    '%s takes options that are an object',
     (method) => {
       for (const [options, shown] of [...WRONG_TYPES, [3, '3'] as const]) {
         if (typeof options === 'object' && options !== null && !Array.isArray(options)) continue
@@ -114,7 +114,7 @@ describe('the arguments of a limiter', () => {
     [{ duration: TEN_MB }, "got 'xxxxx"],
   ]
 
-  it('block wants a duration', () => {
+  it('block takes a duration', () => {
     for (const [options, message] of wrongBlocks) {
       expectRefusal(() => limiter.block('key', options as never), message)
       expect(limiter.peek('key')).toMatchObject({ allowed: true, remaining: 5 })
@@ -136,7 +136,7 @@ describe('keys', () => {
     },
   )
 
-  it('of 10 MB are told apart by any character, and are not kept', () => {
+  it('of 10 MB differ by any character, and are not kept in memory', () => {
     const store = memoryStore({ clock: new ManualClock(1_745_000_100_000) })
     const limiter = createLimiter({ name: 'test', limit, store })
     const keys = [TEN_MB, `${TEN_MB}.`, `.${TEN_MB}`, `${TEN_MB}\u{1f511}`, `${TEN_MB.slice(1)}y`]
@@ -145,7 +145,7 @@ describe('keys', () => {
     expect(store.stats().bytes).toBeLessThan(1_000_000)
   })
 
-  it('with a lone surrogate are those with U+FFFD in its place', () => {
+  it('with a lone surrogate equal those with U+FFFD in its place', () => {
     const limiter = createLimiter({ limit, clock: new ManualClock(1_745_000_100_000) })
     limiter.tryAcquire('a\ud800b', { cost: 2 })
     expect(['a\ufffdb', 'a\udc00b', 'a\ufffd', 'ab'].map((key) => limiter.peek(key).remaining)).toEqual([3, 3, 5, 5])
@@ -189,18 +189,18 @@ describe('createLimiter', () => {
     ],
   ]
 
-  it('refuses what it cannot make a limiter of, and says what would be right', () => {
+  it('rejects wrong options, and says what would be right', () => {
     for (const [options, ...parts] of misuses) expectRefusal(() => createLimiter(options as never), ...parts)
   })
 })
 
 describe('createLimiters', () => {
   it.each([
-    ['a limit that is none', { a: 5 }, {}, 'limit must be a limit such as'],
+    ['a limit that is a number', { a: 5 }, {}, 'limit must be a limit such as'],
     ['an empty name', { '': limit }, {}, "must be a non-empty string, got ''"],
     ['a misspelt option', { a: limit }, { stor: 5 }, "createLimiters has no option 'stor'; did you mean store?"],
     [
-      'a store that is none',
+      'a store that is no store',
       { a: limit },
       { store: {} },
       'store must be a store such as memoryStore() or redisStore(client), got an object',
@@ -212,7 +212,7 @@ describe('createLimiters', () => {
       'store must be a store such as memoryStore() or redisStore(client), got null',
     ],
     ['a clock beside a store', { a: limit }, { store: memoryStore(), clock: systemClock }, 'clock must be given to'],
-    ['a clock that is none', { a: limit }, { clock: 5 }, 'clock must be an object with a method now()'],
+    ['a clock that is a number', { a: limit }, { clock: 5 }, 'clock must be an object with a method now()'],
     ['no limits', undefined, {}, 'got undefined'],
     ['limits that are null', null, {}, 'got null'],
   ])('refuses %s', (_what, limits, options, message) => {

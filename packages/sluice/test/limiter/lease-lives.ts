@@ -3,7 +3,7 @@ import type { AsyncLease, AsyncLimiter, Lease, Limiter } from 'sluice'
 import type { ManualClock } from 'sluice/testing'
 import { expect } from 'vitest'
 
-/** What holders do, one after the other. `which` chooses among the leases of before. */
+/** The acts of holders, one after the other. `which` chooses among earlier leases. */
 export type Act =
   | { readonly act: 'take'; readonly cost: number }
   | { readonly act: 'release' | 'extend'; readonly which: number }
@@ -37,8 +37,8 @@ interface Holder {
 }
 
 /**
- * Plays what holders do on limiters that share a store, and compares it with a list of who holds what until when: whoever
- * fits is let in, nobody else is, and nobody ever loses a place to another.
+ * Plays what holders do on limiters that share a store, and compares it with a plain list of holders and end times. A
+ * holder is let in exactly if it fits, and no holder loses its place to another.
  */
 export async function playLives(
   limiters: readonly (Limiter | AsyncLimiter)[],

@@ -38,7 +38,7 @@ describe('a lease', () => {
     expect(limiter.lease('k').allowed).toBe(true)
   })
 
-  it('is given back once, however often it is released', () => {
+  it('gives its place back once, however often it is released', () => {
     const lease = limiter.lease('k')
     limiter.lease('k')
     for (let i = 0; i < 3; i++) lease.release()
@@ -53,7 +53,7 @@ describe('a lease', () => {
     expect(remaining()).toBe(0)
   })
 
-  it('that dies frees its place after the ttl and not before', () => {
+  it('whose holder dies frees its place after the ttl and not before', () => {
     limiter.lease('k', { cost: 2 })
     clock.advance(29_999.999)
     expect(limiter.lease('k').allowed).toBe(false)
@@ -61,7 +61,7 @@ describe('a lease', () => {
     expect(limiter.lease('k', { cost: 2 }).allowed).toBe(true)
   })
 
-  it('that has ended takes nobody else’s place with it', () => {
+  it('that has ended does not give back the place of another holder', () => {
     const late = limiter.lease('k')
     clock.advance(30_000)
     limiter.lease('k')
@@ -70,7 +70,7 @@ describe('a lease', () => {
     expect(remaining()).toBe(0)
   })
 
-  it('of the same microsecond as another is given back alone', () => {
+  it('gives back its own place only, even if another was taken in the same microsecond', () => {
     const [first, second] = [limiter.lease('k'), limiter.lease('k')]
     second.release()
     expect(remaining()).toBe(1)
@@ -78,7 +78,7 @@ describe('a lease', () => {
     expect(remaining()).toBe(2)
   })
 
-  it('that is extended lasts another ttl from then', () => {
+  it('that is extended lasts for another ttl from then', () => {
     const lease = limiter.lease('k', { cost: 2 })
     clock.advance(20_000)
     expect(lease.extend()).toBe(true)
@@ -92,7 +92,7 @@ describe('a lease', () => {
     expect(remaining()).toBe(2)
   })
 
-  it('that has ended is not extended, even if there is a place', () => {
+  it('that has ended cannot be extended, even if a place is free', () => {
     const lease = limiter.lease('k')
     clock.advance(30_000)
     expect(lease.extend()).toBe(false)
@@ -100,7 +100,7 @@ describe('a lease', () => {
     expect(lease.endsAtMs).toBeUndefined()
   })
 
-  it('is lost when it is extended while the key is blocked or in debt', () => {
+  it('is lost if it is extended while the key is blocked or in debt', () => {
     const [blocked, inDebt] = [limiter.lease('blocked'), limiter.lease('debt')]
     limiter.block('blocked', { duration: '1s' })
     expect(blocked.extend()).toBe(false)
@@ -124,7 +124,7 @@ describe('a lease', () => {
     expect(after.lease('k').allowed).toBe(true)
   })
 
-  it('wakes whoever waits for a place when it is released, and when it is lost', async () => {
+  it('wakes a waiter when it is released, and when it is lost', async () => {
     const lease = limiter.lease('k', { cost: 2 })
     const first = limiter.acquire('k')
     lease.release()
@@ -158,7 +158,7 @@ describe('a lease', () => {
     expect(() => limiter.lease('')).toThrow('key')
   })
 
-  it('is not needed: what is taken otherwise is held until the ttl, a refund or a cancel', () => {
+  it('is not the only way to take a place: other calls hold it until the ttl, a refund or a cancel', () => {
     limiter.tryAcquire('k')
     const reservation = limiter.reserve('k')
     expect(remaining()).toBe(0)
@@ -169,14 +169,14 @@ describe('a lease', () => {
   })
 })
 
-it('a concurrency limit is plain data with a ttl of a minute unless it is said', () => {
+it('a concurrency limit is plain data with a default ttl of a minute', () => {
   expect(JSON.parse(JSON.stringify(concurrency({ max: 20 })))).toEqual({ algorithm: 'concurrency', max: 20, ttl: '1m' })
   expect(concurrency({ max: 20, ttl: 1_500 })).toEqual({ algorithm: 'concurrency', max: 20, ttl: '1500ms' })
   expect(Object.isFrozen(concurrency({ max: 20 }))).toBe(true)
 })
 
 describe('waiting for a lease', () => {
-  it('gets places in order, as soon as they are released', async () => {
+  it('serves waiters in order, as soon as places are released', async () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1))
     const limiter = createLimiter({ limit: concurrency({ max: 1, ttl: '30s' }), clock })
     const first = limiter.lease('key')
@@ -202,7 +202,7 @@ describe('waiting for a lease', () => {
     expect(clock.nextAlarmMs).toBeUndefined()
   })
 
-  it('gets the place of a holder that died, when that ends and not before', async () => {
+  it('gets the place of a dead holder when its lease ends, and not before', async () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1))
     const limiter = createLimiter({ limit: concurrency({ max: 1, ttl: '30s' }), clock })
     limiter.lease('key')
@@ -213,21 +213,21 @@ describe('waiting for a lease', () => {
     expect((await lease).allowed).toBe(true)
   })
 
-  it('is for concurrency limits', async () => {
+  it('is an error unless the limit is a concurrency limit', async () => {
     const limiter = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/s' }) })
     await expect(limiter.acquireLease('key')).rejects.toThrow(InvalidTypeError)
     expect(limiter.peek('key').remaining).toBe(1)
   })
 })
 
-it('whoever waits for a place of a blocked key is told at once that it takes too long', async () => {
+it('a caller that wants a place of a blocked key is rejected at once if the block is too long', async () => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1))
   const limiter = createLimiter({ limit: concurrency({ max: 1, ttl: '30s' }), clock })
   limiter.block('key', { duration: '1h' })
   await expect(limiter.acquireLease('key', { maxWaitMs: 3_000 })).rejects.toMatchObject({ retryAfterMs: 3_600_000 })
 })
 
-it('whoever has waited in vain for a place is told when one is free at the latest', async () => {
+it('a waiter whose time is over is told when a place is free at the latest', async () => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1))
   const limiter = createLimiter({ limit: concurrency({ max: 1, ttl: '30s' }), clock })
   limiter.lease('key')
@@ -259,7 +259,7 @@ describe('a lease on a store that fails while it is extended', () => {
     ['gives nothing back', { refund: true, decide: false }, 1],
     ['gives nothing anew', { refund: false, decide: true }, 2],
     ['does neither', { refund: true, decide: true }, 2],
-  ])('holds what there is to hold, and frees it: one that %s', async (_what, failing, left) => {
+  ])('holds a place if the store may still count one, and frees it: one that %s', async (_what, failing, left) => {
     const store = failingStore()
     const limiter = createLimiter({ name: 'a', limit: concurrency({ max: 2, ttl: '30s' }), store })
     const lease = await limiter.lease('k')

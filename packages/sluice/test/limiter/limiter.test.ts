@@ -78,7 +78,7 @@ describe('a limiter', () => {
     await expect(reservation.settle(1.5)).rejects.toThrow(/actual must be a whole number/)
   })
 
-  it('keeps limiters apart by their names, and brings those of the same name together', () => {
+  it('keeps limiters of different names apart, and shares states between those of the same name', () => {
     const store = memoryStore({ clock: new ManualClock(START) })
     const one = createLimiter({ name: 'one', limit: bucket, store })
     const two = createLimiter({ name: 'two', limit: bucket, store })
@@ -118,7 +118,7 @@ describe('limiters by name', () => {
     expect(Object.keys(limiters).sort()).toEqual(['__proto__', 'constructor'])
   })
 
-  it('tell which of them has a bad limit', () => {
+  it('are named in the error if they have a bad limit', () => {
     const bad = { algorithm: 'token-bucket', capacity: 0, refill: '1/s' } as const
     expect(() => createLimiters({ good: bucket, search: bad })).toThrow(/search: capacity must be/)
   })
@@ -147,7 +147,7 @@ describe('a reservation', () => {
     expect(limiter.peek('c').remaining).toBe(80)
   })
 
-  it('stays taken when nothing is said', () => {
+  it('stays taken if it is neither settled nor cancelled', () => {
     limiter.reserve('d', { cost: 50 })
     expect(limiter.peek('d').remaining).toBe(50)
   })
@@ -160,7 +160,7 @@ describe('a reservation', () => {
     expect(limiter.peek('e').remaining).toBe(100)
   })
 
-  it('remembers its window: what an earlier one gave is not given to the next', () => {
+  it('remembers its window: units of an earlier window are not given to the next', () => {
     const windows = createLimiter({ limit: fixedWindow({ quota: 10, window: '1m' }), clock })
     const early = windows.reserve('f', { cost: 6 })
     clock.advance(60_000)
@@ -169,7 +169,7 @@ describe('a reservation', () => {
     expect(windows.peek('f').remaining).toBe(7)
   })
 
-  it("of a log gives up its own timestamps, not others' newer ones", () => {
+  it('of a log gives back its own timestamps, not newer ones of others', () => {
     const log = createLimiter({ limit: slidingLog({ quota: 2, window: '1m' }), clock })
     const first = log.reserve('g')
     clock.advance(30_000)

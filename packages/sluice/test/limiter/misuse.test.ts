@@ -11,7 +11,7 @@ describe('a clock that does not tell the time', () => {
 })
 
 describe('options of a call', () => {
-  it('have no other name than cost, also beside it', () => {
+  it('may only be named cost', () => {
     const limiter = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/s' }) })
     const wrong = { cost: 1, costs: 2 }
     expect(() => limiter.tryAcquire('key', wrong)).toThrow(/tryAcquire has no option 'costs'; did you mean cost\?/)
@@ -20,7 +20,7 @@ describe('options of a call', () => {
 })
 
 describe('createLimiters', () => {
-  it('wants limits by name, not a list of them', () => {
+  it('takes limits by name, and not a list', () => {
     const list = [tokenBucket({ capacity: 1, refill: '1/s' })] as unknown as Record<string, never>
     expect(() => createLimiters(list)).toThrow(/limits must be an object of limits by name, got an array/)
   })

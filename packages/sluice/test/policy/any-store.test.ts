@@ -11,7 +11,7 @@ afterAll(() => {
   vi.restoreAllMocks()
 })
 
-it('a policy on a store of anybody’s decides as one on ours', () => {
+it('a policy on a third-party store decides as on the memory store', () => {
   const dice = new Dice(51)
   for (let i = 0; i < 60; i++) {
     const clock = new ManualClock(Date.UTC(2026, 0, 1) + dice.from(0, 100_000))
@@ -27,7 +27,7 @@ it('a policy on a store of anybody’s decides as one on ours', () => {
   }
 })
 
-it('a store that keeps no overrides has policies that cannot be overridden, and says so', () => {
+it('override throws if the store keeps no overrides', () => {
   const limit = fixedWindow({ quota: 1, window: '1d' })
   const store = new ReferenceStore(new ManualClock(Date.UTC(2026, 0, 1)))
   const policy = createPolicy({ name: 'api', levels: [{ name: 'all', limit }], store })

@@ -21,7 +21,7 @@ const request = { merchant: 'm' }
 const left = (policy: ReturnType<typeof stripe>) =>
   policy.peek(request).levels.map(({ decision }) => decision.remaining)
 
-it('says that requests have to be released', () => {
+it('a policy with a concurrency limit says so in leases', () => {
   expect(stripe().leases).toBe(true)
   const plain = createPolicy({
     name: 'plain',
@@ -33,7 +33,7 @@ it('says that requests have to be released', () => {
   expect(plain.leases).toBe(true)
 })
 
-it('takes from buckets and places all together or not at all', () => {
+it('a request takes from buckets and concurrency limits together, or from none', () => {
   const policy = stripe()
   policy.reserve(request)
   policy.reserve(request)
@@ -41,7 +41,7 @@ it('takes from buckets and places all together or not at all', () => {
   expect(left(policy)).toEqual([8, 0])
 })
 
-it('a denial by another level leaves no place taken', () => {
+it('a denial by another level leaves nothing in flight', () => {
   const policy = stripe(1)
   policy.reserve(request).release()
   const denied = policy.reserve(request)
@@ -52,7 +52,7 @@ it('a denial by another level leaves no place taken', () => {
   expect(left(policy)).toEqual([0, 2])
 })
 
-it('a release gives back the place alone, once', () => {
+it('release refunds only the concurrency limit, and only once', () => {
   const policy = stripe()
   const [first] = [policy.reserve(request), policy.reserve(request)]
   first.release()
@@ -65,7 +65,7 @@ it('a release gives back the place alone, once', () => {
   expect(left(policy)).toEqual([9, 1])
 })
 
-it('to settle leaves the place, and to cancel afterwards gives back only that', () => {
+it('settle keeps the request in flight, and a later cancel refunds only the concurrency limit', () => {
   const policy = stripe()
   const reservation = policy.reserve(request, { cost: 5 })
   expect(left(policy)).toEqual([5, 1])
@@ -77,7 +77,7 @@ it('to settle leaves the place, and to cancel afterwards gives back only that', 
   expect(left(policy)).toEqual([8, 2])
 })
 
-it('a cancel gives back everything, and a release after it nothing', () => {
+it('cancel refunds everything, and a later release nothing', () => {
   const policy = stripe()
   policy.reserve(request)
   const reservation = policy.reserve(request)
@@ -86,7 +86,7 @@ it('a cancel gives back everything, and a release after it nothing', () => {
   expect(left(policy)).toEqual([9, 1])
 })
 
-it('check takes a place until its ttl, and so does whoever never releases', () => {
+it('check, and a reservation that is never released, stay in flight until the ttl', () => {
   const policy = stripe()
   policy.check(request)
   policy.reserve(request)
@@ -96,7 +96,7 @@ it('check takes a place until its ttl, and so does whoever never releases', () =
   expect(policy.check(request).allowed).toBe(true)
 })
 
-it('is released at the end of a block that uses it', () => {
+it('a reservation declared with using is released at the end of its scope', () => {
   const policy = stripe()
   {
     using reservation = policy.reserve(request)
@@ -105,7 +105,7 @@ it('is released at the end of a block that uses it', () => {
   expect(left(policy)).toEqual([9, 2])
 })
 
-it('a shadow that was met is released, and one that was not gives nothing back', () => {
+it('release refunds a shadow level that allowed, and not one that denied', () => {
   const policy = createPolicy({ levels: [{ name: 'watched', limit: concurrency({ max: 1 }), shadow: true }], clock })
   const [met, unmet] = [policy.reserve({}), policy.reserve({})]
   expect(unmet.verdict.allowed).toBe(true)

@@ -12,7 +12,7 @@ const GLOBAL: readonly Limit[] = [
 
 const misconfigured = tokenBucket({ capacity: 1_000_000, refill: '1000000/s' })
 
-it.each(GLOBAL)('a misconfigured merchant level lets no more than a global $algorithm through', (limit) => {
+it.each(GLOBAL)('a merchant level that is too high lets no more through than a global $algorithm', (limit) => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1))
   const policy = createPolicy({
     levels: [
@@ -34,7 +34,7 @@ it.each(GLOBAL)('a misconfigured merchant level lets no more than a global $algo
   }
 })
 
-it('nor does a merchant that was raised by mistake, while requests come in', () => {
+it('nor does a merchant that is raised by mistake at run time', () => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1))
   const policy = createPolicy({
     levels: [
@@ -50,7 +50,7 @@ it('nor does a merchant that was raised by mistake, while requests come in', () 
   expect(through).toHaveLength(50)
 })
 
-it('a level that fails to match leaves the others in force', () => {
+it('a level that does not match leaves the other levels in force', () => {
   const policy = createPolicy({
     levels: [
       { name: 'global', limit: tokenBucket({ capacity: 3, refill: '1/h' }) },

@@ -11,7 +11,7 @@ import {
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 
-/** Of each algorithm a limit that takes an hour to be whole again, and one that takes a second. */
+/** For each algorithm, a limit that is whole again after an hour, and one after a second. */
 const LIMITS: readonly (readonly [Limit, Limit])[] = [
   [tokenBucket({ capacity: 5, refill: '5/h' }), tokenBucket({ capacity: 5, refill: '5/s' })],
   [leakyBucket({ capacity: 5, drain: '5/h' }), leakyBucket({ capacity: 5, drain: '5/s' })],
@@ -25,7 +25,7 @@ const big = { merchant: 'big' }
 const CASES = LIMITS.map(([slow, fast]) => ({ algorithm: slow.algorithm, slow, fast }))
 
 describe.each(CASES)('an exhausted $algorithm', ({ slow, fast }) => {
-  it('is not forgotten because another key of the level has a faster one', () => {
+  it('is not forgotten because another key of the level has a faster limit', () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1))
     const policy = createPolicy({
       name: 'api',
@@ -36,7 +36,7 @@ describe.each(CASES)('an exhausted $algorithm', ({ slow, fast }) => {
     })
     policy.override('merchant', 'bigger', fast)
     for (const each of OTHERS) policy.check(each, { cost: 5 })
-    // Long enough for the store to have looked at every key for one that is whole.
+    // Enough calls for the store to sweep every key.
     for (let i = 0; i < 20_000; i++) {
       if (i % 100 === 0) clock.advance(100)
       policy.check(i % 2 === 0 ? big : { merchant: 'bigger' })
@@ -44,7 +44,7 @@ describe.each(CASES)('an exhausted $algorithm', ({ slow, fast }) => {
     expect(OTHERS.filter((each) => policy.check(each, { cost: 3 }).allowed)).toEqual([])
   })
 
-  it('is not forgotten because the store is full of others', () => {
+  it('is not forgotten because the store is full of other keys', () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1))
     const policy = createPolicy({
       name: 'api',
@@ -59,7 +59,7 @@ describe.each(CASES)('an exhausted $algorithm', ({ slow, fast }) => {
     for (const each of OTHERS) policy.check(each)
     const { allowed, deniedBy } = policy.check(big, { cost: 5 })
     expect([allowed, deniedBy]).toEqual([false, ['merchant', 'again']])
-    // Of requests that found no room, no level has taken.
+    // A request that finds no room takes from no level.
     const taken = 1_000_000 - policy.peek({ merchant: null }).levels[0].decision.remaining
     const served = OTHERS.filter((each) => policy.peek(each).levels[1].decision.remaining === 4).length
     expect(taken).toBe(5 + served)

@@ -25,25 +25,25 @@ beforeEach(() => {
   policy = create()
 })
 
-/** What each level would give a request, by its name. */
+/** The units that each level has left for a request, by level name. */
 function quotas(request: { merchant?: string; route?: string; ip?: string }) {
   const { levels } = policy.peek({ merchant: null, route: null, ip: null, ...request })
   return Object.fromEntries(levels.map(({ name, decision }) => [name, decision.quota]))
 }
 
-it('an override counts from the next request on, for its key and nobody else', () => {
+it('an override applies from the next request on, to its key only', () => {
   policy.override('merchant', 'acct_1', quota(500))
   expect(quotas({ merchant: 'acct_1' })).toEqual({ all: 1_000, merchant: 500 })
   expect(quotas({ merchant: 'acct_2' })).toEqual({ all: 1_000, merchant: 100 })
 })
 
-it('what was taken before it still counts', () => {
+it('units taken before an override still count', () => {
   policy.check({ merchant: 'acct_1', route: null, ip: null }, { cost: 90 })
   policy.override('merchant', 'acct_1', quota(500))
   expect(policy.peek({ merchant: 'acct_1', route: null, ip: null }).levels[1].decision.remaining).toBe(410)
 })
 
-it('an override at run time goes before those of the policy, and its removal brings those back', () => {
+it('a run-time override takes precedence over those of the policy until it is removed', () => {
   expect(quotas({ merchant: 'acct_big' })).toMatchObject({ merchant: 200 })
   policy.override('merchant', 'acct_big', quota(7))
   expect(quotas({ merchant: 'acct_big' })).toMatchObject({ merchant: 7 })
@@ -53,12 +53,12 @@ it('an override at run time goes before those of the policy, and its removal bri
   expect(quotas({ merchant: 'acct_big' })).toMatchObject({ merchant: 200 })
 })
 
-it('to remove what is not there does nothing', () => {
+it('removing an override that does not exist does nothing', () => {
   policy.removeOverride('merchant', 'acct_1')
   expect(quotas({ merchant: 'acct_1' })).toMatchObject({ merchant: 100 })
 })
 
-it('an override ends when the clock of the store has come to its end, and not before', () => {
+it("an override ends exactly at its end by the store's clock", () => {
   policy.override('merchant', 'acct_1', quota(500), { until: START_MS + 1_000 })
   policy.override('merchant', 'acct_2', quota(500), { until: new Date(START_MS + 2_000) })
   clock.advance(999.999)
@@ -70,14 +70,14 @@ it('an override ends when the clock of the store has come to its end, and not be
   expect(quotas({ merchant: 'acct_2' })).toMatchObject({ merchant: 100 })
 })
 
-it('a later override replaces an earlier one, and its end', () => {
+it('a later override replaces an earlier one together with its end', () => {
   policy.override('merchant', 'acct_1', quota(500), { until: START_MS + 1_000 })
   policy.override('merchant', 'acct_1', quota(600))
   clock.advance(5_000)
   expect(quotas({ merchant: 'acct_1' })).toMatchObject({ merchant: 600 })
 })
 
-it('overrides whose time is over are forgotten as others are set, even if nobody asks about their keys', () => {
+it('expired overrides are forgotten as others are set, even if no request has their keys', () => {
   const store = memoryStore({ clock })
   const one = createPolicy({ name: 'api', levels: LEVELS, store })
   for (let i = 0; i < 1_000; i++) one.override('merchant', `ended_${i}`, quota(500), { until: START_MS + 1_000 })
@@ -85,14 +85,14 @@ it('overrides whose time is over are forgotten as others are set, even if nobody
   one.override('all', [], quota(999))
   expect(store.overrides('api').size).toBe(1_011)
   clock.advance(10_000)
-  // A few with every one that is set.
+  // Each call of override sweeps a few.
   for (let i = 0; i < 1_011; i++) one.override('merchant', 'acct_1', quota(i + 1))
   expect(store.overrides('api').size).toBe(12)
   const quotaOf = (merchant: string) => one.peek({ merchant, route: null, ip: null }).levels[1].decision.quota
   expect(['ended_0', 'ended_999', 'kept_0', 'kept_9', 'acct_1'].map(quotaOf)).toEqual([100, 100, 500, 500, 1_011])
 })
 
-it('a key of several parts is a list of them, and no two lists are taken for each other', () => {
+it('a key of several attributes is a list, and different lists are different keys', () => {
   policy.override('pair', ['a', 'b|c'], quota(1))
   expect(quotas({ merchant: 'a', route: 'b|c' })).toMatchObject({ pair: 1 })
   expect(quotas({ merchant: 'a|b', route: 'c' })).toMatchObject({ pair: 50 })
@@ -101,14 +101,14 @@ it('a key of several parts is a list of them, and no two lists are taken for eac
   expect(quotas({ merchant: 'a', route: 'b' })).toMatchObject({ pair: 50 })
 })
 
-it('a level with one state for all has the empty list for its key', () => {
+it('the key of a level without key attributes is the empty list', () => {
   policy.override('all', [], quota(5))
   expect(quotas({})).toEqual({ all: 5 })
   policy.removeOverride('all', [])
   expect(quotas({})).toEqual({ all: 1_000 })
 })
 
-it('keys are made plain like those of requests', () => {
+it('keys of overrides are normalised like those of requests', () => {
   policy.override('ip', '2001:DB8:0:0::1', quota(1))
   expect(quotas({ ip: '2001:db8::1' })).toMatchObject({ ip: 1 })
   expect(quotas({ ip: '2001:db8::ffff' })).toMatchObject({ ip: 1 })
@@ -121,7 +121,7 @@ it('keys are made plain like those of requests', () => {
   expect(quotas({ merchant: 'a\ufffd' })).toMatchObject({ merchant: 4 })
 })
 
-it('any text is a key, even one that objects have of their own', () => {
+it('any text is a key, even a name that every object has', () => {
   for (const merchant of ['__proto__', 'constructor', 'toString', '*', '#version', 'a/b', ' ']) {
     policy.override('merchant', merchant, quota(7))
     expect(quotas({ merchant })).toMatchObject({ merchant: 7 })
@@ -129,7 +129,7 @@ it('any text is a key, even one that objects have of their own', () => {
   expect(quotas({ merchant: 'hasOwnProperty' })).toMatchObject({ merchant: 100 })
 })
 
-it('two policies on one store do not see each other’s overrides', () => {
+it('two policies on one store have separate overrides', () => {
   const store = memoryStore({ clock })
   const [one, two] = ['one', 'two'].map((name) => createPolicy({ name, levels: LEVELS, store }))
   const again = createPolicy({ name: 'one', levels: LEVELS, store })
@@ -149,7 +149,7 @@ it.each<[string, unknown, unknown, unknown, unknown, new (...args: never[]) => E
   ['too many parts', 'merchant', ['acct_1', 'b'], quota(5), undefined, InvalidTypeError],
   ['too few parts', 'pair', ['acct_1'], quota(5), undefined, InvalidTypeError],
   ['an empty part', 'pair', ['acct_1', ''], quota(5), undefined, InvalidTypeError],
-  ['a key where there is none', 'all', 'acct_1', quota(5), undefined, InvalidTypeError],
+  ['a key for a level without a key', 'all', 'acct_1', quota(5), undefined, InvalidTypeError],
   ['an empty list of limits', 'merchant', 'acct_1', [], undefined, InvalidPolicyError],
   ['a limit with a mistake', 'merchant', 'acct_1', { ...quota(5), quota: -1 }, undefined, InvalidPolicyError],
   [
@@ -175,7 +175,7 @@ it.each<[string, unknown, unknown, unknown, unknown, new (...args: never[]) => E
   expect(quotas({ merchant: 'acct_1', route: 'r' })).toEqual({ all: 999, merchant: 500, pair: 50 })
 })
 
-it('the error for a level that is not there says which was meant', () => {
+it('the error for an unknown level suggests the nearest name', () => {
   expect(() => policy.override('merchnat' as 'merchant', 'acct_1', quota(5))).toThrow(/'merchnat'.*'merchant'/)
   expect(() => policy.removeOverride('merchnat' as 'merchant', 'acct_1')).toThrow(/'merchnat'.*'merchant'/)
 })

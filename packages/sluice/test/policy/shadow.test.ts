@@ -7,7 +7,7 @@ const day = (quota: number) => fixedWindow({ quota, window: '1d' })
 const remaining = (verdict: { levels: readonly { decision: { remaining: number } }[] }) =>
   verdict.levels.map(({ decision }) => decision.remaining)
 
-it('a shadow level decides and counts, but never denies', () => {
+it('a shadow level is evaluated and charged, but never denies', () => {
   const policy = createPolicy({
     levels: [
       { name: 'real', limit: day(5) },
@@ -28,7 +28,7 @@ it('a shadow level decides and counts, but never denies', () => {
   expect(verdicts[0].levels.map(({ shadow }) => shadow)).toEqual([undefined, true])
 })
 
-it('a shadow level adds nothing to the wait, not even if waiting cannot help', () => {
+it('a shadow level does not change retryAfterMs, even if it can never allow', () => {
   const policy = createPolicy({
     levels: [
       { name: 'shadow', limit: day(1), shadow: true },
@@ -40,7 +40,7 @@ it('a shadow level adds nothing to the wait, not even if waiting cannot help', (
   expect(policy.check({}, { cost: 2 })).toMatchObject({ allowed: false, deniedBy: ['real'], retryAfterMs: 2_000 })
 })
 
-it('a shadow level adds nothing to the delay', () => {
+it('a shadow level does not change delayMs', () => {
   const policy = createPolicy({
     levels: [
       { name: 'shadow', limit: leakyBucket({ capacity: 9, drain: '1/m' }), shadow: true },
@@ -53,7 +53,7 @@ it('a shadow level adds nothing to the delay', () => {
   expect(verdicts[2].levels[0].decision.delayMs).toBe(120_000)
 })
 
-it('a shadow level has counted nothing of a request that a real one denied', () => {
+it('a shadow level is not charged for a request that another level denied', () => {
   const policy = createPolicy({
     levels: [
       { name: 'real', limit: day(1) },
@@ -65,7 +65,7 @@ it('a shadow level has counted nothing of a request that a real one denied', () 
   expect(remaining(policy.peek({}))).toEqual([0, 4])
 })
 
-it('a policy of shadows allows everything', () => {
+it('a policy of shadow levels allows everything', () => {
   const policy = createPolicy({
     levels: [
       { name: 'one', limit: day(1), shadow: true },

@@ -2,7 +2,7 @@ import { createPolicy, tokenBucket } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-/** So many a second, and a burst of a second's worth. */
+/** A bucket with this rate a second, and the burst of one second. */
 const perSecond = (rate: number) => tokenBucket({ capacity: rate, refill: `${rate}/s` })
 
 const LEVELS = [
@@ -18,7 +18,7 @@ const LEVELS = [
   { name: 'ip', when: { merchant: null }, key: ['ip'], limit: perSecond(20) },
 ] as const
 
-describe("Stripe's hierarchy, as article 001 tells it", () => {
+describe("a policy with Stripe's four levels", () => {
   let clock: ManualClock
   let policy: ReturnType<typeof stripe>
   const stripe = () => createPolicy({ levels: LEVELS, clock })
@@ -28,7 +28,7 @@ describe("Stripe's hierarchy, as article 001 tells it", () => {
     policy = stripe()
   })
 
-  /** Sends the same request so many times at one instant; says how many got through, and what stopped the others. */
+  /** Sends a request many times at one instant. Returns how many were allowed, and the levels that denied the others. */
   function send(times: number, merchant: string | null, method: string, path: string, ip = '192.0.2.1') {
     let through = 0
     const stoppedBy = new Set<string>()
@@ -40,10 +40,6 @@ describe("Stripe's hierarchy, as article 001 tells it", () => {
     return { through, stoppedBy: [...stoppedBy] }
   }
 
-  it('every level can be reached by somebody, so there is nothing to warn of', () => {
-    expect(policy.warnings).toEqual([])
-  })
-
   it('a merchant gets 100 a second', () => {
     expect(send(150, 'acct_1', 'GET', '/v1/balance')).toEqual({ through: 100, stoppedBy: ['merchant'] })
     clock.advance(500)
@@ -51,18 +47,18 @@ describe("Stripe's hierarchy, as article 001 tells it", () => {
     expect(send(150, 'acct_2', 'GET', '/v1/balance')).toEqual({ through: 100, stoppedBy: ['merchant'] })
   })
 
-  it('a merchant that was raised gets what it was raised to', () => {
+  it('a merchant with an override gets the raised limit', () => {
     expect(send(1_500, 'acct_big', 'GET', '/v1/balance')).toEqual({ through: 1_000, stoppedBy: ['merchant'] })
   })
 
-  it('a merchant gets 50 charges a second, and the others that it tried cost it nothing elsewhere', () => {
+  it('a merchant gets 50 charges a second, and denied charges cost nothing in other levels', () => {
     expect(send(80, 'acct_1', 'POST', '/v1/charges')).toEqual({ through: 50, stoppedBy: ['charges'] })
     expect(send(80, 'acct_1', 'GET', '/v1/balance')).toEqual({ through: 50, stoppedBy: ['merchant'] })
     clock.advance(1_000)
     expect(send(80, 'acct_1', 'POST', '/v1/charges')).toEqual({ through: 50, stoppedBy: ['charges'] })
   })
 
-  it('charges and customers are limits of their own, each for its method and path', () => {
+  it('charges and customers are separate limits, each for its method and path', () => {
     expect(send(60, 'acct_big', 'POST', '/v1/charges').through).toBe(50)
     expect(send(250, 'acct_big', 'GET', '/v1/customers').through).toBe(200)
     expect(send(60, 'acct_big', 'GET', '/v1/charges').through).toBe(60)
@@ -74,7 +70,7 @@ describe("Stripe's hierarchy, as article 001 tells it", () => {
     expect(send(300, 'acct_big', 'GET', '/v1/customers')).toEqual({ through: 200, stoppedBy: ['customers'] })
   })
 
-  it('a merchant can be raised while requests come in, and is served within the same instant that refills it', () => {
+  it('a merchant that is raised at run time is served as soon as the raised limit refills', () => {
     expect(send(300, 'acct_1', 'GET', '/v1/customers')).toEqual({ through: 100, stoppedBy: ['merchant'] })
     policy.override('merchant', 'acct_1', perSecond(1_000))
     clock.advance(1_000)
@@ -84,7 +80,7 @@ describe("Stripe's hierarchy, as article 001 tells it", () => {
     expect(send(300, 'acct_1', 'GET', '/v1/customers')).toEqual({ through: 100, stoppedBy: ['merchant'] })
   })
 
-  it('an address gets 20 a second while it has not said whose it is', () => {
+  it('an address without a merchant gets 20 a second', () => {
     expect(send(30, null, 'POST', '/v1/tokens', '192.0.2.1')).toEqual({ through: 20, stoppedBy: ['ip'] })
     expect(send(30, null, 'POST', '/v1/tokens', '192.0.2.2')).toEqual({ through: 20, stoppedBy: ['ip'] })
     expect(send(30, 'acct_1', 'GET', '/v1/balance', '192.0.2.1')).toEqual({ through: 30, stoppedBy: [] })
@@ -102,7 +98,7 @@ describe("Stripe's hierarchy, as article 001 tells it", () => {
     expect(send(20, 'acct_119', 'GET', '/v1/balance')).toEqual({ through: 10, stoppedBy: ['global'] })
   })
 
-  it('a minute of too much lets exactly the burst and the refill through', () => {
+  it('a minute of overload lets exactly the burst and the refill through', () => {
     let through = 0
     for (let tenths = 0; tenths <= 600; tenths++) {
       through += send(20, 'acct_1', 'GET', '/v1/balance').through

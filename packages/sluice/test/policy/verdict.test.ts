@@ -10,7 +10,7 @@ beforeEach(() => {
 const slow = tokenBucket({ capacity: 2, refill: '1/m' })
 const fast = tokenBucket({ capacity: 2, refill: '1/s' })
 
-it('an allowed request is told of every level that matched: its name, the limit in force and the decision', () => {
+it('the verdict of an allowed request has every level that matched, with name, limit in force and decision', () => {
   const policy = createPolicy({
     levels: [
       { name: 'all', limit: slow },
@@ -52,7 +52,7 @@ it('a level with several limits has a decision for each, in their order', () => 
   ])
 })
 
-it('the levels that denied are named once each, in the order of the policy', () => {
+it('deniedBy names each level that denied once, in the order of the policy', () => {
   const policy = createPolicy({
     levels: [
       { name: 'c', limit: [slow, fast] },
@@ -66,7 +66,7 @@ it('the levels that denied are named once each, in the order of the policy', () 
   expect(policy.check({}).deniedBy).toEqual(['c', 'a', 'b'])
 })
 
-it('the wait is the longest of those of the levels that denied, and 0 once it is over', () => {
+it('retryAfterMs is the longest of the levels that denied, and after it the request is allowed', () => {
   const policy = createPolicy({
     levels: [
       { name: 'fast', limit: fast },
@@ -82,7 +82,7 @@ it('the wait is the longest of those of the levels that denied, and 0 once it is
   expect(policy.check({})).toMatchObject({ allowed: true, deniedBy: [], retryAfterMs: 0 })
 })
 
-it('where one level can never give so much, waiting cannot help', () => {
+it('retryAfterMs is Infinity if the cost exceeds the quota of a level', () => {
   const policy = createPolicy({
     levels: [
       { name: 'slow', limit: slow },
@@ -94,7 +94,7 @@ it('where one level can never give so much, waiting cannot help', () => {
   expect(policy.peek({}).levels.map(({ decision }) => decision.remaining)).toEqual([2, 100])
 })
 
-it('the delay is the longest of all levels, and a request that was denied has none', () => {
+it('delayMs is the longest of all levels, and 0 if the request is denied', () => {
   const policy = createPolicy({
     levels: [
       { name: 'short', limit: leakyBucket({ capacity: 3, drain: '10/s' }) },
@@ -107,7 +107,7 @@ it('the delay is the longest of all levels, and a request that was denied has no
   expect(policy.check({})).toMatchObject({ allowed: false, deniedBy: ['short'], delayMs: 0, retryAfterMs: 100 })
 })
 
-it('a request that matches no level is allowed, and nothing is known of it', () => {
+it('a request that matches no level is allowed, with no levels', () => {
   const policy = createPolicy({ levels: [{ name: 'user', key: 'user', limit: slow }], clock })
   const nothing = { allowed: true, deniedBy: [], levels: [], retryAfterMs: 0, delayMs: 0 }
   expect(policy.check({ user: null })).toStrictEqual(nothing)
@@ -121,7 +121,7 @@ it('a request that matches no level is allowed, and nothing is known of it', () 
   policy.reset({ user: null })
 })
 
-it('every verdict is a fresh object, and what is done to one is not seen in another', () => {
+it('every verdict is a fresh object: changing one does not change another', () => {
   const policy = createPolicy({ levels: [{ name: 'all', limit: slow }], clock })
   const first = policy.peek({})
   const untouched = structuredClone(first)
@@ -134,7 +134,7 @@ it('every verdict is a fresh object, and what is done to one is not seen in anot
   expect(policy.check({}).allowed).toBe(true)
 })
 
-it('a denied request has taken from no level', () => {
+it('a denied request takes from no level', () => {
   const policy = createPolicy({
     levels: [
       { name: 'large', limit: fixedWindow({ quota: 10, window: '1d' }) },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RedisCluster, startCluster } from '../../../../scripts/redis-cluster.mjs'
 import { createLimiter, type Demand, fixedWindow, tokenBucket } from '../../src/index.js'
 import { type RedisStoreOptions, redisStore } from '../../src/stores/redis/index.js'
-import { slotOf } from '../../src/stores/redis/slot.js'
+import { hashSlotOf } from '../../src/stores/redis/key-layout.js'
 import { CLUSTER_CLIENTS, type ClusterClient } from './cluster-clients.js'
 import { ownerOf, SlotMove } from './cluster-slots.js'
 
@@ -10,7 +10,7 @@ const SOUND = { deadline: 0, error: 0, breaker: 0, overload: 0, foreign: 0 }
 const QUOTA = 1_000_000
 const counter = fixedWindow({ quota: QUOTA, window: '365d' })
 const KEY = 'user:42'
-const SLOT = slotOf(KEY)
+const SLOT = hashSlotOf(KEY)
 
 let cluster: RedisCluster
 let prefixes = 0
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.stop())
 
-describe.each(Object.entries(CLUSTER_CLIENTS))('while a slot moves, %s', (_, connect) => {
+describe.each(Object.entries(CLUSTER_CLIENTS))('while a hash slot moves, %s', (_, connect) => {
   let opened: ClusterClient
 
   beforeAll(async () => {
@@ -88,7 +88,7 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('while a slot moves, %s', (_, con
       else if (answer.allowed) allowed++
       expect(answer.allowed).toBe(!isDegraded)
     })
-    // A client may still try to send what nobody waits for any more.
+    // A client may still try to send a call whose caller has its answer.
     await expect.poll(() => store.stats().batchesInFlight, { timeout: 10_000 }).toBe(0)
     await expect.poll(() => store.stats().breaker, { timeout: 10_000 }).toBe('closed')
     const after = await store.decide(request.map((demand) => ({ ...demand, cost: 0 })))
@@ -141,7 +141,7 @@ test('node-redis: a slot that moves degrades no others', async () => {
 /** A key in a slot near by, which is on the same server. */
 function neighbourOf(slot: number): string {
   for (let i = 0; ; i++) {
-    const distance = Math.abs(slotOf(`key-${i}`) - slot)
+    const distance = Math.abs(hashSlotOf(`key-${i}`) - slot)
     if (distance > 0 && distance < 4) return `key-${i}`
   }
 }

@@ -14,7 +14,7 @@ export class SlotMove {
     this.#to = to
   }
 
-  /** From now on the old server sends whoever asks for a key that it does not have to the new one. */
+  /** From now on the old server redirects a client that asks for a key it no longer has to the new server. */
   async begin(): Promise<void> {
     await this.#to.command('CLUSTER', 'SETSLOT', this.#slot, 'IMPORTING', this.#from.id)
     await this.#from.command('CLUSTER', 'SETSLOT', this.#slot, 'MIGRATING', this.#to.id)

@@ -15,9 +15,8 @@ import {
 } from '../../src/index.js'
 import { runnerOf } from '../../src/stores/redis/clients/runner-of.js'
 import { ioredisOptions, redisStore } from '../../src/stores/redis/index.js'
-import { KeyLayout } from '../../src/stores/redis/key-layout.js'
+import { hashSlotOf, KeyLayout } from '../../src/stores/redis/key-layout.js'
 import { RedisStore } from '../../src/stores/redis/redis-store.js'
-import { slotOf } from '../../src/stores/redis/slot.js'
 import { injectedTime } from '../../src/stores/redis/time-source.js'
 import { CLUSTER_CLIENTS, type ClusterClient } from './cluster-clients.js'
 
@@ -86,7 +85,7 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('a cluster by %s', (_, connect) =
   test('what is asked in one turn leaves split by slot, however many', async () => {
     const store = freshStore()
     const limiter = createLimiter({ name: 'test', limit: bucket, store })
-    const slots = new Set(KEYS.map((key) => slotOf(key))).size
+    const slots = new Set(KEYS.map((key) => hashSlotOf(key))).size
     for (const remaining of [9, 8, 7]) {
       const before = store.stats().batches
       const decisions = await Promise.all(KEYS.map((key) => limiter.tryAcquire(key)))
@@ -156,7 +155,7 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('a cluster by %s', (_, connect) =
       slidingLog({ quota: 40, window: '365d' }),
     ]
     const request = limits.map((limit, i) => demand('test', KEYS[i], 1, limit))
-    expect(new Set(request.map(({ key }) => slotOf(key))).size).toBe(3)
+    expect(new Set(request.map(({ key }) => hashSlotOf(key))).size).toBe(3)
     const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => stores[i % 2].decide(request)))
     let taken = answers.filter(({ allowed }) => allowed).length
     expect(taken).toBeLessThanOrEqual(20)
@@ -182,26 +181,28 @@ describe('keys in a cluster', () => {
   })
   afterAll(() => node?.disconnect())
 
-  test('are in the slots that Redis says', async () => {
+  test('are in the hash slots that Redis says', async () => {
     const keys = [...ODD, ...KEYS, ...KEYS.map((key, i) => `${ODD[i % ODD.length]}${key}`)]
     const pipeline = node.pipeline()
-    for (const key of keys) pipeline.cluster('KEYSLOT', layout.of('token-bucket', '{name}', layout.tagOf(key)))
+    for (const key of keys) pipeline.cluster('KEYSLOT', layout.of('{name}', LIMITS[0], layout.tagOf(key)))
     const replies = (await pipeline.exec()) ?? []
-    expect(keys.map((key) => slotOf(layout.tagOf(key)))).toEqual(replies.map(([, slot]) => slot))
+    expect(keys.map((key) => hashSlotOf(layout.tagOf(key)))).toEqual(replies.map(([, slot]) => slot))
   })
 
-  test('share a slot with all other limits of the same key', async () => {
+  test('share a hash slot with all other limits of the same key', async () => {
     const pipeline = node.pipeline()
     for (const name of ODD)
-      for (const key of layout.ofAll(name, layout.tagOf('user:42'))) pipeline.cluster('KEYSLOT', key)
+      for (const limit of LIMITS) pipeline.cluster('KEYSLOT', layout.of(name, limit, layout.tagOf('user:42')))
     const replies = (await pipeline.exec()) ?? []
-    expect(new Set(replies.map(([, slot]) => slot))).toEqual(new Set([slotOf('user:42')]))
+    expect(new Set(replies.map(([, slot]) => slot))).toEqual(new Set([hashSlotOf('user:42')]))
   })
 
   test('are never those of another name, key or algorithm', () => {
     // A lone surrogate is the replacement character, everywhere.
     const texts = ODD.filter((text) => text.isWellFormed())
-    const keys = texts.flatMap((name) => texts.flatMap((key) => layout.ofAll(name, layout.tagOf(key))))
+    const keys = texts.flatMap((name) =>
+      texts.flatMap((key) => LIMITS.map((limit) => layout.of(name, limit, layout.tagOf(key)))),
+    )
     expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(texts.length ** 2 * LIMITS.length)
   })
 })

@@ -39,7 +39,7 @@ it.each(CLIENT_NAMES)('an outage costs a few deadlines, and then nothing until R
     for (let i = 0; i < 200; i++) {
       const turns = new Turns()
       expect((await limiter.peek('key')).degraded).toBe('open')
-      // No timer and nobody else is waited for.
+      // No answer waits for a timer or for another call.
       expect(turns.end()).toBeLessThanOrEqual(2)
     }
     expect(store.stats()).toMatchObject({ batches, breaker: 'open', degraded: { breaker: 200 } })

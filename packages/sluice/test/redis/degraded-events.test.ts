@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startRedis } from '../../../../scripts/redis-server.mjs'
 import { createLimiter, tokenBucket } from '../../src/index.js'
 import { type BreakerEvent, type DegradedEvent, redisStore } from '../../src/stores/redis/index.js'
-import { clientOfNobody, downStore } from './faults-down.js'
+import { downStore, unconnectedClient } from './faults-down.js'
 import { until } from './faults-until.js'
 
 const limit = tokenBucket({ capacity: 10, refill: '1/h' })
@@ -36,7 +36,7 @@ it('each answer without Redis is published with its store, its reason and what w
 })
 
 it('a breaker that opens is published once, and again when it closes', async () => {
-  const { port, client, close } = await clientOfNobody()
+  const { port, client, close } = await unconnectedClient()
   const store = redisStore(client, { deadlineMs: 5_000 })
   const limiter = createLimiter({ name: 'a', limit, store })
   for (let i = 0; i < 10; i++) await limiter.tryAcquire('key')

@@ -1,24 +1,18 @@
 import { expect, it } from 'vitest'
 import { createLimiter } from '../../src/index.js'
+import { KeyLayout } from '../../src/stores/redis/key-layout.js'
 import { limitsOver } from './fleet-limits.js'
 import { ownServer } from './own-server.js'
 
 const own = ownServer()
 
-const letters: Readonly<Record<string, string>> = {
-  'token-bucket': 't',
-  'leaky-bucket': 'l',
-  'fixed-window': 'f',
-  'sliding-window': 's',
-  'sliding-log': 'g',
-  concurrency: 'c',
-}
+const layout = new KeyLayout('sluice:')
 
 it.each([...limitsOver('1h')])(
   'a key that holds something else spoils its own call and no other (%s)',
   async (name, limit) => {
     const limiter = createLimiter({ name, limit, store: own.store })
-    const keyOf = (key: string) => `sluice:${letters[limit.algorithm]}:{${key}}${name}`
+    const keyOf = (key: string) => layout.of(name, limit, key)
     await own.redis.lpush(keyOf('list'), 'something')
     await own.redis.set(keyOf('text'), 'something else')
     const { foreign } = own.store.stats().degraded
@@ -37,7 +31,7 @@ it.each([...limitsOver('1h')])(
 it('a group with a key that holds something else takes from none', async () => {
   const demands = [...limitsOver('1h')].map(([name, limit]) => ({ name, limit, key: 'group', cost: 1 }))
   const spoiled = demands[5]
-  await own.redis.lpush(`sluice:s:{group}${spoiled.name}`, 'something')
+  await own.redis.lpush(layout.of(spoiled.name, spoiled.limit, spoiled.key), 'something')
   const { allowed, decisions } = await own.store.decide(demands)
   expect(allowed).toBe(false)
   expect(decisions.every(({ degraded }) => degraded === 'closed')).toBe(true)

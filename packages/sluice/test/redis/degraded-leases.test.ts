@@ -3,12 +3,12 @@ import { startRedis } from '../../../../scripts/redis-server.mjs'
 import { concurrency, createLimiter } from '../../src/index.js'
 import { redisStore } from '../../src/stores/redis/index.js'
 import { connected } from './faults-clients.js'
-import { clientOfNobody, downStore } from './faults-down.js'
+import { downStore, unconnectedClient } from './faults-down.js'
 import { until } from './faults-until.js'
 
 const limit = concurrency({ max: 4, ttl: '1m' })
 
-it('an open store lets everybody in, and says when a lease would end', async () => {
+it('an open store grants every lease, and says when it would end', async () => {
   const limiter = createLimiter({ name: 'a', limit, store: downStore({ onFailure: 'open' }) })
   const before = Date.now()
   const lease = await limiter.lease('key')
@@ -20,7 +20,7 @@ it('an open store lets everybody in, and says when a lease would end', async () 
   expect(await lease.extend()).toBe(false)
 })
 
-it('a closed store lets nobody in', async () => {
+it('a closed store grants no lease', async () => {
   const limiter = createLimiter({ name: 'a', limit, store: downStore({ onFailure: 'closed' }) })
   expect(await limiter.lease('key')).toMatchObject({ allowed: false, endsAtMs: undefined })
 })
@@ -35,7 +35,7 @@ it('a local lease is one of a share, and is given back there', async () => {
 })
 
 it('a lease that Redis knew nothing of gives nothing back to it', async () => {
-  const { port, client, close } = await clientOfNobody()
+  const { port, client, close } = await unconnectedClient()
   const store = redisStore(client, { deadlineMs: 5_000 })
   const limiter = createLimiter({ name: 'a', limit, store, onFailure: 'open' })
   const lease = await limiter.lease('key')

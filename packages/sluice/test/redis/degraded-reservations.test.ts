@@ -3,7 +3,7 @@ import { startRedis } from '../../../../scripts/redis-server.mjs'
 import { createLimiter, tokenBucket } from '../../src/index.js'
 import { redisStore } from '../../src/stores/redis/index.js'
 import { connected } from './faults-clients.js'
-import { clientOfNobody, downStore } from './faults-down.js'
+import { downStore, unconnectedClient } from './faults-down.js'
 import { until } from './faults-until.js'
 
 const limit = tokenBucket({ capacity: 10, refill: '1/d' })
@@ -22,7 +22,7 @@ it('a reservation that was made locally gives back locally', async () => {
 })
 
 it('a reservation that Redis knew nothing of gives nothing back to it', async () => {
-  const { port, client, close } = await clientOfNobody()
+  const { port, client, close } = await unconnectedClient()
   const store = redisStore(client, { deadlineMs: 5_000 })
   const open = createLimiter({ name: 'a', limit, store, onFailure: 'open' })
   const local = createLimiter({ name: 'a', limit, store, onFailure: 'local' })

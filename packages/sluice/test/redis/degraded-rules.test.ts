@@ -61,7 +61,7 @@ describe('without Redis', () => {
     expect((await limiter.tryAcquire('key', { cost: 11 })).retryAfterMs).toBe(Infinity)
   })
 
-  it('a charge counts locally, and a refund of what nobody knows gives nothing', async () => {
+  it('a charge counts locally, and a refund of unknown units adds nothing', async () => {
     const limiter = createLimiter({ name: 'a', limit, store: downStore({ onFailure: 'local' }) })
     expect((await limiter.charge('key', { cost: 7 })).remaining).toBe(3)
     expect((await limiter.refund('key', { cost: 7 })).remaining).toBe(3)

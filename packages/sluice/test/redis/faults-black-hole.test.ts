@@ -21,7 +21,7 @@ it.each(CLIENT_NAMES)('a Redis that falls silent admits nothing beyond its limit
     expectPromptAnswers(load)
     expectNothingTwice(await load.charged(), load.confirmed)
     expectBoundedAdmissions(load.tallies, 0)
-    // Redis did what it had been asked before it fell silent, though nobody waited any more.
+    // Redis later runs the calls that it had received before it fell silent, although their callers have answers.
     expect(load.store.stats().late).toBeGreaterThan(0)
   } finally {
     await load.stop()

@@ -13,7 +13,7 @@ export type ClientName = keyof typeof CLIENTS
 const CLIENTS = {
   async ioredis(port: number): Promise<TestClient> {
     const client = new Redis(port, '127.0.0.1', { ...ioredisOptions, lazyConnect: true })
-    // What goes wrong later is the business of whoever asked.
+    // Later errors reach the calls themselves.
     client.on('error', () => {})
     await client.connect()
     return { client, close: () => client.disconnect() }

@@ -3,7 +3,7 @@ import { freePort } from '../../../../scripts/redis-server.mjs'
 import { ioredisOptions, type RedisStoreOptions, redisStore } from '../../src/stores/redis/index.js'
 
 /** A client of a server that is not there, and may come to be at `port`. */
-export async function clientOfNobody() {
+export async function unconnectedClient() {
   const port = await freePort()
   const client = new Redis(port, '127.0.0.1', { ...ioredisOptions, retryStrategy: () => 20 })
   client.on('error', () => {})

@@ -52,7 +52,7 @@ export class Tally {
 
 /**
  * 200 callers of one store. They ask, wait a little and ask again, until told to stop: 60 for each `onFailure`, on a
- * bucket a kind; and 20 who charge a key that nobody else ever charges, so that a call that ran twice is seen.
+ * bucket a kind; and 20 that each charge a new key every time, so that a call that ran twice is seen.
  */
 export class Load {
   readonly store: RedisStore
@@ -113,9 +113,9 @@ export class Load {
   /** The keys that were charged, as Redis has them now: how often each. */
   async charged(): Promise<ReadonlyMap<number, number>> {
     return onServer(this.#port, async (redis) => {
-      const keys = await redis.keys('sluice:f:{*}ledger')
+      const keys = await redis.keys('sluice:f*:{*}ledger')
       const values = keys.length === 0 ? [] : await redis.mgetBuffer(...keys)
-      return new Map(keys.map((key, i) => [Number(/\{(\d+)\}/.exec(key)?.[1]), values[i]?.readDoubleLE(16) ?? 0]))
+      return new Map(keys.map((key, i) => [Number(/\{(\d+)\}/.exec(key)?.[1]), values[i]?.readDoubleLE(8) ?? 0]))
     })
   }
 

@@ -5,7 +5,7 @@ import { expectBoundedAdmissions, expectNothingTwice, expectPromptAnswers } from
 import { Load } from './faults-load.js'
 import { until } from './faults-until.js'
 
-it.each(CLIENT_NAMES)('a Redis that forgets the script is told it again, and nobody notices (%s)', async (name) => {
+it.each(CLIENT_NAMES)('a Redis that forgets the script gets it again, and no answer is degraded (%s)', async (name) => {
   const server = await startRedis()
   const load = await Load.on(name, server.port)
   try {

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { startRedis } from '../../../../scripts/redis-server.mjs'
 import type { Clock } from '../../src/clock.js'
 import { microseconds } from '../../src/limits/index.js'
-import { ioredisRunner } from '../../src/stores/redis/clients/ioredis.js'
+import { ioredisRunner } from '../../src/stores/redis/clients/ioredis-client.js'
 import { RedisStore } from '../../src/stores/redis/redis-store.js'
 import { injectedTime } from '../../src/stores/redis/time-source.js'
 

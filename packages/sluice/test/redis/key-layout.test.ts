@@ -1,13 +1,58 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import {
+  arithmeticOf,
+  concurrency,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../../src/limits/index.js'
 import { KeyLayout } from '../../src/stores/redis/key-layout.js'
 
 const layout = new KeyLayout('sluice:')
-const at = (name: string, key: string) => layout.of('token-bucket', name, layout.tagOf(key))
+const bucket = tokenBucket({ capacity: 1, refill: '1/s' })
+const keyOf = (limit: Limit, name: string, key: string) => layout.of(name, limit, layout.tagOf(key))
+const at = (name: string, key: string) => keyOf(bucket, name, key)
 
 test('a Redis key can be read', () => {
   expect(at('search', 'user:42')).toBe('sluice:t:{user:42}search')
   expect(at('a}b', '{x}%')).toBe('sluice:t:{%7Bx%7D%25}a%7Db')
+  const keys = [
+    leakyBucket({ capacity: 1, drain: '1/s' }),
+    fixedWindow({ quota: 1, window: '1h' }),
+    fixedWindow({ quota: 1, window: '1h', align: 'first' }),
+    slidingWindow({ quota: 1, window: '1m' }),
+    slidingWindow({ quota: 1, window: '1m', slices: 10, align: 'first' }),
+    slidingLog({ quota: 1, window: '250ms' }),
+    concurrency({ max: 1, ttl: '30s' }),
+  ].map((limit) => keyOf(limit, 'n', 'k'))
+  expect(keys).toEqual(['l', 'f1h', 'f1h+', 's1m/1', 's1m/10+', 'g250ms', 'c'].map((code) => `sluice:${code}:{k}n`))
+})
+
+test('limits share a Redis key if and only if they share a state', () => {
+  const limits = ['1s', '60s', '1m', 90_000].flatMap((window) => [
+    ...(['epoch', 'first'] as const).flatMap((align) => [
+      fixedWindow({ quota: 5, window, align }),
+      fixedWindow({ quota: 9, window, align }),
+      slidingWindow({ quota: 5, window, align }),
+      slidingWindow({ quota: 9, window, align, slices: 1 }),
+      slidingWindow({ quota: 5, window, align, slices: 11 }),
+    ]),
+    slidingLog({ quota: 5, window }),
+    slidingLog({ quota: 9, window }),
+    concurrency({ max: 5, ttl: window }),
+    tokenBucket({ capacity: 5, refill: '1/s' }),
+    leakyBucket({ capacity: 5, drain: '2/s' }),
+  ])
+  for (const one of limits) {
+    for (const other of limits) {
+      const isSame = arithmeticOf(one).stateId === arithmeticOf(other).stateId
+      expect(keyOf(one, 'n', 'k') === keyOf(other, 'n', 'k')).toBe(isSame)
+    }
+  }
 })
 
 test('long names and keys are kept by their hash, which is no other key', () => {
@@ -18,7 +63,7 @@ test('long names and keys are kept by their hash, which is no other key', () => 
   expect(at('n'.repeat(500), 'key')).not.toBe(at('n'.repeat(501), 'key'))
 })
 
-test('no two names, keys or algorithms share a Redis key', () => {
+test('no two names or keys share a Redis key', () => {
   const piece = fc.stringMatching(/^[{}%:#ab257BD]{1,8}$/)
   fc.assert(
     fc.property(piece, piece, piece, piece, (name, key, otherName, otherKey) => {
@@ -27,10 +72,18 @@ test('no two names, keys or algorithms share a Redis key', () => {
     }),
     { numRuns: 5_000 },
   )
-  expect(new Set(layout.ofAll('name', 'key')).size).toBe(6)
 })
 
-test('all of a key is between the first braces, so that its limits share a slot', () => {
+test('both buckets are listed under any name, and other states once they were used under it', () => {
+  const fresh = new KeyLayout('p:')
+  expect(fresh.seen('n', 'k')).toEqual(['p:t:{k}n', 'p:l:{k}n'])
+  fresh.of('n', fixedWindow({ quota: 1, window: '1h' }), 'other')
+  fresh.of('n', fixedWindow({ quota: 2, window: '60m' }), 'k')
+  fresh.of('m', slidingLog({ quota: 1, window: '1h' }), 'k')
+  expect(fresh.seen('n', 'k')).toEqual(['p:t:{k}n', 'p:l:{k}n', 'p:f1h:{k}n'])
+})
+
+test('all of a key is between the first braces, so that its limits share a hash slot', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, unit: 'binary' }), fc.string({ minLength: 1 }), (key, name) => {
       const redisKey = at(name, key)

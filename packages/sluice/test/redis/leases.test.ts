@@ -6,7 +6,7 @@ import { ManualClock } from 'sluice/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { concurrency, createLimiter, createPolicy, tokenBucket } from '../../src/index.js'
 import { microseconds } from '../../src/limits/index.js'
-import { ioredisRunner } from '../../src/stores/redis/clients/ioredis.js'
+import { ioredisRunner } from '../../src/stores/redis/clients/ioredis-client.js'
 import { RedisStore, redisStore } from '../../src/stores/redis/redis-store.js'
 import { injectedTime } from '../../src/stores/redis/time-source.js'
 import { lives, playLives, TTL_MS } from '../limiter/lease-lives.js'
@@ -64,7 +64,7 @@ describe('leases by the clock of Redis', () => {
   const jobs = (max: number) =>
     createLimiter({ name: 'jobs', limit: concurrency({ max, ttl: '1m' }), store: own.store })
 
-  it('extending is one call of the script, and nobody who asks in the same turn comes between', async () => {
+  it('extending is one call of the script, and no caller of the same turn comes between', async () => {
     const limiter = jobs(1)
     const lease = await limiter.lease('turn')
     const before = own.store.stats().batches
@@ -101,7 +101,7 @@ describe('leases by the clock of Redis', () => {
     expect((await limiter.peek('block')).remaining).toBe(1)
   })
 
-  it('whoever waits for a place has it when another is released', async () => {
+  it('a waiter gets a place when another is released', async () => {
     const limiter = jobs(1)
     const lease = await limiter.lease('waited for')
     const waiting = limiter.acquire('waited for', { maxWaitMs: 30_000 })
@@ -140,7 +140,7 @@ describe('leases by the clock of Redis', () => {
     expect((await limiters[0].peek('k')).remaining).toBe(5)
   })
 
-  it('a process that is killed holds its place until its time is over, and then whoever waits has it', async () => {
+  it('a process that is killed holds its place until its ttl is over, and then a waiter gets it', async () => {
     const held = { max: 1, ttl: 3_000 }
     const child = fork(HOLDER, [JSON.stringify({ port: own.server.port, ...held })])
     const died = once(child, 'exit').then(() => Promise.reject(new Error('the holder died before it held')))

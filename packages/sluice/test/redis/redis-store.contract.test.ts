@@ -40,6 +40,8 @@ describe('a store whose client has ended', () => {
     return store
   }
   const fail = (store: Store) => clients.get(store)?.disconnect()
-  for (const { name, run } of storeContract(create, { fail }).filter(({ name }) => /its own failures/.test(name)))
+  for (const { name, run } of storeContract(create, { fail }).filter(({ name }) =>
+    /the failures of the store/.test(name),
+  ))
     test(name, run)
 })

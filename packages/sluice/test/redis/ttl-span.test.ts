@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AsyncLimiter, createLimiter, type Decision } from '../../src/index.js'
+import { type AsyncLimiter, createLimiter, type Decision, tokenBucket } from '../../src/index.js'
 import { limitsOver, QUOTA } from './fleet-limits.js'
 import { ownServer } from './own-server.js'
 
@@ -9,10 +9,10 @@ const HOUR_MS = 3_600_000
 
 const own = ownServer()
 
-/** How long the longest-lived state of a limit's key has left; −2 if there is none. */
+/** How many milliseconds the longest-lived state of a limit's key has left; −2 if there is no state. */
 async function lifeOf({ name }: AsyncLimiter, key: string): Promise<number> {
-  const keys = ['t', 'l', 'f', 's', 'g', 'c'].map((letter) => `sluice:${letter}:{${key}}${name}`)
-  return Math.max(...(await Promise.all(keys.map((each) => own.redis.pttl(each)))))
+  const keys = await own.redis.keys(`sluice:*:{${key}}${name}`)
+  return Math.max(-2, ...(await Promise.all(keys.map((each) => own.redis.pttl(each)))))
 }
 
 const limits = ['50ms', '1s', '1h', '1000d'].flatMap((window) => [...limitsOver(window)])
@@ -47,4 +47,14 @@ describe.each(limits)('%s', (name, limit) => {
     await limiter.reset('blocked')
     expect(await lifeOf(limiter, 'blocked')).toBe(-2)
   })
+})
+
+it('the limit that writes last says when the state expires', async () => {
+  const [slow, fast] = ['1/h', '1000/s'].map((refill) =>
+    createLimiter({ name: 'last', limit: tokenBucket({ capacity: 1_000, refill }), store: own.store }),
+  )
+  await slow.tryAcquire('key', { cost: 10 })
+  expect(await lifeOf(slow, 'key')).toBeGreaterThan(9 * HOUR_MS)
+  await fast.tryAcquire('key', { cost: 10 })
+  expect(await lifeOf(slow, 'key')).toBeLessThanOrEqual(20 + ROUNDING_MS)
 })

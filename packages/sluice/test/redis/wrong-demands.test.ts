@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type Demand, tokenBucket } from '../../src/index.js'
 import { ioredisOptions, redisStore } from '../../src/stores/redis/index.js'
 
-// Never connected: what is wrong is refused before anybody is asked.
+// Never connected: a wrong demand is refused before Redis is asked.
 const store = redisStore(new Redis({ ...ioredisOptions, lazyConnect: true }))
 const right = { name: 'name', limit: tokenBucket({ capacity: 5, refill: '1/s' }), key: 'key', cost: 1 }
 
@@ -16,7 +16,7 @@ test.each([
   ['no name', { name: '' }, 'name must be a non-empty string'],
   ['a rule that there is not', { onFailure: 'clsd' }, "onFailure must be 'open', 'closed' or 'local'"],
   ['a limit that is none', { limit: { algorithm: 'tokn-bucket' } }, "did you mean 'token-bucket'?"],
-])('a demand with %s is refused, and nobody else is disturbed', async (_, wrong, message) => {
+])('a demand with %s is refused, and no other call is disturbed', async (_, wrong, message) => {
   const demand = { ...right, ...wrong } as unknown as Demand
   await expect(store.decide([right, demand])).rejects.toThrow(message)
   await expect(store.charge(demand)).rejects.toThrow(message)

@@ -24,7 +24,7 @@ describe('a shaper is light', () => {
     },
   )
 
-  it('keeps less than 100 bytes a key that has left, and nothing of those who waited', () => {
+  it('keeps less than 100 bytes for a key that has left, and nothing for callers that waited', () => {
     const script = fileURLToPath(new URL('./keys-held.mjs', import.meta.url))
     const output = execFileSync(process.execPath, ['--expose-gc', script], { encoding: 'utf8' })
     const { aKey, waiting, left, aWaiterLeft, alarm } = JSON.parse(output)

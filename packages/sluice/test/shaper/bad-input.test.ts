@@ -89,7 +89,7 @@ describe.each(['of its own', 'on a store'])('wrong calls of a shaper %s change n
   })
 })
 
-/** A shaper where one waits, and a check that this one still leaves when it would have. */
+/** A shaper with one waiter, and a check that the waiter still leaves at its time. */
 function busy(kind: string): { shaper: Shaper; unchanged: () => Promise<void> } {
   const clock = new ManualClock(START_MS)
   const numbers = { drain: '10/s', capacity: 2 }

@@ -4,7 +4,7 @@ import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { AlarmedClock, advanceToEnd, onTicks, START_MS } from './moving-clocks.js'
 
-/** By which a slot may be off: a microsecond, and what a float64 of today's milliseconds cannot say. */
+/** A slot may be wrong by this much: a microsecond, and the rounding of epoch milliseconds in a float64. */
 const NEAR_MS = 0.0015
 
 interface Departure {
@@ -26,7 +26,7 @@ const drains = fc.oneof(
 )
 
 describe('departures', () => {
-  it('are at the slots that a queue of this rate has, to a microsecond, in the order of arrival', async () => {
+  it('are at the slots of a queue of this rate, to a microsecond, in the order of arrival', async () => {
     const bursts = fc.array(
       fc.record({
         gapUs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5_000 }), fc.integer({ min: 0, max: 5_000_000 })),
@@ -77,7 +77,7 @@ describe('departures', () => {
     ['20000/s', 4],
     ['1000/s', 15],
   ])(
-    'keep the rate of %s when alarms ring on ticks of %d ms, and leave together no more than a tick is worth',
+    'keep the rate of %s if alarms ring on ticks of %d ms, and no more leave together than a tick is worth',
     async (drain, tickMs) => {
       const clock = new AlarmedClock(onTicks(tickMs))
       const shaper = createShaper({ drain, capacity: 100_000, clock })
@@ -100,7 +100,7 @@ describe('departures', () => {
     },
   )
 
-  it('keep the rate with many keys, on ticks: what is whole and forgotten is no reason to be early', async () => {
+  it('keep the rate with many keys on ticks: a key that the store has forgotten is not early', async () => {
     const clock = new AlarmedClock(onTicks(1))
     const shaper = createShaper({ drain: '20000/s', capacity: 100_000, clock })
     const slots = new Map<string, number[]>()
@@ -116,7 +116,7 @@ describe('departures', () => {
     }
   })
 
-  it('catch up with alarms that are late by up to 20 ms', async () => {
+  it('make up for alarms that are late by up to 20 ms', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom('1000/s', '20000/s', '333/s'),
@@ -137,7 +137,7 @@ describe('departures', () => {
     )
   })
 
-  it.each(['10/s', '1000/s', '20000/s'])('of a process that stalled are no crowd: %s', async (drain) => {
+  it.each(['10/s', '1000/s', '20000/s'])('of a process that stalled do not come as a crowd: %s', async (drain) => {
     let stallMs = 0
     const clock = new AlarmedClock((atMs) => {
       const lateMs = stallMs
@@ -170,7 +170,7 @@ function rateText({ units, ms }: { units: number; ms: number }): string {
   return `${units}/${ms}ms`
 }
 
-/** What one unit takes. */
+/** How many milliseconds one unit takes. */
 function unitMs(drain: string): number {
   const [, units, count, unit] = /^(\d+)\/(\d*)(ms|s|m)$/.exec(drain) as RegExpExecArray
   return (Number(count || 1) * { ms: 1, s: 1000, m: 60_000 }[unit as 'ms' | 's' | 'm']) / Number(units)
@@ -193,7 +193,7 @@ async function departuresOf(drain: string, bursts: readonly Burst[]) {
   return { departures, arrivedMs }
 }
 
-/** As `advance` does, without a turn of the event loop for each. */
+/** Like `advance`, but without a turn of the event loop for each alarm. */
 async function rung(clock: ManualClock, endMs: number): Promise<void> {
   const settle = async () => {
     for (let i = 0; i < 6; i++) await undefined
@@ -206,7 +206,7 @@ async function rung(clock: ManualClock, endMs: number): Promise<void> {
   if (endMs < Infinity) clock.advance(endMs - clock.now())
 }
 
-/** When each leaves, in milliseconds since the start. */
+/** When each caller leaves, in milliseconds since the start. */
 function slotsOf(drain: string, bursts: readonly Burst[], arrivedMs: readonly number[]): number[] {
   let freeMs = 0
   return bursts

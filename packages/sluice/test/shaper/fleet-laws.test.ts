@@ -13,7 +13,7 @@ describe('processes that share a schedule', () => {
     ['when they begin', false],
     ['later', true],
   ])(
-    'leave at the rate together, although each is held up for another time before it reads answers: %s',
+    'leave at the rate together, even if each is held up for a different time before it reads answers: %s',
     async (_when, isWarm) => {
       const { clock, fleet } = processes(3, TEN)
       const tick = async (ms: number) => {
@@ -38,7 +38,7 @@ describe('processes that share a schedule', () => {
     },
   )
 
-  it('leave by no slot that has passed, although the queue is full when the time is asked for', async () => {
+  it('use no slot that has passed, even if the queue is full when the store is asked for its time', async () => {
     const { clock, fleet } = processes(2, { name: 'bank', drain: '10/s', capacity: 10 })
     const [held, other] = fleet
     const tick = async (ms: number) => {
@@ -48,7 +48,7 @@ describe('processes that share a schedule', () => {
     other.come(5)
     await other.read()
     held.come(5)
-    // The other one keeps the queue full for three seconds, in which this one reads nothing.
+    // The other process keeps the queue full for three seconds, and this one reads nothing meanwhile.
     for (let i = 0; i < 30; i++) {
       await tick(100)
       other.come(1)
@@ -66,7 +66,7 @@ describe('processes that share a schedule', () => {
     for (const { leftMs, slotMs } of all) expect(leftMs - slotMs).toBeLessThanOrEqual(101)
   })
 
-  it('refuse nobody for a question that was not asked for it', async () => {
+  it('reject no waiter because of a question that was asked for another', async () => {
     const clock = new ManualClock(START_MS)
     const memory = memoryStore({ clock })
     let answer = () => {}
@@ -111,7 +111,7 @@ describe('processes that share a schedule', () => {
   })
 
   it.each(['denied', 'failed'])(
-    'refuse nobody for whom somebody else has left a slot, if the own one is %s',
+    'reject no waiter that can have the slot of another, if its own question is %s',
     async (how) => {
       const clock = new ManualClock(START_MS)
       const memory = memoryStore({ clock })
@@ -149,14 +149,14 @@ describe('processes that share a schedule', () => {
     },
   )
 
-  it('leave by their slots again as soon as it is known when these are', async () => {
+  it('use their slots again as soon as the gap between the clocks is known', async () => {
     const { clock, fleet } = processes(1, { name: 'bank', drain: '100/s', capacity: 100 })
     const [only] = fleet
     const tick = async (ms: number) => {
       clock.pass(ms)
       await clock.ring()
     }
-    // Held up before it reads its first answers, and before it reads the one that was to tell the time.
+    // The process is held up before it reads its first answers, and before it reads the answer that tells the time.
     only.come(30)
     await tick(60)
     await only.read()
@@ -173,7 +173,7 @@ describe('processes that share a schedule', () => {
     for (const { leftMs, slotMs } of only.departures.slice(from)) expect(leftMs - slotMs).toBeLessThanOrEqual(21)
   })
 
-  it('leave at the rate together, in whatever order answers come', async () => {
+  it('leave at the rate together, in whatever order the answers come', async () => {
     const { clock, fleet } = processes(3, TEN)
     for (const each of fleet) each.come(20)
     for (let i = 0; i < 8_000; i++) {
@@ -187,7 +187,7 @@ describe('processes that share a schedule', () => {
     for (const { leftMs, slotMs } of all) expect(leftMs - slotMs).toBeLessThanOrEqual(2)
   })
 
-  it('do not all ask again each time that there is room for one', async () => {
+  it('do not all ask again each time that there is room for one more', async () => {
     const { clock, fleet } = processes(2, { name: 'bank', drain: '100/s', capacity: 400 })
     for (const { shaper } of fleet) shaper.pause(1_000)
     for (const each of fleet) each.come(400)
@@ -202,7 +202,7 @@ describe('processes that share a schedule', () => {
     expect(asks).toBeLessThan(4 * 800)
   })
 
-  it('hold no more in a pause than the queue holds, those of other costs who came before it too', async () => {
+  it('accept no more units in a pause than the capacity, counting those that came before it', async () => {
     const clock = new ManualClock(START_MS)
     const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 10, store: memoryStore({ clock }) })
     for (let i = 0; i < 10; i++) void shaper.wait()
@@ -210,13 +210,13 @@ describe('processes that share a schedule', () => {
     await expect(shaper.wait({ cost: 2 })).rejects.toMatchObject({ code: 'SLUICE_QUEUE_FULL' })
     void shaper.wait({ cost: 1 })
     await expect(shaper.wait({ cost: 1 })).rejects.toMatchObject({ code: 'SLUICE_QUEUE_FULL' })
-    // Who takes nothing needs no room.
+    // A cost of 0 needs no room.
     void shaper.wait({ cost: 0 })
     await advanceToEnd(clock)
     expect(shaper.size).toBe(0)
   })
 
-  it('keep slots apart whatever they cost, where the store forgets what it had given', async () => {
+  it('keep slots of all costs apart, even if the store forgets the slots that it has given', async () => {
     const clock = new ManualClock(START_MS)
     const store = memoryStore({ clock })
     const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 20, store })
@@ -232,7 +232,7 @@ describe('processes that share a schedule', () => {
       expect(left[i][1] - left[i - 1][1]).toBeGreaterThanOrEqual(100 * left[i - 1][0] - 0.01)
   })
 
-  it('let nobody starve: no more overtake one that waits than the queue holds, for each step of priority', async () => {
+  it('let no waiter starve: at most capacity callers overtake it for each step of priority', async () => {
     const capacity = 5
     for (const steps of [1, 2, 18]) {
       const clock = new ManualClock(START_MS)
@@ -251,7 +251,7 @@ describe('processes that share a schedule', () => {
 })
 
 it.each(['without a store', 'on a store that answers at once'])(
-  'a caller that goes on calling, more slowly than the rate, lets no crowd go at its end: %s',
+  'a caller that goes on calling, more slowly than the rate, does not let a crowd leave at its end: %s',
   async (kind) => {
     const clock = new HeldUpClock(START_MS)
     const shaper =
@@ -266,7 +266,7 @@ it.each(['without a store', 'on a store that answers at once'])(
     await setImmediate()
     await clock.ring()
     expect(left).toBeGreaterThan(0)
-    // What 20 ms are worth, at the beginning and at the end.
+    // The slots of 20 ms, at the beginning and at the end.
     expect(left).toBeLessThanOrEqual(6)
     for (let i = 0; i < 250; i++) {
       clock.pass(10)

@@ -10,7 +10,7 @@ const drains = fc.oneof(
 )
 
 describe('a full queue', () => {
-  it('has taken exactly its capacity of a burst', async () => {
+  it('has accepted exactly its capacity of a burst', async () => {
     await fc.assert(
       fc.asyncProperty(drains, fc.integer({ min: 1, max: 300 }), async (drain, capacity) => {
         const shaper = createShaper({ drain, capacity, clock: new ManualClock(START_MS + 0.125) })
@@ -22,7 +22,7 @@ describe('a full queue', () => {
     )
   })
 
-  it('says honestly when there is room, in a pause too', async () => {
+  it('says honestly when there is room, even in a pause', async () => {
     await fc.assert(
       fc.asyncProperty(
         drains,
@@ -68,13 +68,13 @@ describe('a full queue', () => {
     )
   })
 
-  it('says so to the millisecond where thirds add up to a whole one', async () => {
+  it('says so to the millisecond, even if thirds of a millisecond add up to a whole one', async () => {
     const shaper = createShaper({ drain: '3/7s', capacity: 10, clock: new ManualClock(START_MS) })
     for (const cost of [2, 1, 1, 1, 4]) expect(await refusal(shaper, cost)).toBeUndefined()
     expect(await refusal(shaper, 4)).toBe(7_000)
   })
 
-  it('has room for whoever comes before a late alarm rings', async () => {
+  it('has room for a caller that comes before a late alarm rings', async () => {
     const clock = new ManualClock(START_MS)
     const rings: (() => void)[] = []
     const keep = (_: number, ring: () => void) => {
@@ -92,7 +92,7 @@ describe('a full queue', () => {
   })
 })
 
-/** After how long one who is refused is to come back; nothing if it was not refused. */
+/** After how long a rejected caller is told to come back; `undefined` if it is not rejected. */
 async function refusal(shaper: Shaper, cost: number): Promise<number | undefined> {
   const turn = shaper.wait({ cost })
   const refused = await Promise.race([turn, settled()]).catch((error: unknown) => error)

@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest'
 import { HeldUpClock } from '../held-up-clock.js'
 import { START_MS } from './moving-clocks.js'
 
-/** A store whose answers are read when they are told to be. */
+/** A store whose answers arrive when `read` is called. */
 function laterStore(clock: Clock): { store: AsyncStore; read: () => Promise<void> } {
   const memory = memoryStore({ clock })
   let reads: (() => void)[] = []
@@ -36,10 +36,10 @@ function laterStore(clock: Clock): { store: AsyncStore; read: () => Promise<void
 }
 
 const PACE = { name: 'pace', drain: '100/s', capacity: 1000 }
-/** What 20 ms are worth at that rate and the one at the very moment, with the first of all, and one that was missed. */
+/** 2 slots in 20 ms at that rate, the slot of the very moment, the first of all, and one that was missed. */
 const NO_CROWD = 5
 
-it('who has waited long enough is told when its turn would be, without itself', async () => {
+it('a waiter whose time is over is told when its turn would come, by the waiters before it', async () => {
   const clock = new ManualClock(START_MS)
   const shaper = createShaper({ drain: '10/s', capacity: 10, clock })
   void shaper.wait()
@@ -49,7 +49,7 @@ it('who has waited long enough is told when its turn would be, without itself', 
   await low
 })
 
-it('a key whose time has come makes room whatever others do', async () => {
+it('a key whose turn has come makes room, whatever other keys do', async () => {
   const clock = new HeldUpClock(START_MS)
   const shaper = createShaper({ drain: '100/s', capacity: 2, clock })
   const keys = ['a', 'b']
@@ -66,29 +66,26 @@ it('a key whose time has come makes room whatever others do', async () => {
   expect((await Promise.allSettled([...third, ...fourth])).map(({ status }) => status)).not.toContain('rejected')
 })
 
-describe('a process that is held up lets no crowd go', () => {
-  it.each(['without a store', 'on a store that answers at once'])(
-    'by a caller that goes on calling, %s',
-    async (kind) => {
-      const clock = new HeldUpClock(START_MS)
-      const { name, ...numbers } = PACE
-      const shaper =
-        kind === 'without a store'
-          ? createShaper({ ...numbers, clock })
-          : createShaper({ ...numbers, name, store: memoryStore({ clock }) })
-      let left = 0
-      for (let i = 0; i < 400; i++) {
-        shaper.wait().then(() => left++)
-        clock.pass(5)
-      }
-      await setImmediate()
-      await clock.ring()
-      expect(left).toBeGreaterThan(0)
-      expect(left).toBeLessThanOrEqual(NO_CROWD)
-    },
-  )
+describe('a process that is held up does not let a crowd leave', () => {
+  it.each(['without a store', 'on a store that answers at once'])('when a caller goes on calling, %s', async (kind) => {
+    const clock = new HeldUpClock(START_MS)
+    const { name, ...numbers } = PACE
+    const shaper =
+      kind === 'without a store'
+        ? createShaper({ ...numbers, clock })
+        : createShaper({ ...numbers, name, store: memoryStore({ clock }) })
+    let left = 0
+    for (let i = 0; i < 400; i++) {
+      shaper.wait().then(() => left++)
+      clock.pass(5)
+    }
+    await setImmediate()
+    await clock.ring()
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThanOrEqual(NO_CROWD)
+  })
 
-  it('nor a larger one because it takes a while to let it go', async () => {
+  it('when it takes a while to let the waiters leave', async () => {
     const clock = new HeldUpClock(START_MS)
     const shaper = createShaper({ drain: '1000/s', capacity: 1000, clock })
     let left = 0
@@ -96,7 +93,7 @@ describe('a process that is held up lets no crowd go', () => {
     clock.pass(300)
     clock.afterLookMs = 15
     await clock.ring()
-    // What 20 ms are worth, the one at the very moment, and the first of all.
+    // 20 slots in 20 ms, the slot of the very moment, and the first of all.
     expect(left).toBe(22)
     await clock.ring()
     expect(left).toBe(23)
@@ -105,7 +102,7 @@ describe('a process that is held up lets no crowd go', () => {
     expect(left).toBe(28)
   })
 
-  it('by a caller that goes on calling although the queue is full', async () => {
+  it('when a caller goes on calling although the queue is full', async () => {
     const clock = new HeldUpClock(START_MS)
     const shaper = createShaper({ drain: '100/s', capacity: 10, clock })
     let left = 0
@@ -120,11 +117,11 @@ describe('a process that is held up lets no crowd go', () => {
     await setImmediate()
     await clock.ring()
     expect(refused).toBeGreaterThan(300)
-    // Once before the caller ends, and once when the alarm rings.
+    // A group leaves once before the caller ends, and once when the alarm rings.
     expect(left).toBeLessThanOrEqual(2 * NO_CROWD)
   })
 
-  it('before it reads the answers of its store', async () => {
+  it('when it is held up before it reads the answers of its store', async () => {
     const clock = new HeldUpClock(START_MS)
     const { store, read } = laterStore(clock)
     const shaper = createShaper({ ...PACE, store })
@@ -134,7 +131,7 @@ describe('a process that is held up lets no crowd go', () => {
     await read()
     await clock.ring()
     expect(left).toBeLessThanOrEqual(NO_CROWD)
-    // What was missed is asked for again, and nobody is forgotten.
+    // Slots that were missed are asked for again, and no waiter is forgotten.
     for (let i = 0; i < 400; i++) {
       clock.pass(10)
       await clock.ring()
@@ -143,7 +140,7 @@ describe('a process that is held up lets no crowd go', () => {
     expect(left).toBe(200)
   })
 
-  it('with slots that it was given', async () => {
+  it('when it is held up while it holds slots', async () => {
     const clock = new HeldUpClock(START_MS)
     const shaper = createShaper({ ...PACE, store: memoryStore({ clock }) })
     let left = 0
@@ -154,7 +151,7 @@ describe('a process that is held up lets no crowd go', () => {
   })
 })
 
-it('processes that are held up at the same time let no crowd go together', async () => {
+it('processes that are held up at the same time do not let a crowd leave together', async () => {
   const clock = new HeldUpClock(START_MS)
   const store = memoryStore({ clock })
   const fleet = Array.from({ length: 10 }, () => createShaper({ ...PACE, store }))
@@ -168,14 +165,14 @@ it('processes that are held up at the same time let no crowd go together', async
   }
   for (let i = 0; i < 50; i++) await pass(10)
   for (let i = 0; i < 10; i++) {
-    // What 20 ms are worth, and the one at the very moment.
+    // 2 slots in 20 ms, and the slot of the very moment.
     expect(await pass(100)).toBeLessThanOrEqual(3)
     for (let j = 0; j < 10; j++) expect(await pass(10)).toBeLessThanOrEqual(1)
   }
 })
 
-describe('slots of a process are apart', () => {
-  it('also where the store forgets what it had given', async () => {
+describe('slots of a process are kept apart', () => {
+  it('even if the store forgets the slots that it has given', async () => {
     const clock = new HeldUpClock(START_MS)
     const store = memoryStore({ clock })
     const shaper = createShaper({ ...PACE, store })
@@ -196,8 +193,8 @@ describe('slots of a process are apart', () => {
   })
 })
 
-describe('whoever would wait too long is refused at once', () => {
-  it('of many that ask a store at the same time, and leaves nothing reserved', async () => {
+describe('a caller that would wait too long is rejected at once', () => {
+  it('among many that ask a store at the same time, and leaves nothing reserved', async () => {
     const clock = new HeldUpClock(START_MS)
     const { store, read } = laterStore(clock)
     const numbers = { name: 'pace', drain: '10/s', capacity: 100, store }
@@ -220,7 +217,7 @@ describe('whoever would wait too long is refused at once', () => {
     expect((await other).atMs).toBe(START_MS + 200)
   })
 
-  it('although somebody of a low priority was there', async () => {
+  it('even if a waiter of a low priority was there before', async () => {
     const clock = new HeldUpClock(START_MS)
     const shaper = createShaper({ drain: '1/s', capacity: 100, clock })
     const controller = new AbortController()
@@ -239,10 +236,10 @@ describe('a store that answers nonsense', () => {
     ['no decisions, later', async () => ({ allowed: true, decisions: [], takenUs: [] })],
     ['nothing', () => undefined],
     ['no times', () => ({ allowed: true, decisions: [{ delayMs: 0 }] })],
-    // biome-ignore lint/suspicious/noThenProperty: which is what is tried here
+    // biome-ignore lint/suspicious/noThenProperty: the test is about such an object
     ['what is like a promise', () => ({ then: (resolve: (value: unknown) => void) => resolve(undefined) })],
   ]
-  it.each(nonsense)('%s: has failed, and nothing is left', async (_, decide) => {
+  it.each(nonsense)('%s: has failed, and no waiter is left', async (_, decide) => {
     const memory = memoryStore()
     const store = Object.assign(Object.create(memory), { synchronous: true, decide: decide as () => Answer })
     const local = createShaper({ ...PACE, store })

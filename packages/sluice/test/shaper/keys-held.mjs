@@ -29,5 +29,5 @@ await other.onIdle()
 await new Promise((resolve) => setImmediate(resolve))
 const aWaiterLeft = (bytes() - withOneEach) / WAITERS
 console.log(JSON.stringify({ aKey, waiting, left, aWaiterLeft, alarm: clock.nextAlarmMs ?? null }))
-// Held until here, or they would have been collected before they were measured.
+// Keeps them alive until here: otherwise they would be collected before they are measured.
 await Promise.all([shaper.close(), other.close()])

@@ -1,6 +1,6 @@
 import type { Answer, AsyncStore, Demand, MemoryStore } from 'sluice'
 
-/** A memory store whose answers come when they are let, in their order, and some of which never do what was asked. */
+/** A memory store whose answers come in order when they are let; some are failures. */
 export function lateStore(store: MemoryStore, fails: () => boolean) {
   const waiting: (() => void)[] = []
   const later = <Result>(run: () => Result) =>
@@ -23,7 +23,7 @@ export function lateStore(store: MemoryStore, fails: () => boolean) {
     reset: (name, key) => later(() => store.reset(name, key)),
     block: (name, key, durationUs) => later(() => store.block(name, key, durationUs)),
   }
-  /** Lets so many answers come. */
+  /** Lets so many answers arrive. */
   const answer = (count = Infinity) => {
     for (let i = 0; i < count && waiting.length > 0; i++) waiting.shift()?.()
   }

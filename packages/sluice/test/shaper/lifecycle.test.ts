@@ -19,7 +19,7 @@ function shaperOf(kind: (typeof kinds)[number], numbers: { drain: string; capaci
 }
 
 describe.each(kinds)('the life of a shaper %s', (kind) => {
-  it('counts who waits and what runs, whatever happens in which order', async () => {
+  it('counts waiters and running work, whatever happens in which order', async () => {
     const steps = fc.array(
       fc.oneof(
         { weight: 5, arbitrary: fc.constantFrom('run' as const, 'throw' as const, 'wait' as const) },
@@ -77,7 +77,7 @@ describe.each(kinds)('the life of a shaper %s', (kind) => {
     )
   })
 
-  it('has one listener for a signal that thousands share, and none afterwards', async () => {
+  it('has one listener for a signal that thousands of waiters share, and none afterwards', async () => {
     const { clock, shaper } = shaperOf(kind, { drain: '10000/s', capacity: 20_000 })
     const warnings: Error[] = []
     const onWarning = (warning: Error) => void warnings.push(warning)
@@ -101,7 +101,7 @@ describe.each(kinds)('the life of a shaper %s', (kind) => {
     expect(clock.nextAlarmMs).toBeUndefined()
   })
 
-  it('is not troubled by an abort after the departure, nor by whoever calls it from within', async () => {
+  it('ignores an abort after the departure, and may be called from within its own work', async () => {
     const { clock, shaper } = shaperOf(kind, { drain: '10/s', capacity: 10 })
     const controller = new AbortController()
     const other = new AbortController()
@@ -127,7 +127,7 @@ describe.each(kinds)('the life of a shaper %s', (kind) => {
     expect([shaper.size, shaper.pending]).toEqual([0, 0])
   })
 
-  it('goes on after work that throws, whatever it throws', async () => {
+  it('goes on after work that throws, whatever the value', async () => {
     const { clock, shaper } = shaperOf(kind, { drain: '10/s', capacity: 10 })
     const throwing = (): never => {
       throw new Error('odd')
@@ -144,7 +144,7 @@ describe.each(kinds)('the life of a shaper %s', (kind) => {
     expect(shaper.pending).toBe(0)
   })
 
-  it('pauses a key: never for less than was said, and nobody else', async () => {
+  it('pauses one key, never for less than was said', async () => {
     const pauses = fc.array(fc.record({ afterMs: fc.nat(300), ms: fc.nat(900) }), { minLength: 1, maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(pauses, async (given) => {

@@ -25,7 +25,7 @@ const steps = fc.array(
 )
 
 describe('a shaper, beside a plain model of it', () => {
-  it('lets everybody go, give up, expire and be refused as the model does, each key for itself', async () => {
+  it('lets callers leave, give up, expire and be rejected as the model does, each key for itself', async () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(
@@ -81,7 +81,7 @@ describe('a shaper, beside a plain model of it', () => {
   })
 
   it.each([1, 3, 20])(
-    'lets nobody starve: with a capacity of %d no more overtake than that for each step',
+    'lets no waiter starve: with a capacity of %d, at most that many overtake it for each step',
     async (capacity) => {
       for (const steps of [1, 2, 18]) {
         const clock = new ManualClock(START_MS)
@@ -89,7 +89,7 @@ describe('a shaper, beside a plain model of it', () => {
         const left: string[] = []
         void shaper.wait()
         clock.advance(0.5)
-        // They come all at once, and cost nothing, so that the queue takes more of them than it holds.
+        // All come at once with a cost of 0, so the queue accepts more of them than its capacity.
         const low = { priority: -9, cost: 0 }
         void shaper.wait(low).then(() => left.push('low'))
         for (let i = 0; i < steps * capacity + 50; i++)

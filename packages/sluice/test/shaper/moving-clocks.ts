@@ -1,11 +1,11 @@
-/** Clocks for shapers: moved from alarm to alarm, and with alarms that are counted, late, or ring on ticks only. */
+/** Clocks for shapers: they move from alarm to alarm, and their alarms are counted, late, or ring on ticks only. */
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 
 export const START_MS = Date.UTC(2026, 0, 1)
 
-/** Moves the clock from alarm to alarm, so that whatever waits runs at its own time. */
+/** Moves the clock from alarm to alarm, so that all code runs at its own time. */
 export async function advance(clock: ManualClock, ms: number): Promise<void> {
   const endMs = clock.now() + ms
   await setImmediate()
@@ -26,7 +26,7 @@ export async function advanceToEnd(clock: ManualClock): Promise<void> {
   }
 }
 
-/** A clock that goes by another, whose alarms ring when `ringsAt` says, and which knows how many are set. */
+/** A clock that follows a manual one. Its alarms ring when `ringsAt` says, and it counts how many are set. */
 export class AlarmedClock implements Clock {
   readonly manual: ManualClock
   alarms = 0

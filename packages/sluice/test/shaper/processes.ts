@@ -3,13 +3,13 @@ import { type AsyncStore, type Clock, createShaper, type MemoryStore, memoryStor
 import { HeldUpClock } from '../held-up-clock.js'
 import { START_MS } from './moving-clocks.js'
 
-/** Somebody had a turn: when it really was, and the slot, both since the beginning. */
+/** A caller's turn: when it really was, and its slot, both since the beginning. */
 export interface Departure {
   readonly leftMs: number
   readonly slotMs: number
 }
 
-/** One process of a fleet: the store decides at once, and its answers are read when they are told to be. */
+/** One process of a fleet. The store decides at once, and its answers arrive when `read` is called. */
 class ShaperProcess {
   readonly shaper: Shaper
   readonly departures: Departure[] = []
@@ -41,7 +41,7 @@ class ShaperProcess {
       })
   }
 
-  /** Reads answers, the last first if `isReversed`. */
+  /** Reads the answers, in reverse order if `isReversed`. */
   async read(isReversed = false): Promise<void> {
     const answers = isReversed ? this.#answers.reverse() : this.#answers
     this.#answers = []
@@ -58,7 +58,7 @@ export function processes(count: number, numbers: { name: string; drain: string;
   return { clock, memory, fleet }
 }
 
-/** The most that left in any second. */
+/** The largest number of departures in any second. */
 export function mostInASecond(departures: readonly Pick<Departure, 'leftMs'>[]): number {
   const times = departures.map(({ leftMs }) => leftMs).sort((one, other) => one - other)
   return Math.max(...times.map((ms, i) => i + 1 - times.findIndex((first) => first > ms - 1000)))

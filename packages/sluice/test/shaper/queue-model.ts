@@ -1,4 +1,4 @@
-/** A queue of a shaper as its laws say, without any of its code: a list that is looked through. Times are milliseconds. */
+/** A shaper's queue by its laws, written as a plain list and without any of its code. Times are in milliseconds. */
 export interface Joined {
   readonly name: number
   readonly cost: number
@@ -13,13 +13,13 @@ interface Waiting extends Joined {
   readonly expiresMs: number
 }
 
-/** Two things that happen closer together than this may be told apart either way. */
+/** If two events are closer together than this, rounding may decide which one is first. */
 const NEAR_MS = 0.004
 const EQUAL_MS = 1e-6
 
 export class QueueModel {
   readonly outcomes = new Map<number, Outcome>()
-  /** Was there anything that rounding may decide? */
+  /** Did rounding decide the order of any two events? */
   isUnclear = false
   #freeMs = -Infinity
   #pausedMs = -Infinity
@@ -60,7 +60,7 @@ export class QueueModel {
     }
     this.#joined++
     this.#waiting.push({ name, cost, priority, maxWaitMs, rank, expiresMs: nowMs + maxWaitMs })
-    // A stable sort: of equals, who came first is first.
+    // The sort is stable: among equals, the first to come is first.
     this.#waiting.sort((one, other) => one.rank - other.rank)
   }
 
@@ -72,7 +72,7 @@ export class QueueModel {
     this.#pausedMs = Math.max(this.#pausedMs, untilMs)
   }
 
-  /** All that happens from one moment to another. */
+  /** Plays all events from one moment to another. */
   advance(fromMs: number, toMs: number): void {
     let nowMs = fromMs
     for (;;) {

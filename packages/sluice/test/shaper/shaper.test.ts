@@ -14,7 +14,7 @@ function shaperWithLog(drain: string, capacity: number) {
 }
 
 describe('a shaper', () => {
-  it('lets the first go at once and each next one a slot later', async () => {
+  it('lets the first caller leave at once and each next one a slot later', async () => {
     const { clock, log, run, shaper } = shaperWithLog('10/s', 3)
     const all = ['a', 'b', 'c'].map((name) => run(name))
     expect(shaper.size).toBe(2)
@@ -28,7 +28,7 @@ describe('a shaper', () => {
     expect(clock.nextAlarmMs).toBeUndefined()
   })
 
-  it('says at once that the queue is full, and when to come back', async () => {
+  it('rejects at once if the queue is full, and says when to come back', async () => {
     const { clock, run } = shaperWithLog('10/s', 2)
     const two = [run('a'), run('b')]
     const error = await run('c').catch((caught: unknown) => caught)
@@ -42,7 +42,7 @@ describe('a shaper', () => {
     await Promise.all([...two, last])
   })
 
-  it('lets those behind move up when somebody gives up', async () => {
+  it('lets the waiters behind move up when one gives up', async () => {
     const { clock, log, run, shaper } = shaperWithLog('10/s', 10)
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -59,7 +59,7 @@ describe('a shaper', () => {
     ])
   })
 
-  it('lets nobody wait who would wait too long, and ends a wait that becomes too long', async () => {
+  it('rejects a caller that would wait too long, and ends a wait that becomes too long', async () => {
     const { clock, log, run } = shaperWithLog('10/s', 10)
     const first = run('a')
     const low = run('low', { maxWaitMs: 150, priority: -1 })
@@ -77,7 +77,7 @@ describe('a shaper', () => {
     ])
   })
 
-  it('keeps the context of whoever called', async () => {
+  it('runs work in the async context of its caller', async () => {
     const { clock, shaper } = shaperWithLog('10/s', 10)
     const context = new AsyncLocalStorage<string>()
     const seen = ['a', 'b', 'c'].map((name) => context.run(name, () => shaper.run(() => context.getStore())))
@@ -85,7 +85,7 @@ describe('a shaper', () => {
     expect(await Promise.all(seen)).toEqual(['a', 'b', 'c'])
   })
 
-  it('counts who waits and what runs, and tells when neither does', async () => {
+  it('counts waiters and running work, and tells when there are none', async () => {
     const { clock, shaper } = shaperWithLog('10/s', 10)
     let finish = () => {}
     const work = new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ describe('a shaper', () => {
     await shaper.onIdle()
   })
 
-  it('closes: those that wait leave, or are refused', async () => {
+  it('closes: waiters leave, or are rejected', async () => {
     for (const waiting of ['leave', 'reject'] as const) {
       const { clock, log, run, shaper } = shaperWithLog('10/s', 10)
       const all = Promise.allSettled([run('a'), run('b')])
@@ -133,7 +133,7 @@ describe('a shaper', () => {
     expect(await Promise.all([byKey('x'), byKey('y')])).toEqual(['x', 'y'])
   })
 
-  it('hands on what the work throws', async () => {
+  it('rejects with the error that the work throws', async () => {
     const { shaper } = shaperWithLog('10/s', 10)
     await expect(
       shaper.run(() => {
@@ -168,7 +168,7 @@ describe('a shaper', () => {
   })
 })
 
-it('a wrapped method is called on whomever it was called on', async () => {
+it('a wrapped method keeps its `this`', async () => {
   const { shaper } = shaperWithLog('10/s', 10)
   const account = {
     name: 'a',
@@ -179,13 +179,13 @@ it('a wrapped method is called on whomever it was called on', async () => {
   expect(await account.get('/1')).toBe('a/1')
 })
 
-it('a promise is no work: it has begun already', async () => {
+it('a promise is not work: it has started already', async () => {
   const { shaper } = shaperWithLog('10/s', 10)
   const begun = Promise.resolve() as unknown as () => void
   await expect(shaper.run(begun)).rejects.toThrow('such as () => fetch(url)')
 })
 
-it('code that waits again and again is given its turns by advanceAsync', async () => {
+it('code that waits again and again gets its turns from advanceAsync', async () => {
   const { clock, log, run } = shaperWithLog('10/s', 10)
   const loop = (async () => {
     for (const name of ['a', 'b', 'c']) await run(name)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { ManualClock } from 'sluice/testing'
 import { expect, it } from 'vitest'
 import { setAlarm } from '../../src/clock.js'
-import { Agenda } from '../../src/waiting/agenda.js'
+import { Agenda, Appointment } from '../../src/waiting/agenda.js'
 
 const steps = fc.array(
   fc.record({
@@ -12,16 +12,14 @@ const steps = fc.array(
   }),
 )
 
-it('does everything when it is due, in order, with one alarm', () => {
+it('an agenda handles every appointment at its time and in order, with one alarm', () => {
   fc.assert(
     fc.property(steps, (taken) => {
       const clock = new ManualClock(1_000)
       const done: string[] = []
       const expected: string[] = []
-      const agenda = new Agenda<ReturnType<typeof appointment>>(clock, setAlarm, ({ name }) =>
-        done.push(`${name} ${clock.now()}`),
-      )
-      const all = Array.from({ length: 16 }, (_, name) => appointment(name))
+      const agenda = new Agenda(clock, setAlarm)
+      const all = Array.from({ length: 16 }, (_, name) => new Named(name, () => done.push(`${name} ${clock.now()}`)))
       const model = new Map<number, { atMs: number; rank: number }>()
       for (const { name, what, ms } of taken) {
         if (what === 'advance') {
@@ -47,7 +45,7 @@ it('does everything when it is due, in order, with one alarm', () => {
   )
 })
 
-it('catches up when the alarm is late', () => {
+it('an agenda catches up when the alarm is late', () => {
   let nowMs = 0
   const alarms = new Set<() => void>()
   const clock = {
@@ -58,9 +56,9 @@ it('catches up when the alarm is late', () => {
     },
   }
   const done: number[] = []
-  const agenda = new Agenda<ReturnType<typeof appointment>>(clock, setAlarm, ({ name }) => done.push(name))
-  agenda.set(appointment(1), 10)
-  agenda.set(appointment(2), 20)
+  const agenda = new Agenda(clock, setAlarm)
+  agenda.set(new Named(1, () => done.push(1)), 10)
+  agenda.set(new Named(2, () => done.push(2)), 20)
   agenda.catchUp()
   expect(done).toEqual([])
   nowMs = 15
@@ -68,6 +66,11 @@ it('catches up when the alarm is late', () => {
   expect([done, alarms.size]).toEqual([[1], 1])
 })
 
-function appointment(name: number) {
-  return { name, atMs: 0, rank: name % 2, order: 0, place: -1 }
+class Named extends Appointment {
+  readonly due: () => void
+
+  constructor(name: number, due: () => void) {
+    super(name % 2)
+    this.due = due
+  }
 }

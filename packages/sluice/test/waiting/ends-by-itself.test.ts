@@ -45,7 +45,7 @@ const LEAVE = `
   console.log(await waiting)
 `
 
-// With a timer left, the child would live for the hour, and be killed.
+// If a timer were left, the child would live for an hour, and the test would kill it.
 it.each(Object.entries(PROGRAMS))('a process whose last waiter has left ends by itself: %s', async (_what, program) => {
   const args = ['--input-type=module', '--eval', program + LEAVE]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, timeout: 20_000 })

@@ -1,29 +1,25 @@
-import { type AsyncPolicy, createPolicy, InvalidTypeError, InvalidValueError, type Policy } from 'sluice'
+import { type AsyncPolicy, createPolicy, InvalidTypeError, InvalidValueError, nearestName, type Policy } from 'sluice'
 import { PolicyFileError } from '../../policy-file/policy-file-error.js'
-import type { Command } from '../command.js'
-import type { ExplainReport } from '../explain-report.js'
+import { type Command, type CommandIo, UsageError } from '../command.js'
+import { type ExplainReport, predictVerdict } from '../explain-report.js'
 import { explanationText } from '../explanation-text.js'
-import { foretell } from '../foretell.js'
-import type { Io } from '../io.js'
-import { nearest } from '../nearest.js'
 import { parseOptions } from '../parse-options.js'
-import { fileName, readFile } from '../read-file.js'
-import { UsageError } from '../usage-error.js'
+import { fileName, readPolicyFile } from '../read-policy-file.js'
 import { withRedisStore } from '../with-redis-store.js'
 
 const HELP = `Usage: sluice explain FILE --request JSON [--cost N] [--store URL] [--name TEXT] [--prefix TEXT] [--json]
 
-Shows what a policy has to do with a request: which levels match, their keys, the limits in force and what is
-left, and why the others do not match. Takes nothing.
+Shows how a policy applies to a request: which levels match, their keys, the limits in force and what is left, and
+why the other levels do not match. Takes nothing.
 
   --request JSON   the request's attributes: '{"method":"POST","path":"/v1/charges","merchant":"acct_1"}'
-  --cost N         what the request takes, a whole number from 0. Default 1
-  --store URL      asks a Redis, redis://host:6379 or rediss://…, for what is left. Without it nothing has been taken yet
-  --name TEXT      the policy's name in Redis, where the file has none or your code gives it another
-  --prefix TEXT    what keys in Redis begin with. Default sluice:
+  --cost N         the cost of the request, a whole number from 0. Default 1
+  --store URL      the Redis to ask, redis://host:6379 or rediss://…. Default: a fresh store, from which nothing is taken
+  --name TEXT      the policy's name in Redis, if the file has none or your code uses another
+  --prefix TEXT    the prefix of all keys in Redis. Default sluice:
   --json           prints the same as JSON
 
-Ends with 0, also if the request would be denied; 1 if the file cannot be used or Redis does not answer; 2 if the
+Exit code: 0, also if the request would be denied; 1 if the file cannot be used or Redis does not answer; 2 if the
 command line is wrong.
 `
 
@@ -58,7 +54,7 @@ export const explain: Command = {
         io.stderr.write(`${error.message}\n`)
         return 1
       }
-      // What is wrong with an attribute, which only the policy knows.
+      // A wrong attribute in --request. Only the policy can tell.
       if (error instanceof InvalidTypeError || error instanceof InvalidValueError) throw new UsageError(error.message)
       throw error
     }
@@ -70,17 +66,17 @@ async function reportOf(
   request: Record<string, never>,
   cost: number,
   { store, name: givenName, prefix }: { store?: string; name?: string; prefix?: string },
-  io: Io,
+  io: CommandIo,
 ): Promise<ExplainReport> {
-  const { policy: data } = await readFile(path, io)
+  const { policy: data } = await readPolicyFile(path, io)
   const name = givenName ?? data.name ?? 'default'
   if (store !== undefined && givenName === undefined && data.name === undefined)
-    throw new UsageError('the file has no name; say --name, the one that your code gives createPolicy')
+    throw new UsageError('the file has no name; pass --name with the name that your code gives to createPolicy')
   const explained = async (policy: Policy | AsyncPolicy) => ({
     file: fileName(path),
     policy: name,
     cost,
-    ...foretell(await policy.explain(request, { cost })),
+    ...predictVerdict(await policy.explain(request, { cost })),
     unused: unusedOf(request, policy.attributes),
   })
   if (store === undefined) return { ...(await explained(createPolicy(data))), store: 'memory' }
@@ -93,7 +89,7 @@ async function reportOf(
 function unusedOf(request: object, attributes: readonly string[]): ExplainReport['unused'] {
   const unused = Object.keys(request).filter((name) => !attributes.includes(name))
   return unused.map((attribute) => {
-    const didYouMean = nearest(
+    const didYouMean = nearestName(
       attribute,
       attributes.filter((name) => !Object.hasOwn(request, name)),
     )

@@ -1,13 +1,11 @@
-import { createPolicy } from 'sluice'
 import { PolicyFileError } from '../../policy-file/policy-file-error.js'
-import type { Command } from '../command.js'
+import { type Command, UsageError } from '../command.js'
 import { parseOptions } from '../parse-options.js'
-import { fileName, readFile } from '../read-file.js'
-import { UsageError } from '../usage-error.js'
+import { fileName, readPolicyFile } from '../read-policy-file.js'
 
 const HELP = `Usage: sluice types FILE
 
-Prints TypeScript for a policy file: the attributes that it asks about and the names of its levels.
+Prints TypeScript types of a policy file: the attributes that it asks about and the names of its levels.
 
   $ sluice types policy.yaml > policy-types.ts
 `
@@ -20,9 +18,9 @@ export const types: Command = {
     const [path, ...more] = positionals
     if (path === undefined || more.length > 0) throw new UsageError('types needs one file: sluice types policy.yaml')
     try {
-      const { policy } = await readFile(path, io)
+      const { policy, attributes } = await readPolicyFile(path, io)
       const levels = policy.levels.map(({ name }) => name)
-      io.stdout.write(typesOf(fileName(path), [...createPolicy(policy).attributes].sort(), levels))
+      io.stdout.write(typesOf(fileName(path), [...attributes].sort(), levels))
       return 0
     } catch (error) {
       if (!(error instanceof PolicyFileError)) throw error
@@ -39,7 +37,7 @@ function typesOf(file: string, attributes: readonly string[], levels: readonly s
   return `// Made by: sluice types ${JSON.stringify(file).slice(1, -1)}
 import type { AsyncPolicy, AttributeValue, Policy } from 'sluice'
 
-/** What is known of a request: the attributes that the policy asks about. One that is absent is undefined or null. */
+/** A request: the attributes that the policy asks about. An absent attribute is undefined or null. */
 export interface PolicyAttributes {
 ${fields.join('')}}
 
@@ -49,15 +47,15 @@ export type PolicyAttribute = keyof PolicyAttributes
 export type PolicyLevel =
 ${levels.map((name) => `  | ${quoted(name)}`).join('\n')}
 
-/** What createPolicy makes of the file on a store that answers at once. */
+/** The policy that createPolicy returns for a store that answers at once. */
 export type FilePolicy = Policy<PolicyAttribute, PolicyLevel>
 
-/** The same on a store that answers later, such as Redis. */
+/** The policy that createPolicy returns for a store that answers later, such as Redis. */
 export type AsyncFilePolicy = AsyncPolicy<PolicyAttribute, PolicyLevel>
 `
 }
 
-/** Text as TypeScript has it, with everything in it that could end it or the line. */
+/** A TypeScript string literal: escapes everything that would end the literal or the line. */
 function quoted(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
   return `'${inside.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`

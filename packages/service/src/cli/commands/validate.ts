@@ -1,22 +1,19 @@
-import { createPolicy } from 'sluice'
 import { PolicyFileError, type PolicyFileProblem, problemLines } from '../../policy-file/policy-file-error.js'
-import type { Command } from '../command.js'
-import type { Io } from '../io.js'
+import { type Command, type CommandIo, UsageError } from '../command.js'
 import { parseOptions } from '../parse-options.js'
-import { fileName, readFile } from '../read-file.js'
-import { UsageError } from '../usage-error.js'
+import { fileName, readPolicyFile } from '../read-policy-file.js'
 
 const HELP = `Usage: sluice validate FILE... [--json]
 
-Checks policy files, in YAML or JSON; '-' is the standard input. Prints every problem as
-file:line:column message, and what can be used but is hardly meant as a warning.
+Checks policy files in YAML or JSON; '-' is the standard input. Prints every problem as file:line:column message.
+Warns of levels and limits that can never deny, because another level or limit always denies first.
 
   --json    prints a list of { file, ok, levels, attributes, problems, warnings }
 
-Ends with 0 if all files can be used, 1 if not, 2 if the command line is wrong.
+Exit code: 0 if all files can be used, also with warnings; 1 if not; 2 if the command line is wrong.
 `
 
-/** What is said about one file. */
+/** The result for one file, as `--json` prints it. */
 interface Report {
   readonly file: string
   readonly ok: boolean
@@ -40,11 +37,10 @@ export const validate: Command = {
   },
 }
 
-async function reportOf(path: string, io: Io): Promise<Report> {
+async function reportOf(path: string, io: CommandIo): Promise<Report> {
   const file = fileName(path)
   try {
-    const { policy, warnings } = await readFile(path, io)
-    const { attributes } = createPolicy(policy)
+    const { policy, attributes, warnings } = await readPolicyFile(path, io)
     return { file, ok: true, levels: policy.levels.length, attributes: [...attributes].sort(), problems: [], warnings }
   } catch (error) {
     if (!(error instanceof PolicyFileError)) throw error

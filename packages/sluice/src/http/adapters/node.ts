@@ -1,9 +1,8 @@
 /** `sluice/node`: rate limiting for `node:http`, `node:http2` and everything that passes on their requests. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { invalidType } from '../../errors.js'
+import { invalidType, reasonOf, warn } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
-import { reasonOf, warn } from '../../stores/warn.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { withoutBodyFields } from '../merge-fields.js'

@@ -1,75 +1,82 @@
-import { type Address, clientOf, parseAddress } from '../../addresses/index.js'
+import { type Address, clientKeyOf, parseAddress } from '../../addresses/index.js'
 import { invalidType } from '../../errors.js'
 import { PathReadings, plainPath } from './path-readings.js'
 
-/** What an attribute of a request may be. `null`, `undefined` and an empty text all mean that it is absent. */
+/** The value of a request's attribute. `null`, `undefined` and an empty text all mean that the attribute is absent. */
 export type AttributeValue = string | number | boolean | null | undefined
 
-/** A path may be a list: what a request asked for, and what that was rewritten to. A level is met by any of them. */
+/** A path may be a list: the path of the request, and the path it was rewritten to. A level matches if any of them does. */
 export type PathValue = AttributeValue | readonly string[]
 
-/** How an attribute's text is read, by what it is called. */
-export type Kind = 'text' | 'method' | 'path' | 'address'
+/** How an attribute's text is read. */
+export type AttributeKind = 'text' | 'method' | 'path' | 'address'
 
-/** Attributes that mean the same in every policy. */
-export function kindOf(attribute: string): Kind {
+/** The kind of an attribute by its name: `path`, `method` and `ip` mean the same in every policy. */
+export function kindOf(attribute: string): AttributeKind {
   if (attribute === 'path') return 'path'
   if (attribute === 'method') return 'method'
   return attribute === 'ip' ? 'address' : 'text'
 }
 
-/** The texts that an attribute may be taken for. `exact` has capitals, and `folded` has small letters for them. */
+/** The texts that different routers may read an attribute as. */
 interface Readings {
   readonly exact: readonly string[]
+  /** `exact` as look-ups spell it: paths in lower case, methods in upper case. */
   readonly folded: readonly string[]
+  /** May a router read it as any text? */
   readonly isAnything: boolean
 }
 
-/** Routers answer HEAD by the handler of GET where there is no other. */
+/** Routers answer HEAD with the handler of GET if there is no other. */
 const HEAD: Readings = { exact: ['HEAD', 'GET'], folded: ['HEAD', 'GET'], isAnything: false }
 
 const ROOT = new PathReadings(['/'])
 
 /**
- * The attributes that a policy asks about, of one request at a time. They are known by numbers, so that each is looked up
- * and made plain once a request, however many levels ask.
+ * The attributes that a policy asks about, of one request at a time. Each attribute has a number, so that it is looked up
+ * and normalised once a request, however many levels ask about it.
+ *
+ * One `Facts` serves all requests of a policy: `read` overwrites the previous request, which saves allocations. Nothing
+ * may use it across an `await`. `Matcher` keeps it private and reads, matches and forgets within one synchronous call.
+ * All attributes must have their numbers (`numberOf`) before the first `read`.
  */
 export class Facts {
   readonly names: string[] = []
-  /** Of each attribute, or `undefined` if it is absent. Of one with readings, it says only that it is there. */
+  /** The text of each attribute; `undefined` if absent. If the attribute has `readings`, compare those instead. */
   readonly texts: (string | undefined)[] = []
-  /** Of each attribute that can be taken for several texts: an odd path, or the method HEAD. */
+  /** Set for an attribute that can be read as several texts: an unusual path, or the method HEAD. */
   readonly readings: (Readings | undefined)[] = []
-  /** Is there one? */
+  /** Does any attribute of this request have `readings`? */
   isAmbiguous = false
-  readonly #kinds: Kind[] = []
+  readonly #kinds: AttributeKind[] = []
   readonly #onlyOwn: boolean[] = []
-  /** `null` until somebody asks. */
+  /** `null` until `address` parses it. */
   readonly #addresses: (Address | undefined | null)[] = []
   readonly ipv6Prefix: number
-  // A method as it was written last, and in capitals: there are few, and making capitals takes long.
+  // The last method and its upper case: there are few methods, and toUpperCase is slow.
   #method = ''
-  #capitals = ''
-  #readings = 0
+  #upperCase = ''
+  /** Counts calls of `read`, to notice one inside another. */
+  #reads = 0
 
   constructor(ipv6Prefix: number) {
     this.ipv6Prefix = ipv6Prefix
   }
 
-  /** The number of an attribute that somebody will ask about, in the sense of its name or in another. */
+  /** The number of an attribute that is read as `kind`. One name may have several kinds, each with its own number. */
   numberOf(name: string, kind = kindOf(name)): number {
     const known = this.names.findIndex((each, i) => each === name && this.#kinds[i] === kind)
     if (known >= 0) return known
     this.#kinds.push(kind)
-    // Every object has a `constructor`, which is nobody's attribute.
+    // Every object inherits a `constructor`, which is not an attribute.
     this.#onlyOwn.push(name in Object.prototype)
     return this.names.push(name) - 1
   }
 
-  /** Reads the attributes of the next request. A wrong one is an error. */
+  /** Reads the attributes of the next request. Throws if one of them has a wrong type. */
   read(request: Readonly<Record<string, unknown>>): void {
     const { names, texts } = this
-    const reading = ++this.#readings
+    const read = ++this.#reads
     this.isAmbiguous = false
     for (let i = 0; i < names.length; i++) {
       const name = names[i]
@@ -84,12 +91,12 @@ export class Facts {
       if (text === '') texts[i] = undefined
       else if (text !== undefined && this.#kinds[i] !== 'text') this.#readPlain(i, this.#kinds[i], text)
     }
-    if (reading !== this.#readings) {
-      throw invalidType('request', 'an object whose getters do not ask the same policy about another', request)
+    if (read !== this.#reads) {
+      throw invalidType('request', 'an object whose getters do not call the same policy', request)
     }
   }
 
-  /** An attribute of a request as it is. */
+  /** The value of a request's attribute, unread. */
   valueOf(request: object, name: string): unknown {
     return name in Object.prototype ? ownValue(request, name) : request[name as keyof object]
   }
@@ -104,9 +111,9 @@ export class Facts {
     const text = this.texts[attribute]
     if (text === undefined) return undefined
     const readings = this.readings[attribute]
-    // So that no spelling of a path, and no HEAD for a GET, has a quota of its own.
+    // One key for all spellings of a path, and for GET and HEAD: none of them gets a quota of its own.
     if (readings !== undefined) return readings instanceof PathReadings ? readings.key : readings.exact[1]
-    return this.#kinds[attribute] === 'address' ? clientOf(text, this.ipv6Prefix) : text
+    return this.#kinds[attribute] === 'address' ? clientKeyOf(text, this.ipv6Prefix) : text
   }
 
   #readTargets(attribute: number, value: object): string | undefined {
@@ -117,7 +124,7 @@ export class Facts {
     return targets[0]
   }
 
-  #readPlain(attribute: number, kind: Kind, text: string): void {
+  #readPlain(attribute: number, kind: AttributeKind, text: string): void {
     if (kind === 'path') {
       const plain = plainPath(text)
       if (plain === undefined) this.#setReadings(attribute, new PathReadings([text]))
@@ -129,10 +136,10 @@ export class Facts {
     else {
       if (text !== this.#method) {
         this.#method = text
-        this.#capitals = text.toUpperCase()
+        this.#upperCase = text.toUpperCase()
       }
-      this.texts[attribute] = this.#capitals
-      if (this.#capitals === 'HEAD') this.#setReadings(attribute, HEAD)
+      this.texts[attribute] = this.#upperCase
+      if (this.#upperCase === 'HEAD') this.#setReadings(attribute, HEAD)
     }
   }
 

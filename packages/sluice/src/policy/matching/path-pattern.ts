@@ -1,20 +1,20 @@
 import { invalidType, invalidValue } from '../../errors.js'
-import { decodedSegment } from './escapes.js'
+import { decodedSegment } from './decoded-segment.js'
 import { MOST_SEGMENTS } from './path-readings.js'
 
 /**
- * A path by its segments: each is a text, or any one segment. An open pattern also matches everything below. There is
- * no other freedom, so matching takes no longer than reading the path.
+ * A path pattern: a list of segments. An open pattern (`/v1/**`) also matches every path below. There are no other
+ * wildcards, so matching takes no longer than reading the path.
  */
 export interface PathPattern {
-  /** `undefined` is any one segment. */
+  /** `undefined` matches any one segment. */
   readonly segments: readonly (string | undefined)[]
   readonly open: boolean
 }
 
 const WANTED = "a path such as '/v1/charges', '/v1/charges/:id' or '/v1/**'"
 
-/** Reads a pattern; an error names `option` and says what is wrong with it. */
+/** Reads a pattern. An error names `option` and says what would be right. */
 export function parsePathPattern(option: string, value: unknown): PathPattern {
   if (typeof value !== 'string') throw invalidType(option, WANTED, value)
   if (!value.startsWith('/')) throw invalidValue(option, `${WANTED} (a pattern begins with a slash)`, value)
@@ -28,7 +28,7 @@ export function parsePathPattern(option: string, value: unknown): PathPattern {
 
 function segmentOf(option: string, part: string, pattern: string): string | undefined {
   if (part === '*' || /^:\w+$/.test(part)) return undefined
-  if (part === '**') throw invalidValue(option, "a path with '**' at its end only, where it means all below", pattern)
+  if (part === '**') throw invalidValue(option, "a path with '**' at its end only, where it matches all below", pattern)
   if (/[*():+\\{}<>$^|]/.test(part)) {
     throw invalidValue(option, `${WANTED}: a segment is a text, ':name' or '*' as a whole, or '**' at the end`, pattern)
   }
@@ -37,12 +37,12 @@ function segmentOf(option: string, part: string, pattern: string): string | unde
   throw invalidValue(option, `${WANTED}, without empty segments, '.' and '..', which no path has`, pattern)
 }
 
-/** The pattern in small letters. */
+/** The pattern in lower case. */
 export function folded({ segments, open }: PathPattern): PathPattern {
   return { segments: segments.map((segment) => segment?.toLowerCase()), open }
 }
 
-/** The one path that the pattern matches, if there is only one, in the one way to write it. */
+/** The path that the pattern matches, if it matches exactly one. */
 export function onlyPath({ segments, open }: PathPattern): string | undefined {
   return open || segments.includes(undefined) ? undefined : `/${segments.join('/')}`
 }

@@ -1,6 +1,6 @@
-import { decodedSegment, undecodedSegment } from './escapes.js'
+import { decodedSegment, undecodedSegment } from './decoded-segment.js'
 
-/** A pattern has at most so many segments, and of a path only one more counts. */
+/** The most segments of a pattern. Of a path, only one more is read. */
 export const MOST_SEGMENTS = 100
 
 const [SLASH, DOT, PERCENT, QUESTION, HASH, SEMICOLON, BACKSLASH, CAPITAL_A, CAPITAL_Z, TILDE, SPACE] = [
@@ -8,8 +8,9 @@ const [SLASH, DOT, PERCENT, QUESTION, HASH, SEMICOLON, BACKSLASH, CAPITAL_A, CAP
 ].map((each) => each.charCodeAt(0))
 
 /**
- * The path of a target that all routers read alike, or `undefined` if they may not: `/v1/charges?page=2` is
- * `/v1/charges`. Written out, because nearly every request is plain and a regular expression takes three times as long.
+ * The path of a target, if all routers read it alike: `/v1/charges?page=2` is `/v1/charges`. Otherwise `undefined`, and
+ * `PathReadings` has the readings. Nearly every request takes this path, so it is written out: a regular expression takes
+ * three times as long.
  */
 export function plainPath(target: string): string | undefined {
   if (target.charCodeAt(0) !== SLASH) return undefined
@@ -28,27 +29,27 @@ export function plainPath(target: string): string | undefined {
 }
 
 /**
- * A path as the routers of HTTP frameworks may read it. They disagree: Express compares the text as it came and ignores
- * capitals, Fastify decodes escapes first (and version 4 cuts at `;`), Hono and other users of `URL` resolve `..` and turn
- * `\` into `/`. A level must not be walked around by a spelling that a router accepts, so a condition is tried on all
- * readings of a path. `/graphql/%2E%2E` is `/graphql/..` for Fastify, and `/` for Hono.
+ * All readings of a path by the routers of HTTP frameworks. Routers disagree: Express compares the text as it came and
+ * ignores capitals. Fastify decodes escapes first, and version 4 cuts at `;`. Hono and other users of `URL` resolve `..`
+ * and turn `\` into `/`. A client must not avoid a level by a spelling that a router accepts, so a condition is evaluated
+ * on all readings. Example: `/graphql/%2E%2E` is `/graphql/..` for Fastify, and `/` for Hono.
  */
 export class PathReadings {
-  /** Each reading once, cut behind the segment after the last that a pattern can have. */
+  /** The distinct readings, each cut after `MOST_SEGMENTS + 1` segments. */
   readonly exact: readonly string[]
-  /** The same in small letters, and what only may be meant. */
+  /** `exact` in lower case, and a reading that only some routers accept. */
   readonly folded: readonly string[]
-  /** May a router take the target for any path? Then it meets every condition, and only `/**` is sure to match it. */
+  /** May a router read the target as any path? Then every condition matches it, and only `/**` surely matches it. */
   readonly isAnything: boolean
   readonly #target: string
 
-  /** Of one target, or of several: what a request asked for, and what that was rewritten to. */
+  /** Reads one target, or several: the target of a request, and the target it was rewritten to. */
   constructor(targets: readonly string[]) {
     const readings = new Set<string>()
     for (const target of targets) for (const path of pathsOf(target)) addReadings(readings, path)
     this.exact = [...readings]
     const folded = new Set(this.exact.map((each) => each.toLowerCase()))
-    // For Fastify, `/` is `/:id` with an empty parameter.
+    // Fastify reads `/` as `/:id` with an empty parameter.
     if (folded.has('/')) folded.add(UNKNOWN)
     this.folded = [...folded]
     this.isAnything = !targets.every(isPlainTarget)
@@ -56,8 +57,8 @@ export class PathReadings {
   }
 
   /**
-   * What the path is called in keys: the coarsest reading, so that two targets that a router takes for the same have the
-   * same key. Targets in which routers do not even look for the path at the same place have one key together.
+   * The path as part of a key: the coarsest reading, so that two targets that a router reads as one path have one key.
+   * Targets in which routers look for the path at different places all share one key.
    */
   get key(): string {
     if (this.folded.length === 1 && !this.isAnything) return this.folded[0]
@@ -71,28 +72,28 @@ export class PathReadings {
   }
 }
 
-/** An origin, as in `http://example.com/path`. With a base, `URL` takes `//example.com/path` for the same. */
+/** An origin, as in `http://example.com/path`. With a base, `URL` reads `//example.com/path` in the same way. */
 const ABSOLUTE = /^(?:https?:[/\\]{2}|[/\\]{2,})[^/\\?#]*(.*)$/is
 const PLAIN_ORIGIN = /^https?:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#]|$)/i
 const RELATIVE = /^[^\s:/?#\\]*(?:[/?#\\]|$)/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: `URL` leaves them out of a path
 const CONTROL = /[\0-\x1f\x7f]/
 
-/** A reading that only `/**` and a free segment match. It keeps a target that a router may read otherwise from exemptions. */
+/** A reading that only `/**` and `/:id` match. It keeps targets that a router may read differently out of exemptions. */
 const UNKNOWN = '/\0'
 
-/** The key of what may be several paths. */
+/** The key of a target that may be several paths. */
 const NO_ONE_PATH = '//'
 
-/** Is it a path, a path behind a plain origin, or `*`? Of other targets each router makes something else. */
+/** Is it a path, or a path after a plain origin? Routers disagree entirely about other targets. */
 function isPlainTarget(target: string): boolean {
   const isPath = /^[/\\]/.test(target) || PLAIN_ORIGIN.test(target) || RELATIVE.test(target)
   return isPath && !CONTROL.test(target)
 }
 
-/** The path of a target, without origin and query, in each way that routers find it. */
+/** The path of a target without origin and query, for each way in which routers find it. */
 function pathsOf(target: string): readonly string[] {
-  // OPTIONS may be about no path at all.
+  // `OPTIONS *` is about the server, not about a path.
   if (target === '*') return ['*']
   if (!isPlainTarget(target)) return [UNKNOWN]
   const trimmed = target.trimEnd()
@@ -101,10 +102,10 @@ function pathsOf(target: string): readonly string[] {
   const hasScheme = rest !== undefined && !/^[/\\]/.test(target)
   const paths = hasScheme ? [] : [withoutQuery(target)]
   if (rest !== undefined) paths.push(withoutQuery(rest))
-  // Fastify looks for the first slash, even behind a question mark.
+  // Fastify looks for the first slash, even after a question mark.
   if (hasScheme && /^[?#].*[/]/s.test(rest)) paths.push(withoutQuery(rest.slice(rest.indexOf('/'))))
   if (hasScheme) paths.push(UNKNOWN)
-  // A router that looks for a query only takes `#` for a character of the path.
+  // A router that cuts at `?` only reads `#` as a character of the path.
   const [, hashed] = /^([^?]*#[^?]*)/.exec(target) ?? []
   if (hashed !== undefined && !hasScheme) paths.push(withoutQuery(hashed.replaceAll('#', '%23')))
   return paths
@@ -122,7 +123,7 @@ function withoutQuery(text: string): string {
   return /^[/\\]/.test(path) ? path : `/${path}`
 }
 
-/** What routers may disagree about, and what makes some of them take other segments for those of the path. */
+/** Characters that routers read differently, and those that make some routers see different segments. */
 const ODD = /[%\\;]|\/[/.]|\/$/
 const OTHER_SEGMENTS = /\\|\/[/.]|%(?:2[ef]|5c)/i
 
@@ -131,7 +132,7 @@ function addReadings(readings: Set<string>, path: string): void {
     readings.add(path)
     return
   }
-  // As it came: Express, Koa. Decoded: Fastify. Cut at a semicolon, perhaps: Fastify 4.
+  // As it came: Express, Koa. Decoded: Fastify. Decoded and cut at a semicolon: Fastify 4.
   add(readings, split(path), undecodedSegment)
   add(readings, split(path), decodedSegment)
   const cut = path.split(';', 1)[0]
@@ -141,16 +142,16 @@ function addReadings(readings: Set<string>, path: string): void {
 
 function addOtherSegments(readings: Set<string>, path: string, cut: string): void {
   const slashed = path.replaceAll('\\', '/')
-  // With backslashes for slashes: Express, Koa, where there is a `#` too.
+  // With backslashes as slashes: Express and Koa, if there is a `#` too.
   add(readings, split(slashed), undecodedSegment)
-  // Resolved, and perhaps decoded after that: `URL`, Hono.
+  // Resolved, and possibly decoded afterwards: `URL`, Hono.
   const resolved = resolve(split(slashed))
   add(readings, resolved, undecodedSegment)
   add(readings, resolved, decodedSegment)
   for (const text of new Set([path, cut])) {
-    // With several slashes as one: Fastify, if told so.
+    // With several slashes as one: Fastify with `ignoreDuplicateSlashes`.
     add(readings, split(text).filter(isNotEmpty), decodedSegment)
-    // Decoded as a whole and then resolved: nginx and other proxies, servers of static files.
+    // Decoded as a whole, then resolved: nginx and other proxies, servers of static files.
     add(readings, whole(text, SLASHES), decodedSegment)
     add(readings, whole(text, SLASHES_AND_BACKSLASHES), decodedSegment)
   }
@@ -163,7 +164,7 @@ function split(path: string): string[] {
   return path.slice(1).split('/')
 }
 
-/** Adds a reading with the slash at its end, if it has one, and without. */
+/** Adds a reading. If it ends in a slash, also adds it without that slash. */
 function add(readings: Set<string>, segments: readonly string[], read: (segment: string) => string): void {
   const first = segments.slice(0, MOST_SEGMENTS + 1).map(read)
   readings.add(textOf(first))
@@ -174,7 +175,7 @@ function textOf(segments: readonly string[]): string {
   return `/${segments.join('/')}`
 }
 
-/** Escaped slashes, and whatever else is said to be one, count as slashes here, and several slashes as one. */
+/** The segments if everything that `slashes` matches is a slash, and several slashes are one. */
 function whole(path: string, slashes: RegExp): readonly string[] {
   const segments = split(path.replace(slashes, '/')).filter(isNotEmpty)
   return resolve(segments).filter(isNotEmpty)
@@ -184,7 +185,7 @@ function isNotEmpty(segment: string): boolean {
   return segment !== ''
 }
 
-/** Without `.` and `..`, as `URL` does it: `..` takes away the segment before it, even an empty one. */
+/** Resolves `.` and `..` as `URL` does: `..` removes the segment before it, even an empty one. */
 function resolve(segments: readonly string[]): string[] {
   const resolved: string[] = []
   let isFolder = false
@@ -194,7 +195,7 @@ function resolve(segments: readonly string[]): string[] {
     if (isUp) resolved.pop()
     else if (!isFolder) resolved.push(segment)
   }
-  // What ends in dots is a folder: `/a/b/..` is `/a/`.
+  // A path that ends in dots is a folder: `/a/b/..` is `/a/`.
   return isFolder ? [...resolved, ''] : resolved
 }
 

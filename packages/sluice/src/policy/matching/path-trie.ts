@@ -3,12 +3,13 @@ import type { PathPattern } from './path-pattern.js'
 interface Node<T> {
   readonly named: Map<string, Node<T>>
   any: Node<T> | undefined
-  /** What ends here, and what matches all below. */
+  /** Items of patterns that end here. */
   readonly ends: T[]
+  /** Items of open patterns that end here: they match every path below. */
   readonly open: T[]
 }
 
-/** Many path patterns at once: finds those that match a path by walking it once. */
+/** Items by path pattern. Finds the items of all patterns that match a path by walking the path once. */
 export class PathTrie<T> {
   readonly #root: Node<T> = newNode()
 
@@ -27,7 +28,7 @@ export class PathTrie<T> {
     return isFound
   }
 
-  /** Tells of everything whose pattern matches, once a pattern. */
+  /** Calls `found` with each item whose pattern matches. An item that was added twice may come twice. */
   find(path: string, found: (item: T) => void): void {
     walk(this.#root, path, firstSegment(path), found)
   }
@@ -40,7 +41,7 @@ function firstSegment(path: string): number {
   return path.startsWith('/') ? 1 : 0
 }
 
-/** Goes on with the segment that begins at a place of the path. */
+/** Continues from `node` with the segment that begins at index `at` of the path. */
 function walk<T>(node: Node<T>, path: string, at: number, found: (item: T) => void): void {
   for (let i = 0; i < node.open.length; i++) found(node.open[i])
   if (at === NO_MORE) {

@@ -1,94 +1,91 @@
 import { TextFilter } from '../../stores/text-filter.js'
-import { BlockTable } from './block-table.js'
+import { type AttributeTest, CidrTest, NotTest, PathTest, TextTest } from './attribute-test.js'
+import { CidrTable } from './cidr-table.js'
 import type { Facts } from './facts.js'
 import { folded, onlyPath, type PathPattern } from './path-pattern.js'
-import { PathTest } from './path-test.js'
 import { PathTrie } from './path-trie.js'
-import { BlockTest, EqualTest, positive, type Test } from './test.js'
 
-/** What must be so of an attribute. */
-export interface Asked {
-  readonly attribute: number
-  readonly test: Test
-}
-
-/** Something that applies to a request when all it asks is so. */
+/** An item that applies to a request if all of its tests match. */
 export interface Rule<T> {
   readonly item: T
-  readonly asks: readonly Asked[]
+  readonly tests: readonly AttributeTest[]
 }
 
 interface Entry<T> extends Rule<T> {
-  readonly place: number
-  /** Does it ask about a path? Then capitals may keep it from being sure. */
-  readonly asksPath: boolean
-  /** What is asked besides what the entry was found by. */
-  others: readonly Asked[]
-  /** The search that has found it already. */
-  seen: number
+  /** The rule's position in the list of rules. */
+  readonly position: number
+  /** A path that differs from the pattern in capitals only matches, but not surely. */
+  readonly testsPath: boolean
+  /** The tests that remain after the entry was found by one of them. */
+  others: readonly AttributeTest[]
+  /** The number of the last search that considered this entry. */
+  search: number
 }
 
-/** From so many texts on, a filter is faster than a map. */
+/** From this many texts on, a filter in front of the map makes a miss faster. */
 const MANY = 1_000
 
-/** The entries that are found by one attribute. */
-class Drawer<T> {
+/** The entries that are found by the value of one attribute. */
+class AttributeIndex<T> {
   readonly attribute: number
-  readonly equal = new Map<string, Entry<T>[]>()
-  /** Of the texts in `equal`, if they are many. */
+  readonly byText = new Map<string, Entry<T>[]>()
+  /** Rules out most texts that `byText` lacks, if it has many. */
   filter: TextFilter | undefined
-  readonly absent: Entry<T>[] = []
-  paths: PathTrie<Entry<T>> | undefined
-  /** Those that ask for a path, whichever. */
-  readonly byPath: Entry<T>[] = []
-  blocks: BlockTable<Entry<T>> | undefined
+  readonly whenAbsent: Entry<T>[] = []
+  byPattern: PathTrie<Entry<T>> | undefined
+  /** All entries that are found by a path. */
+  readonly withPath: Entry<T>[] = []
+  byRange: CidrTable<Entry<T>> | undefined
 
   constructor(attribute: number) {
     this.attribute = attribute
   }
 
-  add(test: EqualTest | PathTest | BlockTest, entry: Entry<T>): void {
-    if (test.orAbsent) this.absent.push(entry)
-    if (test instanceof EqualTest) for (const text of test.texts) push(this.equal, text, entry)
+  add(test: Findable, entry: Entry<T>): void {
+    if (test.orAbsent) this.whenAbsent.push(entry)
+    if (test instanceof TextTest) for (const text of test.texts) push(this.byText, text, entry)
     else if (test instanceof PathTest) {
-      this.byPath.push(entry)
+      this.withPath.push(entry)
       for (const pattern of test.patterns) this.#addPath(folded(pattern), entry)
     } else {
-      this.blocks ??= new BlockTable()
-      for (const block of test.blocks) this.blocks.add(block, entry)
+      this.byRange ??= new CidrTable()
+      for (const range of test.ranges) this.byRange.add(range, entry)
     }
   }
 
   with(text: string): readonly Entry<T>[] | undefined {
-    return this.filter === undefined || this.filter.mayHave(text) ? this.equal.get(text) : undefined
+    return this.filter === undefined || this.filter.mayHave(text) ? this.byText.get(text) : undefined
   }
 
-  /** All that there will be is there. */
-  close(): void {
-    if (this.equal.size < MANY) return
-    this.filter = new TextFilter(this.equal.size)
-    for (const text of this.equal.keys()) this.filter.add(text)
+  /** Call once, after the last `add`. */
+  finish(): void {
+    if (this.byText.size < MANY) return
+    this.filter = new TextFilter(this.byText.size)
+    for (const text of this.byText.keys()) this.filter.add(text)
   }
 
   #addPath(pattern: PathPattern, entry: Entry<T>): void {
     const only = onlyPath(pattern)
-    if (only !== undefined) push(this.equal, only, entry)
+    if (only !== undefined) push(this.byText, only, entry)
     else {
-      this.paths ??= new PathTrie()
-      this.paths.add(pattern, entry)
+      this.byPattern ??= new PathTrie()
+      this.byPattern.add(pattern, entry)
     }
   }
 }
 
 /**
- * Finds the rules that apply to a request without looking at the others: each lies in a drawer under the rarest thing
- * that it asks, and a request opens only the drawers of its own attributes.
+ * Finds the rules that apply to a request without looking at all of them. Each rule is indexed under the test that it
+ * shares with the fewest other rules; its other tests are evaluated when it is found.
+ *
+ * An index holds the result of one search at a time, so that a search allocates nothing: `at` and `isSure` are about
+ * the last `find`, and are valid until the next `find` or until `facts` reads another request.
  */
 export class RuleIndex<T> {
-  readonly #drawers: Drawer<T>[] = []
-  /** Rules that ask nothing one could look up. */
+  readonly #attributes: AttributeIndex<T>[] = []
+  /** Rules without a test that can be looked up. Every search considers them. */
   readonly #rest: Entry<T>[] = []
-  #searches = 0
+  #search = 0
   readonly #found: Entry<T>[] = []
   #count = 0
   #facts!: Facts
@@ -99,60 +96,61 @@ export class RuleIndex<T> {
       counts ??= countsOf(rules)
       return counts
     }
-    for (const [place, { item, asks }] of rules.entries()) {
-      const asksPath = asks.some(({ test }) => positive(test) instanceof PathTest)
-      const entry: Entry<T> = { item, asks, place, asksPath, others: asks, seen: 0 }
-      const by = rarest(asks, countsOnce, rules.length)
-      if (by === undefined) this.#rest.push(entry)
+    for (const [position, { item, tests }] of rules.entries()) {
+      const testsPath = tests.some((test) => (test instanceof NotTest ? test.test : test) instanceof PathTest)
+      const entry: Entry<T> = { item, tests, position, testsPath, others: tests, search: 0 }
+      const rarest = rarestOf(tests, countsOnce, rules.length)
+      if (rarest === undefined) this.#rest.push(entry)
       else {
-        entry.others = asks.filter((asked) => asked !== by)
-        this.#drawerOf(by.attribute).add(by.test, entry)
+        entry.others = tests.filter((test) => test !== rarest)
+        this.#indexOf(rarest.attribute).add(rarest, entry)
       }
     }
-    for (const drawer of this.#drawers) drawer.close()
+    for (const index of this.#attributes) index.finish()
   }
 
-  /** How many apply. `at` gives them, in the order of the rules, until the next search. */
+  /** Searches, and returns how many rules apply. */
   find(facts: Facts): number {
-    this.#searches++
+    this.#search++
     this.#facts = facts
     this.#count = 0
     for (let i = 0; i < this.#rest.length; i++) this.#consider(this.#rest[i])
-    for (let i = 0; i < this.#drawers.length; i++) this.#open(this.#drawers[i], facts)
+    for (let i = 0; i < this.#attributes.length; i++) this.#findIn(this.#attributes[i], facts)
     this.#sort()
     return this.#count
   }
 
-  at(place: number): T {
-    return this.#found[place].item
+  /** The item of a rule that the last `find` found, from 0, in the order of the rules. */
+  at(i: number): T {
+    return this.#found[i].item
   }
 
-  /** Does the rule at a place apply however the request of the last search is read? */
-  isSure(place: number): boolean {
-    const { asks, asksPath } = this.#found[place]
-    if (!asksPath && !this.#facts.isAmbiguous) return true
-    return asks.every(({ test, attribute }) => test.surelyMatches(this.#facts, attribute))
+  /** Does that rule apply under every reading of the request? */
+  isSure(i: number): boolean {
+    const { tests, testsPath } = this.#found[i]
+    if (!testsPath && !this.#facts.isAmbiguous) return true
+    return tests.every((test) => test.surelyMatches(this.#facts))
   }
 
-  #open(drawer: Drawer<T>, facts: Facts): void {
-    const text = facts.texts[drawer.attribute]
+  #findIn(index: AttributeIndex<T>, facts: Facts): void {
+    const text = facts.texts[index.attribute]
     if (text === undefined) {
-      this.#considerAll(drawer.absent)
+      this.#considerAll(index.whenAbsent)
       return
     }
-    const readings = facts.readings[drawer.attribute]
-    if (readings === undefined) this.#look(drawer, text)
-    else if (readings.isAnything) this.#considerAll(drawer.byPath)
-    else for (let i = 0; i < readings.folded.length; i++) this.#look(drawer, readings.folded[i])
-    if (drawer.blocks === undefined) return
-    const address = facts.address(drawer.attribute)
-    if (address !== undefined) drawer.blocks.find(address, this.#consider)
+    const readings = facts.readings[index.attribute]
+    if (readings === undefined) this.#lookUp(index, text)
+    else if (readings.isAnything) this.#considerAll(index.withPath)
+    else for (let i = 0; i < readings.folded.length; i++) this.#lookUp(index, readings.folded[i])
+    if (index.byRange === undefined) return
+    const address = facts.address(index.attribute)
+    if (address !== undefined) index.byRange.find(address, this.#consider)
   }
 
-  #look(drawer: Drawer<T>, text: string): void {
-    const entries = drawer.with(text)
+  #lookUp(index: AttributeIndex<T>, text: string): void {
+    const entries = index.with(text)
     if (entries !== undefined) this.#considerAll(entries)
-    drawer.paths?.find(text, this.#consider)
+    index.byPattern?.find(text, this.#consider)
   }
 
   #considerAll(entries: readonly Entry<T>[]): void {
@@ -161,83 +159,83 @@ export class RuleIndex<T> {
 
   readonly #consider = (entry: Entry<T>) => {
     // A path may match two patterns of one rule.
-    if (entry.seen === this.#searches) return
-    entry.seen = this.#searches
+    if (entry.search === this.#search) return
+    entry.search = this.#search
     const { others } = entry
-    for (let i = 0; i < others.length; i++) {
-      if (!others[i].test.matches(this.#facts, others[i].attribute)) return
-    }
+    for (let i = 0; i < others.length; i++) if (!others[i].matches(this.#facts)) return
     this.#found[this.#count++] = entry
   }
 
-  /** Few and nearly in order. */
+  /** An insertion sort: there are few entries, and they are nearly in order. */
   #sort(): void {
     const entries = this.#found
     for (let i = 1; i < this.#count; i++) {
       const entry = entries[i]
       let j = i - 1
-      for (; j >= 0 && entries[j].place > entry.place; j--) entries[j + 1] = entries[j]
+      for (; j >= 0 && entries[j].position > entry.position; j--) entries[j + 1] = entries[j]
       entries[j + 1] = entry
     }
   }
 
-  #drawerOf(attribute: number): Drawer<T> {
-    let drawer = this.#drawers.find((each) => each.attribute === attribute)
-    if (drawer === undefined) {
-      drawer = new Drawer(attribute)
-      this.#drawers.push(drawer)
+  #indexOf(attribute: number): AttributeIndex<T> {
+    let index = this.#attributes.find((each) => each.attribute === attribute)
+    if (index === undefined) {
+      index = new AttributeIndex(attribute)
+      this.#attributes.push(index)
     }
-    return drawer
+    return index
   }
 }
 
-type Findable = Asked & { readonly test: EqualTest | PathTest | BlockTest }
+/** A test whose matching values can be listed. */
+type Findable = TextTest | PathTest | CidrTest
 
-function isFindable(asked: Asked): asked is Findable {
-  const { test } = asked
-  return test instanceof EqualTest || test instanceof PathTest || test instanceof BlockTest
+function isFindable(test: AttributeTest): test is Findable {
+  return test instanceof TextTest || test instanceof PathTest || test instanceof CidrTest
 }
 
-/** What a test looks for, as texts: equal texts are in the same place. Nothing if it would be found by nearly anything. */
-function marksOf({ attribute, test }: Findable): readonly string[] | undefined {
-  const marks = test.orAbsent ? [`${attribute} absent`] : []
-  if (test instanceof EqualTest) for (const text of test.texts) marks.push(`${attribute} = ${text}`)
-  else if (test instanceof BlockTest) {
-    if (test.blocks.some(({ prefix }) => prefix === 0)) return undefined
-    for (const { network, prefix } of test.blocks) marks.push(`${attribute} in ${network}/${prefix}`)
+/** A text for each value that a test looks for. Returns `undefined` if nearly every request has such a value. */
+function valuesOf(test: Findable): readonly string[] | undefined {
+  const { attribute } = test
+  const values = test.orAbsent ? [`${attribute} absent`] : []
+  if (test instanceof TextTest) for (const text of test.texts) values.push(`${attribute} = ${text}`)
+  else if (test instanceof CidrTest) {
+    if (test.ranges.some(({ prefix }) => prefix === 0)) return undefined
+    for (const { network, prefix } of test.ranges) values.push(`${attribute} in ${network}/${prefix}`)
   } else {
     if (test.patterns.some(({ segments }) => segments.every((segment) => segment === undefined))) return undefined
     for (const { segments, open } of test.patterns.map(folded))
-      marks.push(`${attribute} ${open ? 'below' : 'at'} ${segments.join('/')}`)
+      values.push(`${attribute} ${open ? 'below' : 'at'} ${segments.join('/')}`)
   }
-  return marks
+  return values
 }
 
+/** How many tests look for each value. */
 function countsOf(rules: readonly Rule<unknown>[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const { asks } of rules) {
-    for (const asked of asks) {
-      if (!isFindable(asked)) continue
-      for (const mark of marksOf(asked) ?? []) counts.set(mark, (counts.get(mark) ?? 0) + 1)
+  for (const { tests } of rules) {
+    for (const test of tests) {
+      if (!isFindable(test)) continue
+      for (const value of valuesOf(test) ?? []) counts.set(value, (counts.get(value) ?? 0) + 1)
     }
   }
   return counts
 }
 
-/** What the fewest other rules ask too. Counting takes long, and is left out where there is no choice. */
-function rarest(
-  asks: readonly Asked[],
+/** The test whose most frequent value is rarest. Counting is slow, so it happens only if a rule has a choice. */
+function rarestOf(
+  tests: readonly AttributeTest[],
   countsOnce: () => ReadonlyMap<string, number>,
   most: number,
 ): Findable | undefined {
-  const findable = asks.filter(isFindable)
+  const findable = tests.filter(isFindable)
   if (findable.length < 2) return findable[0]
   const counts = countsOnce()
   let best: Findable | undefined
   let bestCount = Infinity
-  for (const asked of findable) {
-    const count = marksOf(asked)?.reduce((largest, mark) => Math.max(largest, counts.get(mark) ?? 0), 0) ?? most
-    if (count < bestCount) [best, bestCount] = [asked, count]
+  for (const test of findable) {
+    const count = valuesOf(test)?.reduce((largest, value) => Math.max(largest, counts.get(value) ?? 0), 0) ?? most
+    if (count < bestCount) [best, bestCount] = [test, count]
   }
   return best
 }

@@ -1,13 +1,13 @@
 import { nearest } from '../../checks/nearest.js'
 import { InvalidTypeError, InvalidValueError, shown } from '../../errors.js'
 import { ALGORITHMS, type Limit, parseLimit } from '../../limits/index.js'
-import type { Path, Problems } from './problems.js'
+import type { Path, ProblemList } from './problem-list.js'
 
 const MOST_LIMITS = 8
-/** Of one limit, more are not told. */
+/** The most problems that are reported about one limit. */
 const MOST_MISTAKES = 20
 
-/** What stands in for a wrong option, so that the rest of the limit can be read too. */
+/** Valid values that replace wrong options, so that the remaining options can be read. */
 const STAND_INS: Readonly<Record<string, unknown>> = {
   capacity: 1,
   refill: '1/s',
@@ -17,8 +17,8 @@ const STAND_INS: Readonly<Record<string, unknown>> = {
   max: 1,
 }
 
-/** One limit or a list of them; nothing, and every problem of each, if any is wrong. */
-export function readLimits(problems: Problems, path: Path, value: unknown): readonly Limit[] | undefined {
+/** Reads one limit or a list of them. Returns `undefined` if any of them has a problem. */
+export function readLimits(problems: ProblemList, path: Path, value: unknown): readonly Limit[] | undefined {
   if (!Array.isArray(value)) {
     const limit = readLimit(problems, path, value)
     return limit && [limit]
@@ -31,12 +31,12 @@ export function readLimits(problems: Problems, path: Path, value: unknown): read
   return limits.every((limit) => limit !== undefined) ? limits : undefined
 }
 
-/** A limit's own reading stops at the first mistake, so what is wrong is replaced and the limit read again. */
-function readLimit(problems: Problems, path: Path, value: unknown): Limit | undefined {
+/** `parseLimit` throws at the first mistake. To find them all, replace the wrong option and parse again. */
+function readLimit(problems: ProblemList, path: Path, value: unknown): Limit | undefined {
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && !Object.hasOwn(value, 'algorithm')) {
     return problems.add(
       path,
-      `limit has no algorithm; a limit is such as { algorithm: 'token-bucket', capacity: 20, refill: '5/s' }`,
+      `limit has no algorithm; a limit is an object such as { algorithm: 'token-bucket', capacity: 20, refill: '5/s' }`,
     )
   }
   let given = value
@@ -59,7 +59,7 @@ function readLimit(problems: Problems, path: Path, value: unknown): Limit | unde
       if (!isOption || option === 'algorithm' || mistakes === MOST_MISTAKES) return undefined
       const { [option]: wrong, ...rest } = given as Record<string, unknown>
       const standIn = Object.hasOwn(STAND_INS, option) ? STAND_INS[option] : undefined
-      // A wrong option that has none is left out; one that is wrong in spite of it cannot be helped.
+      // An option without a stand-in is left out. If leaving it out or its stand-in is wrong too, give up.
       if (wrong === undefined ? standIn === undefined : wrong === standIn) return undefined
       given = standIn === undefined ? rest : { ...rest, [option]: standIn }
     }

@@ -1,7 +1,8 @@
 import type { Clock } from '../../clock.js'
 import { invalidValue } from '../../errors.js'
 import type { Limit } from '../../limits/index.js'
-import { OverrideTable, type SyncOverrides } from '../overrides.js'
+import { OverrideTable } from '../override-table.js'
+import type { SyncOverrides } from '../store.js'
 
 export class MemoryOverrides implements SyncOverrides {
   readonly #clock: Clock

@@ -164,7 +164,7 @@ export class MemoryStore implements SyncStore {
     const state = this.#use(this.#single, name, limit)
     this.#hash.hash(key, state)
     this.#openSingle(nowUs)
-    state.refund(nowUs, cost, taken)
+    if (cost > 0) state.refund(nowUs, cost, taken)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
   }
 

@@ -1,20 +1,46 @@
-import { arithmeticOf, type Limit } from '../../limits/index.js'
+/** The protocol of lua/main.lua, whose header says what the numbers mean: `Batch` writes it and `Reply` reads it. */
+import {
+  type Arithmetic,
+  arithmeticOf,
+  blockedDecision,
+  type Decision,
+  type Limit,
+  type Report,
+  type Taken,
+} from '../../limits/index.js'
 import { ALGORITHM_ORDER } from './script.js'
 
-/** A limit as the script wants it, remembered: it is the same text with every request. */
-const texts = new WeakMap<Limit, string>()
+/** Kinds of a report. */
+const USUAL = 0
+const BLOCKED = 1
+const FOREIGN = 3
 
-function textOf(limit: Limit): string {
-  let text = texts.get(limit)
-  if (text === undefined) {
+/** Each limit as the script reads it: remembered, because it is the same in every request. */
+const numbersOfLimits = new WeakMap<Limit, readonly string[]>()
+
+function numbersOf(limit: Limit): readonly string[] {
+  let numbers = numbersOfLimits.get(limit)
+  if (numbers === undefined) {
     const { parameters } = arithmeticOf(limit).remote
-    text = JSON.stringify([ALGORITHM_ORDER.indexOf(limit.algorithm) + 1, ...parameters])
-    texts.set(limit, text)
+    numbers = [ALGORITHM_ORDER.indexOf(limit.algorithm) + 1, ...parameters].map(String)
+    numbersOfLimits.set(limit, numbers)
   }
-  return text
+  return numbers
 }
 
-/** One call of the script, as it is put together: see lua/main.lua for what the numbers mean. */
+/** A demand of a request with several. The costs of all its demands for the same state are added up. */
+export interface GroupDemand {
+  readonly key: string
+  readonly limit: Limit
+  /** The sum of the costs of all demands for this state. */
+  readonly cost: number
+  /** The first demand for a state takes the sum; the others take nothing. */
+  readonly takes: boolean
+  /** A state is a shadow if all demands for it are. */
+  readonly shadow: boolean
+}
+
+/** The keys and the arguments of one call of the script. */
 export class Batch {
   readonly keys: string[] = []
   readonly #limits: Limit[] = []
@@ -24,7 +50,7 @@ export class Batch {
   #runCost = 0
   #runCount = 0
 
-  /** A request of one demand. Equal ones in a row are one step. */
+  /** A request with one demand. Consecutive requests for equal limits and costs are one step. */
   decide(key: string, limit: Limit, cost: number): void {
     this.keys.push(key)
     if (limit === this.#runLimit && cost === this.#runCost) {
@@ -37,14 +63,13 @@ export class Batch {
     this.#runCount = 1
   }
 
-  /** The next `count` calls of `demand` are one request. */
-  group(count: number): void {
-    this.#step(`2,${count}`)
-  }
-
-  demand(key: string, limit: Limit, cost: number, takes: boolean, shadow: boolean): void {
-    this.keys.push(key)
-    this.#step(`${this.#placeOf(limit)},${cost},${(takes ? 1 : 0) + (shadow ? 2 : 0)}`)
+  /** A request with several demands. */
+  decideGroup(demands: readonly GroupDemand[]): void {
+    this.#step(`2,${demands.length}`)
+    for (const { key, limit, cost, takes, shadow } of demands) {
+      this.keys.push(key)
+      this.#step(`${this.#placeOf(limit)},${cost},${(takes ? 1 : 0) + (shadow ? 2 : 0)}`)
+    }
   }
 
   charge(key: string, limit: Limit, cost: number): void {
@@ -52,13 +77,7 @@ export class Batch {
     this.#step(`3,${this.#placeOf(limit)},${cost}`)
   }
 
-  refund(
-    key: string,
-    limit: Limit,
-    units: number,
-    taken: { atUs: number; cost: number; delayMs: number } | undefined,
-    isUndo: boolean,
-  ): void {
+  refund(key: string, limit: Limit, units: number, taken: Taken | undefined, isUndo: boolean): void {
     this.keys.push(key)
     const known = taken === undefined ? '0' : `${isUndo ? 2 : 1},${taken.atUs},${taken.cost},${taken.delayMs}`
     this.#step(`4,${this.#placeOf(limit)},${units},${known}`)
@@ -66,12 +85,12 @@ export class Batch {
 
   reset(keys: readonly string[]): void {
     this.keys.push(...keys)
-    this.#step('5')
+    this.#step(`5,${keys.length}`)
   }
 
   block(keys: readonly string[], durationUs: number): void {
     this.keys.push(...keys)
-    this.#step(`6,${durationUs}`)
+    this.#step(`6,${keys.length},${durationUs}`)
   }
 
   overrideChanges(keys: readonly string[], since: number, most: number, base: number): void {
@@ -84,10 +103,11 @@ export class Batch {
     this.#step(`8,${JSON.stringify(name)},${JSON.stringify(value)},${untilMs}`)
   }
 
-  /** The script's argument. */
-  toString(): string {
+  /** The arguments of the script. */
+  arguments(): string[] {
+    if (this.#runLimit !== undefined && this.#steps === '') return [String(this.#runCost), ...numbersOf(this.#runLimit)]
     this.#endRun()
-    return `[[${this.#limitTexts}],[${this.#steps}]]`
+    return [`[[${this.#limitTexts}],[${this.#steps}]]`]
   }
 
   #endRun(): void {
@@ -106,8 +126,76 @@ export class Batch {
     let place = this.#limits.indexOf(limit)
     if (place < 0) {
       place = this.#limits.push(limit) - 1
-      this.#limitTexts = place === 0 ? textOf(limit) : `${this.#limitTexts},${textOf(limit)}`
+      const text = `[${numbersOf(limit)}]`
+      this.#limitTexts = place === 0 ? text : `${this.#limitTexts},${text}`
     }
     return place + 1
   }
+}
+
+/** The script's report of one demand. */
+export interface DemandReport extends Report {
+  readonly fits: boolean
+  /** How long the key is still blocked, in microseconds; 0 if it is not. */
+  readonly blockedUs: number
+}
+
+/** Reads a reply of the script from one demand to the next. */
+export class Reply {
+  readonly nowUs: number
+  readonly #numbers: ArrayLike<number>
+  readonly #raw: readonly unknown[]
+  #at = 1
+
+  constructor(reply: unknown) {
+    if (!Array.isArray(reply) || reply.length === 0) throw new Error('Redis replied to the script with something else')
+    this.#raw = reply
+    // Some clients can be configured to give numbers as text.
+    this.#numbers = typeof reply[0] === 'number' ? reply : reply.map(Number)
+    this.nowUs = this.#numbers[0]
+    if (!Number.isSafeInteger(this.nowUs)) throw new Error('Redis replied to the script without its time')
+  }
+
+  /** The report of the next demand; `undefined` if its key holds a value that no limit wrote. */
+  next(arithmetic: Arithmetic): DemandReport | undefined {
+    const head = this.number()
+    const level = Math.floor(head / 8)
+    const flags = head - level * 8
+    const kind = flags >> 1
+    if (kind === FOREIGN) return undefined
+    const blockedUs = kind === BLOCKED ? this.number() - this.nowUs : 0
+    const aheadUs = kind === USUAL ? 0 : this.number()
+    const fullLevel = kind === USUAL ? level : this.number()
+    const at = this.#at
+    this.#at += arithmetic.remote.reportLength
+    const { nowUs } = this
+    return { nowUs, level: fullLevel, aheadUs, numbers: this.#numbers, at, fits: (flags & 1) === 1, blockedUs }
+  }
+
+  /** The next number of a step that reports no state. */
+  number(): number {
+    const number = this.#numbers[this.#at++]
+    if (number === undefined) throw new Error('Redis replied to the script with too little')
+    return number
+  }
+
+  text(): string {
+    this.number()
+    return String(this.#raw[this.#at - 1])
+  }
+
+  /** The answer to a step that reports no state: was it done? */
+  isDone(): boolean {
+    return this.number() >> 1 !== FOREIGN
+  }
+}
+
+/** The answer to a demand for `cost`, which was taken or refused. */
+export function decisionOf(arithmetic: Arithmetic, report: DemandReport, cost: number): Decision {
+  const decision = arithmetic.remote.decision(report, cost, report.fits)
+  return report.blockedUs > 0 ? blockedDecision(decision, report.blockedUs) : decision
+}
+
+export function takenUsOf(arithmetic: Arithmetic, report: DemandReport): number {
+  return arithmetic.remote.takenUs(report)
 }

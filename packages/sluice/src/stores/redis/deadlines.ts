@@ -1,54 +1,57 @@
 // Imported, so that a test that replaces the global timers does not stop decisions.
 import { setImmediate, setTimeout } from 'node:timers'
-import type { Turn } from './call.js'
 
+// Held for the same reason.
 const { performance } = globalThis
 
-/** A timer that is so late says that the process was busy, and for so long nothing is held against Redis then. */
+/** A timer that is this late shows that the process was busy. Then Redis gets this much more time to answer. */
 const BUSY_MS = 5
 const GRACE_MS = 10
 
-interface Ending<T> {
-  readonly turn: T
-  readonly endsMs: number
+/** Something that expires at `endsMs` (set by `add`) if it is still open then. */
+export interface Expiring {
+  /** 0 once nothing waits for it any more. */
+  readonly open: number
+  endsMs: number
 }
 
-/** Lets turns expire that are still open, all by one timer: they end in the order in which they began. */
-export class Deadlines<T extends { readonly open: number } = Turn> {
+/** Expires each open entry `deadlineMs` after it was added. One timer serves all, because they end in order. */
+export class Deadlines<T extends Expiring> {
   readonly #deadlineMs: number
-  readonly #expire: (turn: T) => void
-  readonly #turns: Ending<T>[] = []
+  readonly #expire: (entry: T) => void
+  readonly #entries: T[] = []
   #timer: NodeJS.Timeout | undefined
   #isHeld = false
 
-  constructor(deadlineMs: number, expire: (turn: T) => void) {
+  constructor(deadlineMs: number, expire: (entry: T) => void) {
     this.#deadlineMs = deadlineMs
     this.#expire = expire
   }
 
-  /** Somebody waits for an answer: the process must not end before it is there. */
+  /** A caller waits for an answer: the timer keeps the process alive from now on. */
   hold(): void {
     this.#isHeld = true
     this.#timer?.ref()
   }
 
-  /** Nobody waits any more, and nothing is left to keep a process alive for. */
+  /** No caller waits any more: the timer keeps the process alive no longer. */
   release(): void {
     this.#isHeld = false
     this.#timer?.unref()
   }
 
-  add(turn: T): void {
-    while (this.#turns.length > 0 && this.#turns[0].turn.open === 0) this.#turns.shift()
-    this.#turns.push({ turn, endsMs: performance.now() + this.#deadlineMs })
+  add(entry: T): void {
+    while (this.#entries.length > 0 && this.#entries[0].open === 0) this.#entries.shift()
+    entry.endsMs = performance.now() + this.#deadlineMs
+    this.#entries.push(entry)
     if (this.#timer === undefined) this.#wait(this.#deadlineMs)
   }
 
   #wait(ms: number): void {
     const dueMs = performance.now() + ms
     this.#run(ms, () => {
-      // A reply may have come while the process was busy. It is read before the immediate runs; and a client that could
-      // not even send gets a moment to do so.
+      // A reply may have come while the process was busy: it is read before the immediate runs. A client that could not
+      // even send its call gets a moment to do so.
       if (performance.now() - dueMs > BUSY_MS) this.#run(GRACE_MS, () => setImmediate(() => this.#check()))
       else setImmediate(() => this.#check())
     })
@@ -61,13 +64,13 @@ export class Deadlines<T extends { readonly open: number } = Turn> {
 
   #check(): void {
     const nowMs = performance.now()
-    const turns = this.#turns
+    const entries = this.#entries
     let past = 0
-    // A millisecond is what timers can be early by.
-    while (past < turns.length && (turns[past].turn.open === 0 || turns[past].endsMs <= nowMs + 1)) past++
-    const ended = turns.splice(0, past)
-    if (turns.length > 0) this.#wait(turns[0].endsMs - nowMs)
+    // Timers can be up to a millisecond early.
+    while (past < entries.length && (entries[past].open === 0 || entries[past].endsMs <= nowMs + 1)) past++
+    const ended = entries.splice(0, past)
+    if (entries.length > 0) this.#wait(entries[0].endsMs - nowMs)
     else this.#timer = undefined
-    for (const { turn } of ended) if (turn.open > 0) this.#expire(turn)
+    for (const entry of ended) if (entry.open > 0) this.#expire(entry)
   }
 }

@@ -1,43 +1,120 @@
-import { StoreUnavailableError } from '../../errors.js'
-import type { Decision, Taken } from '../../limits/index.js'
-import type { Fallback } from '../fallback.js'
-import type { Answer, Demand } from '../store.js'
-import { type FailureReason, publishDegraded } from './diagnostics.js'
+import { channel } from 'node:diagnostics_channel'
+import { StoreUnavailableError, warn } from '../../errors.js'
+import type { ScriptRunner } from './clients/script-runner.js'
 
-/** Answers calls that Redis did not, and counts why. */
+/** Why a request was answered without Redis. */
+export type FailureReason =
+  /** Redis did not answer in time. */
+  | 'deadline'
+  /** The client or Redis answered with an error. */
+  | 'error'
+  /** Redis had not answered shortly before, and was not asked. */
+  | 'breaker'
+  /** Too many requests were waiting. */
+  | 'overload'
+  /** The key in Redis holds a value that no limit wrote. */
+  | 'foreign'
+
+/** Published on the channel `sluice:redis:degraded`. */
+export interface DegradedEvent {
+  readonly store: object
+  readonly reason: FailureReason
+  readonly error: unknown
+}
+
+/** Published on the channel `sluice:redis:breaker` when a breaker opens or closes. */
+export interface BreakerEvent {
+  readonly store: object
+  readonly state: 'open' | 'closed'
+  /** The latest failure, if the breaker opened. */
+  readonly error: unknown
+}
+
+/** Published on the channel `sluice:redis:reconnect` when a connection was silent for so long that it was dropped. */
+export interface ReconnectEvent {
+  readonly store: object
+}
+
+const degradedChannel = channel('sluice:redis:degraded')
+const breakerChannel = channel('sluice:redis:breaker')
+const reconnectChannel = channel('sluice:redis:reconnect')
+
+/** Counts and publishes the failures of one store, and warns once of what its owner should change. */
 export class Failures {
   readonly #store: object
-  readonly #fallback: Fallback
+  /** The rule that the warning of a long outage names. */
+  readonly #onFailure: string
   readonly counts: Record<FailureReason, number> = { deadline: 0, error: 0, breaker: 0, overload: 0, foreign: 0 }
 
-  constructor(store: object, fallback: Fallback) {
+  constructor(store: object, onFailure: string) {
     this.#store = store
-    this.#fallback = fallback
+    this.#onFailure = onFailure
   }
 
-  decide(demands: readonly Demand[], reason: FailureReason, error: unknown): Answer {
-    this.#count(reason, error)
-    return this.#fallback.decide(demands)
-  }
-
-  charge(demand: Demand, reason: FailureReason, error: unknown): Decision {
-    this.#count(reason, error)
-    return this.#fallback.charge(demand)
-  }
-
-  refund(demand: Demand, taken: Taken | undefined, reason: FailureReason, error: unknown): Decision {
-    this.#count(reason, error)
-    return this.#fallback.refund(demand, taken)
-  }
-
-  /** For what nobody else can do: the error to reject with. */
-  unavailable(what: string, reason: FailureReason, cause: unknown): StoreUnavailableError {
-    this.#count(reason, cause)
-    return new StoreUnavailableError(`Redis did not answer (${reason}); ${what}`, { cause })
-  }
-
-  #count(reason: FailureReason, error: unknown): void {
+  /** A call was answered without Redis. */
+  count(reason: FailureReason, error: unknown): void {
     this.counts[reason]++
-    publishDegraded({ store: this.#store, reason, error })
+    if (degradedChannel.hasSubscribers) degradedChannel.publish({ store: this.#store, reason, error })
   }
+
+  breaker(state: BreakerEvent['state'], error: unknown): void {
+    if (breakerChannel.hasSubscribers) breakerChannel.publish({ store: this.#store, state, error })
+  }
+
+  reconnect(): void {
+    if (reconnectChannel.hasSubscribers) reconnectChannel.publish({ store: this.#store })
+  }
+
+  /** A server has not answered for long. May be called often. */
+  longOutage(): void {
+    warnOnce(
+      this.#store,
+      'SLUICE_REDIS_UNAVAILABLE',
+      `Redis has not answered for a while. Until it does, limits answer '${this.#onFailure}' where nothing else was said. ` +
+        'Is the client connected?',
+    )
+  }
+
+  /** A server redirected a call, and the client did not follow. May be called often. */
+  redirection(): void {
+    warnOnce(
+      this.#store,
+      'SLUICE_REDIS_NOT_A_CLUSTER_CLIENT',
+      'This Redis server is part of a cluster, and redirects. Pass a cluster client, or limits of other servers are lost.',
+    )
+  }
+}
+
+/** The key in Redis holds a value that no limit wrote. */
+export class ForeignState extends Error {
+  constructor(keys: readonly string[]) {
+    super(`the Redis key ${keys.join(' or ')} holds a value that no limit wrote`)
+  }
+}
+
+/** The error of a call that no fallback can answer. `consequence` says what may not have happened. */
+export function unavailable(consequence: string, reason: FailureReason, cause: unknown): StoreUnavailableError {
+  return new StoreUnavailableError(`Redis did not answer (${reason}); ${consequence}`, { cause })
+}
+
+/** Warns once a client if its options let a call wait or be sent twice in an outage. */
+export function warnOfOptions(client: object, { unsafeOptions, safeOptions }: ScriptRunner): void {
+  if (unsafeOptions.length === 0) return
+  warnOnce(
+    client,
+    'SLUICE_REDIS_CLIENT_OPTIONS',
+    'In an outage this Redis client may keep decisions waiting or send them twice. ' +
+      `Give it ${safeOptions} of sluice/redis: ${unsafeOptions.join(', ')}.`,
+  )
+}
+
+const warned = new WeakMap<object, Set<string>>()
+
+/** Emits a process warning with a code, once for each subject and code. */
+function warnOnce(subject: object, code: string, message: string): void {
+  const codes = warned.get(subject) ?? new Set()
+  warned.set(subject, codes)
+  if (codes.has(code)) return
+  codes.add(code)
+  warn(message, code)
 }

@@ -1,40 +1,48 @@
 import { createHash } from 'node:crypto'
-import type { Algorithm } from '../../limits/index.js'
-import { ALGORITHM_ORDER } from './script.js'
+import { arithmeticOf, type Limit } from '../../limits/index.js'
 
 /** Names and keys of more UTF-16 units than this are kept by their hash. */
 const LONGEST_KEPT = 128
 
-const LETTERS: { readonly [A in Algorithm]: string } = {
-  'token-bucket': 't',
-  'leaky-bucket': 'l',
-  'fixed-window': 'f',
-  'sliding-window': 's',
-  'sliding-log': 'g',
-  concurrency: 'c',
+/** The states that this process has used under one name. */
+interface NamedStates {
+  /** How the Redis keys of these states begin. */
+  readonly starts: Set<string>
+  /** How the Redis key of a limit's state begins. */
+  readonly startOf: WeakMap<Limit, string>
+  /** How all of their Redis keys end. */
+  readonly end: string
 }
 
 /**
  * Where a state lives in Redis: `sluice:t:{user:42}search` is the token bucket of the key `user:42` under the name
- * `search`. What stands in the braces is the hash tag, so that all of a key's limits share a slot of a cluster.
+ * `search`, and `sluice:f1h:{user:42}search` is its fixed window of one hour. The text in the braces is the hash tag, so
+ * all states of a key share a hash slot of a cluster.
  *
- * No two states share a Redis key: braces and percent signs in a name or key are escaped as in an address, and the hash
- * that stands for a long one begins with a percent sign that no escape begins with.
+ * No two states share a Redis key. Braces and percent signs in a name or key are percent-encoded. The hash of a long one
+ * begins with `%#`, which no escape does.
  */
 export class KeyLayout {
   readonly #prefix: string
+  readonly #names = new Map<string, NamedStates>()
 
   constructor(prefix: string) {
     this.#prefix = prefix
   }
 
-  of(algorithm: Algorithm, name: string, tag: string): string {
-    return `${this.#prefix}${LETTERS[algorithm]}:{${tag}}${escaped(name)}`
+  /** The Redis key of a state. From now on, `seen` lists the state. */
+  of(name: string, limit: Limit, tag: string): string {
+    const states = this.#statesOf(name)
+    return (states.startOf.get(limit) ?? this.#see(states, limit)) + tag + states.end
   }
 
-  /** The Redis keys of every algorithm's state under a name and key, in the order that the script wants. */
-  ofAll(name: string, tag: string): readonly string[] {
-    return ALGORITHM_ORDER.map((algorithm) => this.of(algorithm, name, tag))
+  /**
+   * The Redis keys of every state of a name and key that this process knows of: both buckets, and each other state that it
+   * has used under the name. Another process may use a window of another length, which is not listed.
+   */
+  seen(name: string, tag: string): readonly string[] {
+    const { starts, end } = this.#statesOf(name)
+    return Array.from(starts, (start) => start + tag + end)
   }
 
   /** The Redis keys of a policy's overrides, in the order that the script wants. */
@@ -43,15 +51,68 @@ export class KeyLayout {
     return [values, `${values}versions`, `${values}ends`]
   }
 
-  /** What stands between the braces for a key. */
+  /** The hash tag of a key. */
   tagOf(key: string): string {
     return escaped(key)
+  }
+
+  #statesOf(name: string): NamedStates {
+    let states = this.#names.get(name)
+    if (states === undefined) {
+      const starts = new Set([`${this.#prefix}t:{`, `${this.#prefix}l:{`])
+      states = { starts, startOf: new WeakMap(), end: `}${escaped(name)}` }
+      this.#names.set(name, states)
+    }
+    return states
+  }
+
+  #see(states: NamedStates, limit: Limit): string {
+    const start = `${this.#prefix}${codeOf(arithmeticOf(limit).limit)}:{`
+    states.starts.add(start)
+    states.startOf.set(limit, start)
+    return start
+  }
+}
+
+/** Tells the states of one name and key apart, as `Arithmetic.stateId` does: `'t'`, `'f1h'`, `'f1h+'`, `'s1m/10'`. */
+function codeOf(limit: Limit): string {
+  switch (limit.algorithm) {
+    case 'token-bucket':
+      return 't'
+    case 'leaky-bucket':
+      return 'l'
+    case 'fixed-window':
+      return `f${limit.window}${limit.align === 'first' ? '+' : ''}`
+    case 'sliding-window':
+      return `s${limit.window}/${limit.slices ?? 1}${limit.align === 'first' ? '+' : ''}`
+    case 'sliding-log':
+      return `g${limit.window}`
+    case 'concurrency':
+      return 'c'
   }
 }
 
 function escaped(raw: string): string {
-  // What becomes the same bytes must be the same text here.
+  // Strings that become the same bytes must become the same text.
   const text = raw.toWellFormed()
   if (text.length > LONGEST_KEPT) return `%#${createHash('sha256').update(text).digest('base64url')}`
   return /[%{}]/.test(text) ? text.replace(/[%{}]/g, encodeURIComponent) : text
+}
+
+/** A Redis Cluster has this many hash slots. A key's hash slot is the CRC-16 (XMODEM) of its hash tag. */
+const HASH_SLOTS = 16_384
+
+const CRC_OF_BYTE = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1
+  return crc
+})
+
+const encoder = new TextEncoder()
+
+/** The hash slot of a hash tag: the text between a Redis key's braces. */
+export function hashSlotOf(tag: string): number {
+  let crc = 0
+  for (const byte of encoder.encode(tag)) crc = ((crc << 8) & 0xffff) ^ CRC_OF_BYTE[(crc >> 8) ^ byte]
+  return crc % HASH_SLOTS
 }

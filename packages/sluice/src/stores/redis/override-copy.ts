@@ -1,27 +1,27 @@
 import type { Clock } from '../../clock.js'
+import { warn } from '../../errors.js'
 import { type Limit, parseLimit } from '../../limits/index.js'
-import { OverrideTable } from '../overrides.js'
+import { OverrideTable } from '../override-table.js'
 import type { Changes } from './override-source.js'
-import { warnOfOverride } from './warnings.js'
 
 /** A copy of a policy's overrides, read from Redis page by page. */
 export class OverrideCopy {
   readonly table = new OverrideTable()
-  /** Everything that was set until this version has been read. */
+  /** This copy has every change up to this version. */
   version = 0
   readonly #startedAt: number
 
-  /** A copy that is read from the start when Redis has this version. */
+  /** `startedAt` is the version of Redis when reading from the start began. */
   constructor(startedAt = 0) {
     this.#startedAt = startedAt
   }
 
-  /** The version up to which no removal can have been missed: one that was cleared before the start was never read. */
+  /** Up to this version no removal can have been missed: overrides that were cleared before the start were never read. */
   get base(): number {
     return Math.max(this.#startedAt, this.version)
   }
 
-  /** Adds a page. If it is the last, all that Redis had when it answered has been read. */
+  /** Adds a page. After the last page, the copy has everything that Redis had when it answered. */
   add({ list, version }: Changes, isLast: boolean, clock: Clock): void {
     for (const { name, value } of list) this.#set(name, value, clock)
     if (isLast) this.version = version
@@ -50,9 +50,9 @@ export class OverrideCopy {
       const { limits, untilMs } = JSON.parse(value) as { limits: readonly unknown[]; untilMs?: number }
       this.table.set(level, key, limits.map(parseLimit), untilMs ?? Infinity, clock)
     } catch (error) {
-      // A later version may have written it. The warning lets a reader of the log tell.
+      // A later version of this library may have written it.
       this.table.remove(level, key)
-      warnOfOverride(name, error)
+      warn(`the override of ${name} cannot be read and is left out: ${error}`, 'SLUICE_OVERRIDE')
     }
   }
 }

@@ -1,18 +1,20 @@
 import type { Clock } from '../../clock.js'
 import { invalidValue } from '../../errors.js'
 import type { Limit } from '../../limits/index.js'
-import type { Awaitable } from '../awaitable.js'
-import type { Overrides } from '../overrides.js'
-import { Deadlines } from './deadlines.js'
+import type { Awaitable, Overrides } from '../store.js'
+import { Deadlines, type Expiring } from './deadlines.js'
 import { OverrideCopy } from './override-copy.js'
 import type { OverrideSource } from './override-source.js'
-import { PageSize } from './page-size.js'
 
 // Held, so that a test that replaces the global does not stop reading.
 const { performance } = globalThis
 
-/** What is known may be this old before it is asked for again, and twice as old before a request waits for the answer. */
+/** The copy is read again when it is this old. When it is twice as old, a request waits for the answer. */
 const REFRESH_MS = 1_000
+
+/** The smallest and the largest page, in overrides. */
+const LEAST_PAGE = 10
+const MOST_PAGE = 500
 
 /** An override that this process has set. */
 interface OwnChange {
@@ -23,20 +25,21 @@ interface OwnChange {
   readonly version: number
 }
 
-/** Reading under way, which requests wait for until its deadline. */
-interface Reading {
+/** A reading that is under way. Requests wait for it until its deadline. */
+interface Reading extends Expiring {
   /** 1 until it has ended. */
   open: number
-  /** Lets the requests that wait go on. */
+  /** Lets the waiting requests go on. */
   end(isKnown: boolean): void
 }
 
 /**
- * The overrides of one policy, kept in Redis and known here: a decision looks at what is known, and about once a second
- * asks in the background for what has changed. There is no timer: the first request after a long pause waits for the news.
+ * The overrides of one policy: kept in Redis, with a copy in this process. A decision uses the copy. About once a second
+ * a decision has the copy brought up to date in the background. There is no timer: the first request after a long pause
+ * waits for the changes.
  *
- * Reading goes page by page, and each page counts: if one fails, the next reading goes on from there. No request waits
- * longer than the store's deadline for it; what a request decides without the news is told by `refresh`.
+ * Changes are read page by page. If a page fails, the next reading goes on from there. No request waits longer than the
+ * store's deadline; `refresh` says whether the copy is up to date.
  */
 export class RedisOverrides implements Overrides {
   readonly #source: OverrideSource
@@ -44,17 +47,17 @@ export class RedisOverrides implements Overrides {
   readonly #pages: PageSize
   readonly #deadlines: Deadlines<Reading>
   #copy = new OverrideCopy()
-  /** A copy that is being read from the start and takes the place of the other when it is complete. */
+  /** A copy that is being read from the start. It replaces the other copy when it is complete. */
   #next: OverrideCopy | undefined
-  /** How far Redis's clock is ahead of ours. */
+  /** How far the clock of Redis is ahead of this process's. */
   #aheadMs = 0
-  /** When all was known that had been set until then. */
+  /** The copy has everything that was set until this time. */
   #knownMs = -Infinity
   #triedMs = -Infinity
   #isReading = false
-  /** What requests wait for. */
+  /** Resolves when the reading ends, with whether the copy is up to date. */
   #waiting: Promise<boolean> | undefined
-  /** What this process has set while a page is under way, which may not know of it. */
+  /** Overrides that this process set while a page was under way. The page may not have them. */
   #meanwhile: OwnChange[] | undefined
   readonly #redisClock: Clock = { now: () => this.#clock.now() + this.#aheadMs }
 
@@ -69,7 +72,7 @@ export class RedisOverrides implements Overrides {
     return this.#copy.table.size + (this.#isFirst ? (this.#next?.table.size ?? 0) : 0)
   }
 
-  /** At first, when nothing is known in full, what has been read so far counts. */
+  /** Until the first copy is complete, the overrides that have been read so far apply. */
   get(level: string, key: string): readonly Limit[] | undefined {
     const limits = this.#copy.table.get(level, key, this.#redisClock)
     return limits === undefined && this.#isFirst ? this.#next?.table.get(level, key, this.#redisClock) : limits
@@ -107,7 +110,7 @@ export class RedisOverrides implements Overrides {
     const known = new Promise<boolean>((resolve) => {
       end = resolve
     })
-    const reading: Reading = { open: 1, end }
+    const reading: Reading = { open: 1, endsMs: 0, end }
     if (!this.#source.isAway) {
       this.#waiting = known
       this.#deadlines.hold()
@@ -126,7 +129,7 @@ export class RedisOverrides implements Overrides {
     reading.end(isKnown)
   }
 
-  /** Reads pages until all is known, and says so, or until one fails. */
+  /** Reads pages until the copy is up to date; resolves with false if a page fails. */
   async #read(): Promise<boolean> {
     try {
       while (!(await this.#readPage())) {}
@@ -136,7 +139,7 @@ export class RedisOverrides implements Overrides {
     }
   }
 
-  /** Reads the next page, and says whether all is known now. */
+  /** Reads the next page; resolves with whether the copy is up to date. */
   async #readPage(): Promise<boolean> {
     const askedMs = this.#clock.now()
     const sentMs = performance.now()
@@ -150,7 +153,7 @@ export class RedisOverrides implements Overrides {
     })
     const isLast = changes.list.length < most
     this.#tellTime(changes.nowUs / 1000, askedMs)
-    // From the start: all that is known here may be gone there.
+    // The page begins at the start: Redis may have lost overrides that this process knows.
     if (changes.since === 0) this.#next = new OverrideCopy(changes.version)
     const copy = this.#next ?? this.#copy
     copy.add(changes, isLast, this.#redisClock)
@@ -166,8 +169,41 @@ export class RedisOverrides implements Overrides {
     return true
   }
 
-  /** Redis's time is that of a moment between the question and now. What is known of its clock stays, if it fits. */
+  /** The time of Redis is that of some moment between `askedMs` and now. Keeps the known difference if it agrees. */
   #tellTime(redisMs: number, askedMs: number): void {
     this.#aheadMs = Math.min(redisMs - askedMs, Math.max(redisMs - this.#clock.now(), this.#aheadMs))
+  }
+}
+
+/**
+ * How many overrides to ask for at once. A page delays the decisions behind it, on the same connection and in this
+ * process. So it should take at most an eighth of their deadline longer than an empty answer, which is estimated by the
+ * quickest answer. A page that takes longer or fails halves the size; a page that takes less than half of that doubles it.
+ *
+ * For example, with a deadline of 50 ms a page may take 6 ms more than the quickest answer. At 200 KB/s that is about ten
+ * overrides. On a link that takes 100 ms for any answer it is the largest page.
+ */
+export class PageSize {
+  readonly #budgetMs: number
+  #quickestMs = Infinity
+  /** Small at first: the quickest answer must be close to an empty one, or a slow link would look like a far one. */
+  current = LEAST_PAGE
+
+  constructor(deadlineMs: number) {
+    this.#budgetMs = deadlineMs / 8
+  }
+
+  /** Asking for a page and reading it took `tookMs`. A page that was not full says nothing about larger ones. */
+  read(tookMs: number, isFull: boolean): void {
+    // The quickest answer fades: a link may become slower for good.
+    const drifted = this.#quickestMs + (tookMs - this.#quickestMs) / 16
+    this.#quickestMs = Number.isFinite(drifted) ? Math.min(tookMs, drifted) : tookMs
+    const overMs = tookMs - this.#quickestMs
+    if (overMs > this.#budgetMs) this.failed()
+    else if (isFull && overMs < this.#budgetMs / 2) this.current = Math.min(MOST_PAGE, this.current * 2)
+  }
+
+  failed(): void {
+    this.current = Math.max(LEAST_PAGE, Math.floor(this.current / 2))
   }
 }

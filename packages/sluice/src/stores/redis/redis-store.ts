@@ -1,35 +1,31 @@
-import { checkKey, checkUnits } from '../../checks/check-value.js'
+import { checkCost, checkKey, checkUnits } from '../../checks/check-value.js'
 import type { Clock } from '../../clock.js'
 import { LONGEST_DURATION_US } from '../../limits/duration.js'
-import type { Decision, Taken } from '../../limits/index.js'
+import { arithmeticOf, type Decision, type Taken } from '../../limits/index.js'
 import { Fallback } from '../fallback.js'
-import type { OnFailure } from '../on-failure.js'
+import { checkOnFailure, type OnFailure } from '../on-failure.js'
 import type { Answer, AsyncStore, Demand, NamedLimit } from '../store.js'
-import { decideAcrossSlots, type Part } from './across-slots.js'
-import { Charge, DecideGroup, DecideOne, Refund, ResetOrBlock } from './calls.js'
-import { checkDemand } from './check-demand.js'
-import type { ScriptRunner } from './clients/runner.js'
 import { type RedisClient, runnerOf } from './clients/runner-of.js'
-import { type FailureReason, publishBreaker, publishReconnect } from './diagnostics.js'
-import { Failures } from './failures.js'
-import { KeyLayout } from './key-layout.js'
+import type { ScriptRunner } from './clients/script-runner.js'
+import { decideAcrossHashSlots, type Part } from './decide-across-hash-slots.js'
+import { type FailureReason, Failures, warnOfOptions } from './failures.js'
+import { hashSlotOf, KeyLayout } from './key-layout.js'
 import { Link } from './link.js'
-import { checkRedisStoreOptions, type RedisStoreOptions } from './options.js'
 import { OverrideSource } from './override-source.js'
 import { RedisOverrides } from './redis-overrides.js'
-import { slotOf } from './slot.js'
+import { checkRedisStoreOptions, type RedisStoreOptions } from './redis-store-options.js'
+import { charge, decideGroup, decideOne, type Place, type Refunded, refund, resetOrBlock } from './script-call.js'
 import { redisTime, type TimeSource } from './time-source.js'
-import { warnOfCluster, warnOfOptions, warnOfSilence } from './warnings.js'
 
-/** What a Redis store has done. Counters only grow. */
+/** The counters of a Redis store, which only grow, and its present state. */
 export interface RedisStoreStats {
-  /** Calls of the store. */
+  /** Calls of the store's methods. */
   readonly calls: number
-  /** Those that were answered without Redis, by why. */
+  /** Calls that were answered without Redis, by reason. */
   readonly degraded: Readonly<Record<FailureReason, number>>
-  /** Replies that came after the deadline: the units were taken, though nobody was told. */
+  /** Replies that came after the deadline: the units were taken, but the caller was not told. */
   readonly late: number
-  /** Calls of the script: of all that was asked in one turn of the event loop or, in a cluster, asked of one key. */
+  /** Calls of the script. Each serves many calls of one turn of the event loop or, in a cluster, of one key. */
   readonly batches: number
   /** How often the script's text had to be sent, because Redis did not know it. */
   readonly scriptsSent: number
@@ -38,13 +34,13 @@ export interface RedisStoreStats {
   readonly batchesInFlight: number
   /** How many connections were dropped because nothing came back on them. The client then connected again. */
   readonly reconnects: number
-  /** `'open'`: Redis did not answer, and is only probed until it does. In a cluster, if that is so for any part of it. */
+  /** `'open'`: Redis did not answer, and is only probed until it does. In a cluster: at least one part of it. */
   readonly breaker: 'open' | 'closed'
 }
 
 /**
- * Keeps all state in Redis, for a whole fleet: one script decides by Redis's clock. Takes a client of ioredis, iovalkey,
- * node-redis or valkey-glide, for one server or a cluster, connected or not.
+ * A store that keeps all state in Redis, for a whole fleet. One script decides, by the clock of Redis. Takes a client of
+ * ioredis, iovalkey, node-redis or valkey-glide, for one server or a cluster, connected or not.
  *
  * @example
  * ```ts
@@ -65,7 +61,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 export class RedisStore implements AsyncStore {
   readonly synchronous = false
   readonly onFailure: OnFailure | undefined
-  readonly #cluster: boolean
+  readonly #isCluster: boolean
   readonly #layout: KeyLayout
   readonly #fallback: Fallback
   readonly #failures: Failures
@@ -76,30 +72,24 @@ export class RedisStore implements AsyncStore {
   #calls = 0
 
   constructor(runner: ScriptRunner, options: RedisStoreOptions, time: TimeSource) {
-    const { prefix, onFailure, instances, maxLocalKeys, ...limits } = checkRedisStoreOptions(options)
+    const { prefix, onFailure, instances, maxLocalKeys, ...bounds } = checkRedisStoreOptions(options)
     this.onFailure = options.onFailure
-    this.#cluster = runner.cluster
+    this.#isCluster = runner.cluster
     this.#clock = time.clock
-    this.#deadlineMs = limits.deadlineMs
+    this.#deadlineMs = bounds.deadlineMs
     this.#layout = new KeyLayout(prefix)
     this.#fallback = new Fallback({ onFailure, instances, maxLocalKeys })
-    this.#failures = new Failures(this, this.#fallback)
-    this.#link = new Link(runner, {
-      ...limits,
-      ...time,
-      onBreaker: (state, error) => publishBreaker({ store: this, state, error }),
-      onSilence: () => warnOfSilence(this, onFailure),
-      onReconnect: () => publishReconnect({ store: this }),
-      onRedirection: () => warnOfCluster(this),
-    })
+    this.#failures = new Failures(this, onFailure)
+    this.#link = new Link(runner, { ...bounds, ...time, failures: this.#failures })
   }
 
   stats(): RedisStoreStats {
     return { calls: this.#calls, degraded: { ...this.#failures.counts }, ...this.#link.stats() }
   }
 
-  /** Makes the limit's share, if `'local'` may need it. */
+  /** Lets `reset` and `block` know the state, and makes the limit's share if `'local'` may need it. */
   prepare(named: NamedLimit): void {
+    this.#layout.of(named.name, named.limit, '')
     this.#fallback.prepare(named)
   }
 
@@ -107,14 +97,14 @@ export class RedisStore implements AsyncStore {
     try {
       for (const demand of demands) checkDemand(demand)
     } catch (error) {
-      // Not an async function, whose promise around a promise would be a detour for every decision.
+      // Not an async function: its promise around a promise would be a detour for every decision.
       return Promise.reject(error)
     }
     if (demands.length === 1) return this.#decideOne(demands[0])
     if (demands.length === 0) return Promise.resolve({ allowed: true, decisions: [], takenUs: [] })
-    const parts = this.#cluster ? this.#partsOf(demands) : []
+    const parts = this.#isCluster ? this.#partsOf(demands) : []
     if (parts.length <= 1) return this.#decideGroup(demands)
-    return decideAcrossSlots(
+    return decideAcrossHashSlots(
       parts,
       (each) => (each.length === 1 ? this.#decideOne(each[0]) : this.#decideGroup(each)),
       (each, answer) => this.#undo(each, answer),
@@ -126,18 +116,22 @@ export class RedisStore implements AsyncStore {
     checkDemand(demand)
     this.#calls++
     return new Promise((resolve) => {
-      this.#link.ask(new Charge(this.#slotOf(demand.key), this.#keyOf(demand), demand, resolve, this.#failures))
+      this.#link.ask(charge(this.#placeOf(demand), demand, resolve, this.#fallback))
     })
   }
 
   async refund(demand: Demand, taken: Taken | undefined): Promise<Decision> {
     checkDemand(demand)
-    // What was not taken from Redis, or perhaps not, is not given back to it.
     if (taken?.degraded === 'local') return this.#fallback.refund(demand, taken)
-    return this.#refund(taken?.degraded === undefined ? demand : { ...demand, cost: 0 }, taken, false)
+    // Units of another degraded answer were not taken from Redis, or may not have been: nothing is given back to it.
+    const refunded = taken?.degraded === undefined ? demand : { ...demand, cost: 0 }
+    return this.#refund({ demand: refunded, taken, isUndo: false })
   }
 
-  /** Rejects with a `StoreUnavailableError` if Redis does not answer. */
+  /**
+   * Forgets both buckets of the key and each window that this store has used under the name. Rejects with a
+   * `StoreUnavailableError` if Redis does not answer.
+   */
   async reset(name: string, key: string): Promise<void> {
     checkKey(name, 'name')
     checkKey(key)
@@ -146,8 +140,8 @@ export class RedisStore implements AsyncStore {
   }
 
   /**
-   * Rejects with a `StoreUnavailableError` if Redis does not answer. This process keeps the block besides, for when Redis
-   * is away.
+   * Blocks the same states that `reset` forgets. This process also remembers the block, and denies the key while Redis is
+   * away. Rejects with a `StoreUnavailableError` if Redis does not answer.
    */
   async block(name: string, key: string, durationUs: number): Promise<void> {
     checkKey(name, 'name')
@@ -160,9 +154,8 @@ export class RedisStore implements AsyncStore {
   overrides(policy: string): RedisOverrides {
     let overrides = this.#overrides.get(policy)
     if (overrides === undefined) {
-      const keys = this.#layout.ofOverrides(policy)
-      const slot = this.#slotOf(policy)
-      const source = new OverrideSource(this.#link, slot, keys, this.#deadlineMs, this.#failures, () => {
+      const place = { hashSlot: this.#hashSlotOf(policy), keys: this.#layout.ofOverrides(policy) }
+      const source = new OverrideSource(this.#link, place, this.#deadlineMs, this.#failures, () => {
         this.#calls++
       })
       overrides = new RedisOverrides(source, this.#clock, this.#deadlineMs)
@@ -174,73 +167,87 @@ export class RedisStore implements AsyncStore {
   #decideOne(demand: Demand): Promise<Answer> {
     this.#calls++
     return new Promise((resolve) => {
-      this.#link.ask(new DecideOne(this.#slotOf(demand.key), this.#keyOf(demand), demand, resolve, this.#failures))
+      this.#link.ask(decideOne(this.#placeOf(demand), demand, resolve, this.#fallback))
     })
   }
 
   #decideGroup(demands: readonly Demand[]): Promise<Answer> {
     this.#calls++
-    const keys = demands.map((demand) => this.#keyOf(demand))
-    const slot = this.#slotOf(demands[0].key)
+    const place = { hashSlot: this.#hashSlotOf(demands[0].key), keys: demands.map((demand) => this.#keyOf(demand)) }
     return new Promise((resolve) => {
-      this.#link.ask(new DecideGroup(slot, keys, demands, resolve, this.#failures))
+      this.#link.ask(decideGroup(place, demands, resolve, this.#fallback))
     })
   }
 
-  #refund(demand: Demand, taken: Taken | undefined, isUndo: boolean): Promise<Decision> {
+  #refund(refunded: Refunded): Promise<Decision> {
     this.#calls++
-    const slot = this.#slotOf(demand.key)
     return new Promise((resolve) => {
-      this.#link.ask(new Refund(slot, this.#keyOf(demand), demand, taken, isUndo, resolve, this.#failures))
+      this.#link.ask(refund(this.#placeOf(refunded.demand), refunded, resolve, this.#fallback))
     })
   }
 
-  /** Gives back all that a part of a request took, once for each state. */
+  /** Gives back everything that a part of a request took, once for each state. */
   async #undo(demands: readonly Demand[], answer: Answer): Promise<Answer> {
     const keys = demands.map((demand) => this.#keyOf(demand))
-    const given = new Map<string, Decision | Promise<Decision>>()
+    const refunds = new Map<string, Decision | Promise<Decision>>()
     for (const [i, demand] of demands.entries()) {
-      if (given.has(keys[i])) continue
-      if (!answer.decisions[i].allowed || answer.decisions[i].degraded === 'open') {
-        // A shadow that was not met has taken nothing, and an open answer neither.
-        given.set(keys[i], answer.decisions[i])
+      if (refunds.has(keys[i])) continue
+      const { allowed, degraded, delayMs } = answer.decisions[i]
+      if (!allowed || degraded === 'open') {
+        // A shadow that was not met has taken nothing, and neither has an open answer.
+        refunds.set(keys[i], answer.decisions[i])
         continue
       }
       const cost = demands.reduce((sum, other, j) => sum + (keys[j] === keys[i] ? other.cost : 0), 0)
-      const { delayMs, degraded } = answer.decisions[i]
       const taken = { atUs: answer.takenUs[i], cost, delayMs, degraded }
       const all = { ...demand, cost }
-      given.set(keys[i], degraded === undefined ? this.#refund(all, taken, true) : this.refund(all, taken))
+      const refunding =
+        degraded === undefined ? this.#refund({ demand: all, taken, isUndo: true }) : this.refund(all, taken)
+      refunds.set(keys[i], refunding)
     }
-    const decisions = await Promise.all(keys.map((key) => given.get(key) as Decision | Promise<Decision>))
+    const decisions = await Promise.all(keys.map((key) => refunds.get(key) as Decision | Promise<Decision>))
     return { ...answer, decisions }
   }
 
   #resetOrBlock(name: string, key: string, blockUs: number | undefined): Promise<void> {
     this.#calls++
-    const keys = this.#layout.ofAll(name, this.#layout.tagOf(key))
+    const place = { hashSlot: this.#hashSlotOf(key), keys: this.#layout.seen(name, this.#layout.tagOf(key)) }
     return new Promise((resolve, reject) => {
-      this.#link.ask(new ResetOrBlock(this.#slotOf(key), keys, blockUs, resolve, reject, this.#failures))
+      this.#link.ask(resetOrBlock(place, blockUs, resolve, reject))
     })
   }
 
+  /** The demands of each hash slot. */
   #partsOf(demands: readonly Demand[]): readonly Part[] {
     const parts = new Map<number, { places: number[]; demands: Demand[] }>()
     for (const [place, demand] of demands.entries()) {
-      const slot = this.#slotOf(demand.key)
-      const part = parts.get(slot) ?? { places: [], demands: [] }
-      parts.set(slot, part)
+      const hashSlot = this.#hashSlotOf(demand.key)
+      const part = parts.get(hashSlot) ?? { places: [], demands: [] }
+      parts.set(hashSlot, part)
       part.places.push(place)
       part.demands.push(demand)
     }
     return [...parts.values()]
   }
 
-  #keyOf({ name, limit, key }: Demand): string {
-    return this.#layout.of(limit.algorithm, name, this.#layout.tagOf(key))
+  #placeOf(demand: Demand): Place {
+    return { hashSlot: this.#hashSlotOf(demand.key), keys: [this.#keyOf(demand)] }
   }
 
-  #slotOf(key: string): number {
-    return this.#cluster ? slotOf(this.#layout.tagOf(key)) : 0
+  #keyOf({ name, limit, key }: Demand): string {
+    return this.#layout.of(name, limit, this.#layout.tagOf(key))
   }
+
+  #hashSlotOf(key: string): number {
+    return this.#isCluster ? hashSlotOf(this.#layout.tagOf(key)) : 0
+  }
+}
+
+/** A demand shares a batch with other callers' demands: a wrong one must not get that far. */
+function checkDemand({ name, limit, key, cost, onFailure }: Demand): void {
+  checkKey(name, 'name')
+  checkKey(key)
+  checkCost(cost)
+  arithmeticOf(limit)
+  if (onFailure !== undefined) checkOnFailure(onFailure)
 }

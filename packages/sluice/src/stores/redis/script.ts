@@ -11,317 +11,242 @@ export const ALGORITHM_ORDER = [
 ] as const
 
 /** The script that decides, without the lines that say what time it is. */
-export const SCRIPT_BODY = `local request = cjson.decode(ARGV[1])
-local limits, steps = request[1], request[2]
-local reply, size = { now }, 1
-local keyAt, at, general = 0, 1, nil
-local LARGE = 2 ^ 49
-local done = 0
-local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
+export const SCRIPT_BODY = `local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
 local floor, ceil, format = math.floor, math.ceil, string.format
-local function isPlain(limit, cost)
-return limit[1] == 1 and cost > 0 and cost <= limit[4] and limit[4] * limit[2] < LARGE
+local reply, size = { now }, 1
+local LARGE = 2 ^ 49
+local onlyCost, done = tonumber(ARGV[1]), 0
+if onlyCost and ARGV[2] == '1' then
+local unit, perUs = tonumber(ARGV[3]), tonumber(ARGV[4])
+local full, parts = tonumber(ARGV[5]) * unit, onlyCost * unit
+for i = 1, full < LARGE and #KEYS or 0 do
+local raw = pcall('GET', KEYS[i])
+local tokens = full
+if raw then
+if #raw ~= 16 then break end
+local units, sinceUs = unpackWords('<dd', raw)
+tokens = floor(units * unit + 0.5)
+local gained = (now - sinceUs) * perUs
+if gained < 0 or tokens <= -LARGE then break end
+tokens = gained >= full - tokens and full or tokens + gained
 end
-local function usersOf(limit)
-if not limit.users then
-limit.users = unpackWords('<d', pack('<ff', limit[4] * limit[2] / limit[3], limit[2] / limit[3]))
+local fits = tokens >= parts
+if fits and onlyCost > 0 then
+tokens = tokens - parts
+local ttlMs = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
+call('SET', KEYS[i], pack('<dd', tokens / unit, now), 'PX', format('%d', ttlMs))
 end
-return limit.users
+done, size = i, size + 1
+reply[size] = (fits and 1 or 0) + 8 * tokens
 end
-local function plainLevel(key, limit)
-local raw = pcall('GET', key)
-local partsPerUnit = limit[2]
-local full = limit[4] * partsPerUnit
-if not raw then return full end
-if #raw ~= 24 then return nil end
-local tokens, sinceUs, users = unpackWords('<ddd', raw)
-local gained = (now - sinceUs) * limit[3]
-local stored = floor(tokens * partsPerUnit + 0.5)
-if gained < 0 or stored >= full or stored <= -LARGE or users ~= usersOf(limit) then return nil end
-return gained >= full - stored and full or stored + gained
+if done == #KEYS then return reply end
 end
-local function savePlain(key, limit, level)
-local full = limit[4] * limit[2]
-local ttlMs = ceil(ceil((full - level) / limit[3]) / 1000) + 1 + lingerMs
-call('SET', key, pack('<ddd', level / limit[2], now, usersOf(limit)), 'PX', format('%d', ttlMs))
-end
-while steps[at] do
-local step, limit, cost, count = steps[at], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-local isDone = false
-if step == 1 and isPlain(limit, cost) then
-local parts = cost * limit[2]
-while done < count do
-local key = KEYS[keyAt + done + 1]
-local level = plainLevel(key, limit)
-if not level then break end
-local fits = 0
-if level >= parts then
-fits, level = 1, level - parts
-savePlain(key, limit, level)
-end
-size = size + 1
-reply[size] = fits + 8 * level
-done = done + 1
-end
-isDone = done == count
-elseif step == 2 then
-count, isDone = steps[at + 1], true
-local levels, allowed = {}, true
-for i = 1, count do
-local limit, cost, role = limits[steps[at + 3 * i - 1]], steps[at + 3 * i], steps[at + 3 * i + 1]
-local level = role == 1 and isPlain(limit, cost) and plainLevel(KEYS[keyAt + i], limit)
-if not level then
-isDone = false
-break
-end
-levels[i] = level
-if level < cost * limit[2] then allowed = false end
-end
-for i = 1, isDone and count or 0 do
-local limit, level = limits[steps[at + 3 * i - 1]], levels[i]
-local parts = steps[at + 3 * i] * limit[2]
-local fits = level >= parts and 1 or 0
-if allowed then
-level = level - parts
-savePlain(KEYS[keyAt + i], limit, level)
-end
-size = size + 1
-reply[size] = fits + 8 * level
-end
-end
-if not isDone then
-general = general or (function()
-local max, min = math.max, math.min
+local limits, steps
 local function ttlMs(untilUs)
 return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
 end
+local fasts = {}
+local function fastOf(limit)
+if fasts[limit] == nil then
+local look, take, report = (function(...)
+local limit = ...
+local algorithm = limit[1]
+if algorithm == 1 then
+local unit, perUs, full = limit[2], limit[3], limit[4] * limit[2]
+if full >= LARGE then return nil end
+return function(key, cost)
+local raw = pcall('GET', key)
+if not raw then return full >= cost * unit, full end
+if #raw ~= 16 then return nil end
+local units, sinceUs = unpackWords('<dd', raw)
+local tokens = floor(units * unit + 0.5)
+local gained = (now - sinceUs) * perUs
+if gained < 0 or tokens <= -LARGE then return nil end
+tokens = gained >= full - tokens and full or tokens + gained
+return tokens >= cost * unit, tokens
+end, function(key, cost, tokens)
+tokens = tokens - cost * unit
+local ttl = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
+call('SET', key, pack('<dd', tokens / unit, now), 'PX', format('%d', ttl))
+return tokens
+end, function(fits, tokens)
+size = size + 1
+reply[size] = (fits and 1 or 0) + 8 * tokens
+end
+end
+if limit[3] ~= 0 then return nil end
+local windowUs, quota = limit[2], limit[4]
+local window = floor(now / windowUs)
+local startUs = window * windowUs
+if algorithm == 3 then
+local ttl = ttlMs(startUs + windowUs)
+return function(key, cost)
+local raw = pcall('GET', key)
+if not raw then return cost <= quota, 0 end
+if #raw ~= 16 then return nil end
+local markUs, used = unpackWords('<dd', raw)
+if markUs > now then return nil end
+if markUs < startUs then used = 0 end
+return used + cost <= quota, used
+end, function(key, cost, used)
+call('SET', key, pack('<dd', now, used + cost), 'PX', ttl)
+return used + cost
+end, function(fits, used)
+reply[size + 1], reply[size + 2], reply[size + 3] = fits and 1 or 0, now, used
+size = size + 3
+end
+end
+if algorithm == 4 and limit[5] == 1 then
+local isOdd = window % 2 == 1
+local leftUs = startUs + windowUs - now
+local ttl = ttlMs(startUs + 2 * windowUs)
+return function(key, cost)
+local raw = pcall('GET', key)
+if not raw then return cost <= quota, 0, 0 end
+if #raw ~= 32 then return nil end
+local latestUs, _, current, previous = unpackWords('<dddd', raw)
+if latestUs > now then return nil end
+if isOdd then current, previous = previous, current end
+if latestUs < startUs then
+current, previous = 0, latestUs >= startUs - windowUs and previous or 0
+end
+local share = previous * leftUs
+if share >= 2 ^ 53 then return nil end
+return ceil(share / windowUs) <= quota - cost - current, current, previous
+end, function(key, cost, current, previous)
+current = current + cost
+local even, odd = current, previous
+if isOdd then even, odd = previous, current end
+call('SET', key, pack('<dddd', now, 0, even, odd), 'PX', ttl)
+return current, previous
+end, function(fits, current, previous)
+local even, odd = current, previous
+if isOdd then even, odd = previous, current end
+reply[size + 1], reply[size + 2], reply[size + 3] = fits and 1 or 0, now, 0
+reply[size + 4], reply[size + 5] = even, odd
+size = size + 5
+end
+end
+end)(limit)
+fasts[limit] = look and { look = look, take = take, report = report } or false
+end
+return fasts[limit]
+end
+local made
+local function general()
+made = made or (function()
+local max, min = math.max, math.min
 local function put(number)
 size = size + 1
 reply[size] = number
 end
-local function read(key, length)
+local BLOCK = 17
+local function read(key)
 local raw = pcall('GET', key)
 if not raw then return false, 0 end
 if type(raw) ~= 'string' then return nil end
-if #raw == 8 then return false, (unpackWords('<d', raw)) end
-if type(length) == 'function' then length = length(raw) end
-if #raw == length then return raw, 0 end
-if #raw ~= length + 16 then return nil end
-local blockedUs, wholeUs = unpackWords('<dd', raw, length + 1)
-return string.sub(raw, 1, length), blockedUs, wholeUs
+if #raw % 8 == 0 then return raw, 0 end
+if #raw % 8 ~= 1 or #raw < BLOCK then return nil end
+local blockedUs, wholeUs = unpackWords('<dd', raw, #raw - BLOCK + 1)
+return #raw > BLOCK and string.sub(raw, 1, #raw - BLOCK), blockedUs, wholeUs
 end
 local function write(key, words, wholeUs, blockedUs)
+if wholeUs <= now then words = '' end
 if blockedUs > now then
-local isWhole = wholeUs <= now
-local both = isWhole and pack('<d', blockedUs) or words .. pack('<dd', blockedUs, wholeUs)
-call('SET', key, both, 'PX', ttlMs(max(wholeUs, blockedUs)))
-elseif wholeUs > now then
+call('SET', key, words .. pack('<dd', blockedUs, wholeUs) .. 'b', 'PX', ttlMs(max(wholeUs, blockedUs)))
+elseif words ~= '' then
 call('SET', key, words, 'PX', ttlMs(wholeUs))
 else
 call('DEL', key)
 end
 end
-local function writeBlock(key, untilUs, length)
-local words, _, wholeUs = read(key, length)
-if words == nil then return false end
-if words and not wholeUs then wholeUs = now + (call('PTTL', key) - 1) * 1000 end
-write(key, words, wholeUs or now, untilUs)
-return true
-end
 local bucket = function(...)
-local bucket = ...
-local length = bucket.length
-local ERROR = 2 ^ -20
-local LONGEST_US = 2 ^ 50
+local isLeaky = ...
 local LARGEST_LEVEL = 2 ^ 50
-local function bothUsers(one, other)
-if one == other then return one end
-local fillUs, unitUs = unpackWords('<ff', pack('<d', one))
-local otherFillUs, otherUnitUs = unpackWords('<ff', pack('<d', other))
-local slowestUs = max(math.abs(fillUs), math.abs(otherFillUs))
-return (unpackWords('<d', pack('<ff', -slowestUs, max(unitUs, otherUnitUs))))
+local function stored(limit, units)
+local parts = floor(units * limit[2] + 0.5)
+if not isLeaky or units < 0 then return parts end
+return max(0, limit[4] * limit[2] - parts)
 end
-local function wholeForAllUs(users, sinceUs, units)
-local fillUs, unitUs = unpackWords('<ff', pack('<d', users))
-return sinceUs + min(LONGEST_US, bucket.toGoUs(units, fillUs, unitUs, ERROR))
-end
-local function levelNow(limit, own, sinceUs)
+local function tokensNow(limit, units, sinceUs)
 local full = limit[4] * limit[2]
-local stored = bucket.stored(limit, full, own)
-local level = max(stored, -LARGEST_LEVEL)
-if level >= full then return full, stored end
+local tokens = max(stored(limit, units), -LARGEST_LEVEL)
+if tokens >= full then return full end
 local gained = (now - sinceUs) * limit[3]
-if gained >= full - level then return full, stored end
-return gained > 0 and level + gained or level, stored
+if gained <= 0 then return tokens end
+return gained >= full - tokens and full or tokens + gained
 end
-local function open(key, limit, isLook)
-local words, blockedUs = read(key, length)
-if words == nil then return nil end
-local full = limit[4] * limit[2]
-local fresh = {
-level = full, sinceUs = now, blockedUs = blockedUs, lastCost = 0, room = limit[4], excess = 0, users = usersOf(limit),
-}
-if not words then return fresh end
-local kept, sinceUs, lastCost, room, excess, users = bucket.wordsOf(words)
-if users ~= fresh.users then
-if wholeForAllUs(users, sinceUs, kept + excess) <= now then return fresh end
-local all = bothUsers(users, fresh.users)
-if all ~= users and not isLook then
-users = all
-local patched = string.sub(words, 1, length - 8) .. pack('<d', users)
-write(key, patched, wholeForAllUs(users, sinceUs, kept + excess), blockedUs)
+local function open(key, limit)
+local words, blockedUs = read(key)
+if words == nil or (words and #words ~= (isLeaky and 24 or 16)) then return nil end
+if not words then
+return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, blockedUs = blockedUs }
 end
-end
-local own = bucket.own(kept, room, excess, limit[4])
-local level, stored = levelNow(limit, own, sinceUs)
-local isBeyondCount = stored < -LARGEST_LEVEL
-if not isBeyondCount then
-room, excess = limit[4], kept + excess - own
-if excess > 0 then
-local left = max(0, now - sinceUs) * limit[3] / limit[2]
-excess = max(0, excess - max(0, left - own))
-else
-excess = 0
-end
-end
+local units, sinceUs, lastCost = unpackWords(isLeaky and '<ddd' or '<dd', words)
 return {
-level = level, sinceUs = sinceUs, blockedUs = blockedUs, lastCost = lastCost, users = users, isAbove = stored >= full,
-kept = kept, room = room, excess = excess, isBeyondCount = isBeyondCount, stored = true,
+tokens = tokensNow(limit, units, sinceUs), sinceUs = sinceUs, lastCost = lastCost, blockedUs = blockedUs, stored = true,
 }
 end
 local function fits(state, limit, cost)
-return cost <= limit[4] and state.level >= cost * limit[2]
-end
-local function addToDebt(state, limit, units)
-state.kept = bucket.debt(state.kept, units)
-state.level = levelNow(limit, bucket.own(state.kept, state.room, state.excess, limit[4]), state.sinceUs)
+return cost <= limit[4] and state.tokens >= cost * limit[2]
 end
 local function take(state, limit, cost)
+if now > state.sinceUs or state.tokens == limit[4] * limit[2] then state.sinceUs = now end
+state.tokens = max(state.tokens - cost * limit[2], -LARGEST_LEVEL)
 state.lastCost = cost
-if state.isBeyondCount then return addToDebt(state, limit, cost) end
-if now > state.sinceUs or (state.level == limit[4] * limit[2] and state.excess == 0) then state.sinceUs = now end
-state.level = max(state.level - cost * limit[2], -LARGEST_LEVEL)
 end
-local function refund(state, limit, units)
-if state.isAbove then return false end
-if state.isBeyondCount then
-addToDebt(state, limit, -units)
-return true
+local function endsAt(state, limit, queue, slot, atUs, delayMs)
+local baseUs = max(now, state.sinceUs)
+local slotEnd = (atUs - baseUs + delayMs * 1000) * limit[3] + slot
+return math.abs(slotEnd - queue) * 2 < limit[2]
+end
+local function refund(state, limit, units, atUs, cost, delayMs, isUndo)
+if isLeaky then
+local queue = limit[4] * limit[2] - state.tokens
+local lastCost = atUs and cost or state.lastCost
+local slot = lastCost * limit[2]
+if (queue <= slot and not isUndo) or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
+units = min(units, lastCost)
+state.lastCost = lastCost - units
 end
 if now > state.sinceUs then state.sinceUs = now end
-state.level = min(limit[4] * limit[2], state.level + units * limit[2])
+state.tokens = min(limit[4] * limit[2], state.tokens + units * limit[2])
 return true
 end
 local function save(key, state, limit)
-local full = limit[4] * limit[2]
-if not state.isBeyondCount then state.kept = bucket.kept(state.level, limit, full) end
-local wholeUs = now
-if state.users ~= usersOf(limit) then
-wholeUs = wholeForAllUs(state.users, state.sinceUs, state.kept + state.excess)
-elseif state.level < full then
-wholeUs = state.sinceUs + ceil((full - state.level) / limit[3])
-end
-write(key, bucket.packed(state), wholeUs, state.blockedUs)
+local full, tokens = limit[4] * limit[2], state.tokens
+local wholeUs = tokens < full and state.sinceUs + ceil((full - tokens) / limit[3]) or now
+local units = (isLeaky and tokens >= 0 and full - tokens or tokens) / limit[2]
+local words = isLeaky and pack('<ddd', units, state.sinceUs, state.lastCost) or pack('<dd', units, state.sinceUs)
+write(key, words, wholeUs, state.blockedUs)
 end
 local function aheadUs(state, limit)
-return state.level == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
+return state.tokens == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
 end
 local function report() end
-local function block(key, untilUs)
-return writeBlock(key, untilUs, length)
-end
-return {
-open = open, fits = fits, take = take, refund = refund, save = save,
-aheadUs = aheadUs, report = report, block = block,
-}
-end
-local views = function(...)
-local window = ...
-local MOST_VIEWS = 8
-local NO_QUOTA = 1e15
-local function isFuller(one, other)
-if one.windowUs ~= other.windowUs then return one.windowUs > other.windowUs end
-if one.slices ~= other.slices then return one.slices > other.slices end
-return one.first < other.first
-end
-local function save(key, state)
-local words, wholeUs = {}, now
-for i, view in ipairs(state.views) do
-words[i] = window.packed(view)
-wholeUs = max(wholeUs, window.wholeUs(view))
-end
-write(key, table.concat(words), wholeUs, state.blockedUs)
-end
-local function open(key, limit, isLook)
-local words, blockedUs = read(key, window.length)
-if words == nil then return nil end
-local state = { views = {}, blockedUs = blockedUs }
-local fullest, isWhole = nil, true
-for _, view in ipairs(words and window.parse(words) or {}) do
-state.views[#state.views + 1] = view
-if not window.isWhole(view) then isWhole = false end
-if not fullest or isFuller(view, fullest) then fullest = view end
-if view.windowUs == limit[2] and view.first == limit[3] and view.slices == (limit[5] or 1) then state.own = view end
-end
-state.stored = state.own ~= nil
-if state.own then return state end
-if isWhole then
-state.own = window.fresh(limit)
-state.views = { state.own }
-return state
-end
-state.own, state.stored = window.adopted(fullest, limit), true
-state.views[#state.views + 1] = state.own
-if #state.views > MOST_VIEWS then
-local least = 1
-for i = 2, #state.views - 1 do
-if isFuller(state.views[least], state.views[i]) then least = i end
-end
-table.remove(state.views, least)
-end
-if not isLook then save(key, state) end
-return state
-end
-local function take(state, limit, cost)
-for _, view in ipairs(state.views) do
-window.takeFrom(view, cost, view == state.own and limit[4] or NO_QUOTA)
-end
-end
-local function refund(state, _, units, atUs)
-local given = false
-for _, view in ipairs(state.views) do given = window.refundTo(view, units, atUs) or given end
-return given
-end
-local function block(key, untilUs)
-return writeBlock(key, untilUs, window.length)
-end
-return {
-open = open, fits = window.fits, take = take, refund = refund, save = save, report = window.report, block = block,
-}
+return { open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report }
 end
 local log = function(...)
-local HEADER, ENTRY = 48, 16
+local HEADER, ENTRY = 16, 16
 local SHORT = HEADER + 64 * ENTRY
-local function keepFor(state, limit)
-if limit[2] <= state.keptUs and limit[3] <= state.keptUnits then return end
-state.wholeUs = state.wholeUs - state.keptUs + max(state.keptUs, limit[2])
-state.keptUs, state.keptUnits = max(state.keptUs, limit[2]), max(state.keptUnits, limit[3])
-local header = pack('<ddd', state.wholeUs, state.keptUs, state.keptUnits)
-call('SETRANGE', state.key, 24, header)
-call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
-state.raw = string.sub(state.raw, 1, 24) .. header .. string.sub(state.raw, HEADER + 1)
-end
-local function open(key, limit, isLook)
+local function open(key)
 local raw = pcall('GETRANGE', key, 0, SHORT - 1)
 if type(raw) ~= 'string' then return nil end
-local state = { key = key, raw = raw, bytes = #raw, dropped = 0, base = 0, blockedUs = 0, entries = 0, keptUs = 0, keptUnits = 0 }
-if raw == '' then return state end
-if #raw == SHORT then state.bytes = call('STRLEN', key) end
-if #raw < HEADER or (state.bytes - HEADER) % ENTRY ~= 0 then return nil end
-state.dropped, state.base, state.blockedUs, state.wholeUs, state.keptUs, state.keptUnits = unpackWords('<dddddd', raw)
-state.entries = (state.bytes - HEADER) / ENTRY
-state.stored = state.entries > 0
-if limit and not isLook and state.wholeUs > now then keepFor(state, limit) end
+local bytes = #raw == SHORT and call('STRLEN', key) or #raw
+local state = { key = key, dropped = 0, base = 0, blockedUs = 0, entries = 0 }
+if bytes % 8 == 1 then
+local block = call('GETRANGE', key, -BLOCK, -1)
+if #block < BLOCK then return nil end
+state.blockedUs = unpackWords('<d', block)
+bytes = bytes - BLOCK
+raw = string.sub(raw, 1, bytes)
+end
+state.raw, state.bytes = raw, bytes
+if bytes == 0 then return state end
+if bytes < HEADER or (bytes - HEADER) % ENTRY ~= 0 then return nil end
+state.dropped, state.base = unpackWords('<dd', raw)
+state.entries = (bytes - HEADER) / ENTRY
+state.stored = true
 return state
 end
 local function entry(state, index)
@@ -370,74 +295,53 @@ local first, last = HEADER + ENTRY * from, HEADER + ENTRY * to - 1
 if #state.raw == state.bytes then return string.sub(state.raw, first + 1, last + 1) end
 return last < first and '' or call('GETRANGE', state.key, first, last)
 end
-local function header(state)
-local blockedUs = state.blockedUs > now and state.blockedUs or 0
-return pack('<dddddd', state.dropped, state.base, blockedUs, state.wholeUs, state.keptUs, state.keptUnits)
-end
-local function rewrite(state, entries)
-state.dropped = 0
-state.entries = #entries / ENTRY
-state.wholeUs = state.entries > 0 and unpackWords('<d', entries, #entries - ENTRY + 1) + state.keptUs or 0
-state.raw = header(state) .. entries
+local function rewrite(state, limit, entries)
+state.dropped, state.entries = 0, #entries / ENTRY
+state.raw = pack('<dd', 0, state.base) .. entries
 state.bytes = #state.raw
-local untilUs = max(state.wholeUs, state.blockedUs)
-if untilUs > now then
-call('SET', state.key, state.raw, 'PX', ttlMs(untilUs))
-else
-call('DEL', state.key)
-end
-end
-local function firstNeeded(state, us, units)
-local low, high = firstAfter(state, us - state.keptUs), state.entries
-while low < high do
-local middle = floor((low + high) / 2)
-if unitsBefore(state, middle + 1) <= units - 2 * state.keptUnits then low = middle + 1 else high = middle end
-end
-return low
+local wholeUs = state.entries > 0 and newestUs(state) + limit[2] or now
+write(state.key, state.raw, wholeUs, state.blockedUs)
 end
 local function take(state, limit, cost)
 local us = laterUs(state)
 local units = unitsBefore(state, state.entries)
-local live = units - unitsBefore(state, firstAfter(state, us - limit[2]))
-local taken = max(0, min(cost, 2 * limit[3] - live))
-state.keptUs, state.keptUnits = max(state.keptUs, limit[2]), max(state.keptUnits, limit[3])
-local first = firstNeeded(state, us, units + taken)
+local first = firstAfter(state, us - limit[2])
 local base = unitsBefore(state, first)
+local taken = max(0, min(cost, 2 * limit[3] - (units - base)))
 local last = state.entries
 if taken > 0 and newestUs(state) == us then last = last - 1 end
 state.dropped, state.base = first, base
 local added = taken > 0 and pack('<dd', us, units + taken) or ''
-if #state.raw == state.bytes or first > state.entries / 2 then
-return rewrite(state, slice(state, first, last) .. added)
+if #state.raw == state.bytes or first > state.entries / 2 or state.blockedUs > 0 or taken == 0 then
+return rewrite(state, limit, slice(state, first, last) .. added)
 end
-if taken > 0 then state.wholeUs = us + state.keptUs end
-call('SETRANGE', state.key, 0, header(state))
+call('SETRANGE', state.key, 0, pack('<dd', first, base))
 call('SETRANGE', state.key, HEADER + ENTRY * last, added)
-call('PEXPIRE', state.key, ttlMs(max(state.wholeUs, state.blockedUs)))
-state.entries = last + #added / ENTRY
+call('PEXPIRE', state.key, ttlMs(us + limit[2]))
+state.entries = last + 1
 state.bytes = HEADER + ENTRY * state.entries
 end
 local function refund(state, limit, units, atUs)
 local last = atUs and firstAfter(state, atUs) or state.entries
-local gone = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
+local expired = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
 local endUnits = unitsBefore(state, last)
-local given = min(units, max(0, endUnits - gone))
-if given == 0 then return false end
+local removed = min(units, max(0, endUnits - expired))
+if removed == 0 then return false end
 local kept, high = state.dropped, last
 while kept < high do
 local middle = floor((kept + high + 1) / 2)
-if unitsBefore(state, middle) <= endUnits - given then kept = middle else high = middle - 1 end
+if unitsBefore(state, middle) <= endUnits - removed then kept = middle else high = middle - 1 end
 end
 local before = slice(state, state.dropped, kept)
-if unitsBefore(state, kept) < endUnits - given then
-before = before .. pack('<dd', entry(state, kept), endUnits - given)
+if unitsBefore(state, kept) < endUnits - removed then
+before = before .. pack('<dd', entry(state, kept), endUnits - removed)
 end
 local behind, rest = {}, slice(state, last, state.entries)
 for at = 1, #rest, ENTRY do
 local us, until_ = unpackWords('<dd', rest, at)
-behind[#behind + 1] = pack('<dd', us, until_ - given)
+behind[#behind + 1] = pack('<dd', us, until_ - removed)
 end
-rewrite(state, before .. table.concat(behind))
+rewrite(state, limit, before .. table.concat(behind))
 return true
 end
 local function save() end
@@ -448,142 +352,51 @@ put(newestUs(state) or 0)
 put(not fitted and cost <= limit[3] and leavesUs(state, limit, cost) or 0)
 put(live > 0 and leavesUs(state, limit, max(0, limit[3] - live) + 1) or 0)
 end
-local function block(key, untilUs)
-local state = open(key)
-if not state then return false end
-if state.bytes == 0 then
-call('SET', key, pack('<dddddd', 0, 0, untilUs, 0, 0, 0), 'PX', ttlMs(untilUs))
-else
-call('SETRANGE', key, 16, pack('<d', untilUs))
-call('PEXPIRE', key, ttlMs(max(state.wholeUs, untilUs)))
-end
-return true
-end
-return { open = open, fits = fits, take = take, refund = refund, save = save, report = report, block = block }
+return { open = open, fits = fits, take = take, refund = refund, save = save, report = report }
 end
 local ALGORITHMS = {
-function()
-return bucket({
-length = 24,
-wordsOf = function(words)
-local tokens, sinceUs, users = unpackWords('<ddd', words)
-return tokens, sinceUs, 0, 0, 0, users
-end,
-packed = function(state) return pack('<ddd', state.kept, state.sinceUs, state.users) end,
-own = function(tokens) return tokens end,
-stored = function(limit, _, tokens) return floor(tokens * limit[2] + 0.5) end,
-kept = function(level, limit) return level / limit[2] end,
-debt = function(tokens, units) return max(tokens - units, -1e15) end,
-toGoUs = function(tokens, fillUs, unitUs, rounding)
-local counted = fillUs < 0 and min(0, tokens) or tokens
-local us = math.abs(fillUs) - counted * unitUs
-return us <= 0 and 0 or ceil(us + (math.abs(fillUs) + math.abs(counted) * unitUs) * rounding)
-end,
-})
-end,function()
-local arithmetic = bucket({
-length = 48,
-wordsOf = function(words)
-local queue, sinceUs, lastCost, room, excess, users = unpackWords('<dddddd', words)
-return queue, sinceUs, lastCost, room, excess, users
-end,
-packed = function(state)
-return pack('<dddddd', state.kept, state.sinceUs, state.lastCost, state.room, state.excess, state.users)
-end,
-own = function(queue, room, excess, capacity)
-if capacity == room then return queue end
-if capacity > room then return queue + min(excess, max(0, capacity - queue)) end
-local debt = max(0, queue - room)
-return min(queue - debt, capacity) + debt
-end,
-stored = function(limit, full, queue) return full - floor(queue * limit[2] + 0.5) end,
-kept = function(level, limit, full) return (full - level) / limit[2] end,
-debt = function(queue, units) return min(queue + units, 1e15) end,
-toGoUs = function(queue, _, unitUs, rounding) return ceil(queue * unitUs * (1 + rounding)) end,
-})
-local refundUnits = arithmetic.refund
-local function endsAt(state, limit, queue, slot, atUs, delayMs)
-local baseUs = max(now, state.sinceUs)
-local slotEnd = (atUs - baseUs + delayMs * 1000) * limit[3] + slot
-return math.abs(slotEnd - queue) * 2 < limit[2]
-end
-function arithmetic.refund(state, limit, units, atUs, cost, delayMs, isUndo)
-local queue = limit[4] * limit[2] - state.level
-local lastCost = atUs and cost or state.lastCost
-local slot = lastCost * limit[2]
-if (queue <= slot and not isUndo) or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
-local given = min(units, lastCost)
-refundUnits(state, limit, given)
-state.lastCost = lastCost - given
-return true
-end
-return arithmetic
-end,function()
+function() return bucket(false) end,function() return bucket(true) end,function()
 local LARGEST_DEBT = 1e15
-local VIEW = 24
-local function length(raw)
-local bytes = floor(#raw / VIEW) * VIEW
-return bytes > 0 and bytes or -1
+local function open(key)
+local words, blockedUs = read(key)
+if words == nil or (words and #words ~= 16) then return nil end
+if not words then return { markUs = now, count = 0, blockedUs = blockedUs } end
+local markUs, count = unpackWords('<dd', words)
+return { markUs = markUs, count = count, blockedUs = blockedUs, stored = true }
 end
-local function parse(words)
-local parsed = {}
-for at = 1, #words, VIEW do
-local windowUs, markUs, count = unpackWords('<ddd', words, at)
-parsed[#parsed + 1] =
-{ windowUs = math.abs(windowUs), first = windowUs < 0 and 1 or 0, slices = 1, markUs = markUs, count = count }
+local function laterUs(state)
+return state.count > 0 and max(now, state.markUs) or now
 end
-return parsed
+local function startUs(state, limit)
+local us = laterUs(state)
+if limit[3] == 0 then return floor(us / limit[2]) * limit[2] end
+return state.count > 0 and us - state.markUs < limit[2] and state.markUs or us
 end
-local function packed(view)
-return pack('<ddd', view.first == 1 and -view.windowUs or view.windowUs, view.markUs, view.count)
-end
-local function laterUs(view)
-return view.count > 0 and max(now, view.markUs) or now
-end
-local function startUs(view)
-local us = laterUs(view)
-if view.first == 0 then return floor(us / view.windowUs) * view.windowUs end
-return view.count > 0 and us - view.markUs < view.windowUs and view.markUs or us
-end
-local function used(view)
-return view.markUs >= startUs(view) and view.count or 0
-end
-local function isWhole(view)
-return used(view) == 0
-end
-local function wholeUs(view)
-return view.count == 0 and now or startUs(view) + view.windowUs
-end
-local function fresh(limit)
-return { windowUs = limit[2], first = limit[3], slices = 1, markUs = now, count = 0 }
-end
-local function adopted(view, limit)
-local copy = fresh(limit)
-copy.markUs, copy.count = view.markUs, view.count
-if view.first == 1 and not isWhole(view) then copy.markUs = max(now, view.markUs) end
-return copy
+local function used(state, limit)
+return state.markUs >= startUs(state, limit) and state.count or 0
 end
 local function fits(state, limit, cost)
-return used(state.own) + cost <= limit[4]
+return used(state, limit) + cost <= limit[4]
 end
-local function takeFrom(view, cost, quota)
-local taken = used(view)
-view.markUs = view.first == 1 and startUs(view) or laterUs(view)
-view.count = min(taken + cost, quota + LARGEST_DEBT)
+local function take(state, limit, cost)
+local taken = used(state, limit)
+state.markUs = limit[3] == 1 and startUs(state, limit) or laterUs(state)
+state.count = min(taken + cost, limit[4] + LARGEST_DEBT)
 end
-local function refundTo(view, units, atUs)
-if atUs and atUs < startUs(view) then return false end
-view.count = max(0, used(view) - units)
+local function refund(state, limit, units, atUs)
+if atUs and atUs < startUs(state, limit) then return false end
+state.count = max(0, used(state, limit) - units)
 return true
 end
-local function report(state)
-put(state.own.markUs)
-put(state.own.count)
+local function save(key, state, limit)
+local wholeUs = state.count > 0 and startUs(state, limit) + limit[2] or now
+write(key, pack('<dd', state.markUs, state.count), wholeUs, state.blockedUs)
 end
-return views({
-length = length, parse = parse, packed = packed, fresh = fresh, adopted = adopted, isWhole = isWhole,
-wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, refundTo = refundTo, report = report,
-})
+local function report(state)
+put(state.markUs)
+put(state.count)
+end
+return { open = open, fits = fits, take = take, refund = refund, save = save, report = report }
 end,function()
 local LARGEST_DEBT = 1e15
 local LARGEST_EXACT, SPLITTER = 2 ^ 53 - 1, 2 ^ 27 + 1
@@ -609,145 +422,112 @@ while not isAtMost(a, b, q, c) do q = q + 1 end
 while q > 0 and isAtMost(a, b, q - 1, c) do q = q - 1 end
 return q
 end
-local function sliceAt(view, us)
-local sinceUs = us - view.originUs
-local window = floor(sinceUs / view.windowUs)
-local parts = (sinceUs - window * view.windowUs) * view.slices
-return window * view.slices + floor(parts / view.windowUs)
+local function sliceAt(state, us)
+local sinceUs = us - state.originUs
+local window = floor(sinceUs / state.windowUs)
+local parts = (sinceUs - window * state.windowUs) * state.slices
+return window * state.slices + floor(parts / state.windowUs)
 end
-local function sliceUs(view, slice)
-local window = floor(slice / view.slices)
-local parts = (slice - window * view.slices) * view.windowUs
-return view.originUs + window * view.windowUs + ceil(parts / view.slices)
+local function sliceUs(state, slice)
+local window = floor(slice / state.slices)
+local parts = (slice - window * state.slices) * state.windowUs
+return state.originUs + window * state.windowUs + ceil(parts / state.slices)
 end
-local function place(view, slice)
-local ring = view.slices + 1
+local function place(state, slice)
+local ring = state.slices + 1
 return slice - floor(slice / ring) * ring + 1
 end
-local function newestSlice(view)
-return sliceAt(view, view.latestUs)
+local function newestSlice(state)
+return sliceAt(state, state.latestUs)
 end
-local function countOf(view, slice)
-local newest = newestSlice(view)
-if slice > newest or slice < newest - view.slices then return 0 end
-return view.counts[place(view, slice)]
+local function countOf(state, slice)
+local newest = newestSlice(state)
+if slice > newest or slice < newest - state.slices then return 0 end
+return state.counts[place(state, slice)]
 end
-local function laterUs(view)
-return max(now, view.latestUs)
+local function laterUs(state)
+return max(now, state.latestUs)
 end
-local function sum(view, slice)
+local function sum(state, slice)
 local total = 0
-for j = slice - view.slices + 1, newestSlice(view) do total = total + view.counts[place(view, j)] end
+for j = slice - state.slices + 1, newestSlice(state) do total = total + state.counts[place(state, j)] end
 return total
 end
-local function leaving(view, slice, us)
-local count = countOf(view, slice - view.slices)
+local function leaving(state, slice, us)
+local count = countOf(state, slice - state.slices)
 if count == 0 then return 0 end
-local window = floor(slice / view.slices)
-local elapsed = (us - view.originUs - window * view.windowUs) * view.slices
-- (slice - window * view.slices) * view.windowUs
-return ceilRatio(count, view.windowUs - elapsed, view.windowUs)
+local window = floor(slice / state.slices)
+local elapsed = (us - state.originUs - window * state.windowUs) * state.slices
+- (slice - window * state.slices) * state.windowUs
+return ceilRatio(count, state.windowUs - elapsed, state.windowUs)
 end
-local function newestTaken(view, us)
-local oldest = sliceAt(view, us) - view.slices
-for j = newestSlice(view), oldest, -1 do
-if view.counts[place(view, j)] > 0 then return j end
+local function newestTaken(state, us)
+local oldest = sliceAt(state, us) - state.slices
+for j = newestSlice(state), oldest, -1 do
+if state.counts[place(state, j)] > 0 then return j end
 end
 return nil
 end
-local function start(view, us)
-view.latestUs, view.originUs = us, view.first == 1 and us or 0
-view.counts = {}
-for i = 1, view.slices + 1 do view.counts[i] = 0 end
+local function start(state, limit)
+state.latestUs, state.originUs, state.counts = now, limit[3] == 1 and now or 0, {}
+for i = 1, state.slices + 1 do state.counts[i] = 0 end
 end
-local function fresh(limit)
-local view = { windowUs = limit[2], first = limit[3], slices = limit[5] }
-start(view, now)
-return view
+local function open(key, limit)
+local words, blockedUs = read(key)
+local counts = limit[5] + 1
+if words == nil or (words and #words ~= 16 + 8 * counts) then return nil end
+local state = { windowUs = limit[2], slices = limit[5], blockedUs = blockedUs, stored = words and true }
+if words then
+state.latestUs, state.originUs = unpackWords('<dd', words)
+state.counts = { unpackWords('<' .. string.rep('d', counts), words, 17) }
+state.counts[counts + 1] = nil
+else
+start(state, limit)
 end
-local function length(raw)
-local bytes = 0
-while #raw - bytes > 16 do
-local _, slices = unpackWords('<dd', raw, bytes + 1)
-local view = 8 * (5 + math.abs(slices))
-if slices == 0 or floor(slices) ~= slices or bytes + view > #raw then return -1 end
-bytes = bytes + view
-end
-return bytes > 0 and bytes or -1
-end
-local function parse(words)
-local parsed, at = {}, 1
-while at <= #words do
-local windowUs, slices, latestUs, originUs = unpackWords('<dddd', words, at)
-local view = { windowUs = windowUs, first = slices < 0 and 1 or 0, slices = math.abs(slices) }
-view.latestUs, view.originUs = latestUs, originUs
-view.counts = { unpackWords('<' .. string.rep('d', view.slices + 1), words, at + 32) }
-view.counts[view.slices + 2] = nil
-parsed[#parsed + 1] = view
-at = at + 8 * (5 + view.slices)
-end
-return parsed
-end
-local function packed(view)
-local slices = view.first == 1 and -view.slices or view.slices
-return pack('<dddd', view.windowUs, slices, view.latestUs, view.originUs)
-.. pack('<' .. string.rep('d', view.slices + 1), unpack(view.counts))
-end
-local function adopted(view, limit)
-local slice = newestSlice(view)
-local amount = sum(view, slice) + leaving(view, slice, view.latestUs)
-local copy = fresh(limit)
-start(copy, view.latestUs)
-copy.counts[place(copy, newestSlice(copy))] = amount
-return copy
-end
-local function isWhole(view)
-return not newestTaken(view, laterUs(view))
-end
-local function wholeUs(view)
-local slice = newestTaken(view, laterUs(view))
-return slice and sliceUs(view, slice + view.slices + 1) or view.latestUs
+return state
 end
 local function fits(state, limit, cost)
-local us = laterUs(state.own)
-local slice = sliceAt(state.own, us)
-return leaving(state.own, slice, us) <= limit[4] - cost - sum(state.own, slice)
+local us = laterUs(state)
+local slice = sliceAt(state, us)
+return leaving(state, slice, us) <= limit[4] - cost - sum(state, slice)
 end
-local function takeFrom(view, cost, quota)
-if isWhole(view) then start(view, now) end
-local us = laterUs(view)
-local slice = sliceAt(view, us)
-for j = max(newestSlice(view) + 1, slice - view.slices), slice do view.counts[place(view, j)] = 0 end
-view.latestUs = us
-local at = place(view, slice)
-view.counts[at] = min(view.counts[at] + cost, quota + LARGEST_DEBT)
+local function take(state, limit, cost)
+if not newestTaken(state, laterUs(state)) then start(state, limit) end
+local us = laterUs(state)
+local slice = sliceAt(state, us)
+for j = max(newestSlice(state) + 1, slice - state.slices), slice do state.counts[place(state, j)] = 0 end
+state.latestUs = us
+local at = place(state, slice)
+state.counts[at] = min(state.counts[at] + cost, limit[4] + LARGEST_DEBT)
 end
-local function refundTo(view, units, atUs)
-local newest = atUs and sliceAt(view, atUs) or newestSlice(view)
-local oldest = sliceAt(view, laterUs(view)) - view.slices
+local function refund(state, _, units, atUs)
+local newest = atUs and sliceAt(state, atUs) or newestSlice(state)
+local oldest = sliceAt(state, laterUs(state)) - state.slices
 if atUs then oldest = max(oldest, newest) end
 local left = units
 for j = newest, oldest, -1 do
 if left <= 0 then break end
-local given = min(left, countOf(view, j))
-if given > 0 then
-local at = place(view, j)
-view.counts[at] = view.counts[at] - given
+local refunded = min(left, countOf(state, j))
+if refunded > 0 then
+local at = place(state, j)
+state.counts[at] = state.counts[at] - refunded
 end
-left = left - given
+left = left - refunded
 end
 return left < units
 end
-local function report(state)
-local view = state.own
-put(view.latestUs)
-put(view.originUs)
-for i = 1, view.slices + 1 do put(view.counts[i]) end
+local function save(key, state)
+local slice = newestTaken(state, laterUs(state))
+local wholeUs = slice and sliceUs(state, slice + state.slices + 1) or now
+local counts = pack('<' .. string.rep('d', state.slices + 1), unpack(state.counts))
+write(key, pack('<dd', state.latestUs, state.originUs) .. counts, wholeUs, state.blockedUs)
 end
-return views({
-length = length, parse = parse, packed = packed, fresh = fresh, adopted = adopted, isWhole = isWhole,
-wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, refundTo = refundTo, report = report,
-})
+local function report(state)
+put(state.latestUs)
+put(state.originUs)
+for i = 1, state.slices + 1 do put(state.counts[i]) end
+end
+return { open = open, fits = fits, take = take, refund = refund, save = save, report = report }
 end,log,log
 }
 local arithmetics = {}
@@ -761,20 +541,20 @@ end
 return arithmetic
 end
 local function describeAs(arithmetic, state, limit, cost, fits)
-local level = state.level or 0
+local tokens = state.tokens or 0
 local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
 local head = fits and 1 or 0
 if state.blockedUs > now then
 put(head + 2)
 put(state.blockedUs)
 put(aheadUs)
-put(level)
-elseif aheadUs > 0 or level >= LARGE or level <= -LARGE then
+put(tokens)
+elseif aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
 put(head + 4)
 put(aheadUs)
-put(level)
+put(tokens)
 else
-put(head + 8 * level)
+put(head + 8 * tokens)
 end
 arithmetic.report(state, limit, cost, fits)
 end
@@ -790,7 +570,7 @@ return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
 end
 local function decide(key, limit, cost)
 local arithmetic = arithmeticOf(limit)
-local state = arithmetic.open(key, limit, cost == 0)
+local state = arithmetic.open(key, limit)
 if not allows(arithmetic, state, limit, cost) then return describe(arithmetic, state, limit, cost) end
 if cost > 0 then
 arithmetic.take(state, limit, cost)
@@ -803,7 +583,7 @@ local states, met, allowed, isShared = {}, {}, true, false
 for i = 1, count do
 local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
 local arithmetic = arithmeticOf(limit)
-local state = arithmetic.open(KEYS[keyAt + i], limit, cost == 0)
+local state = arithmetic.open(KEYS[keyAt + i], limit)
 states[i] = state or false
 met[i] = allows(arithmetic, state, limit, cost)
 if not met[i] and (role < 2 or not state) then allowed = false end
@@ -814,7 +594,6 @@ for i = 1, count do
 local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
 if met[i] and role % 2 == 1 and cost > 0 then
 local arithmetic = arithmeticOf(limit)
-if isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
 arithmetic.take(states[i], limit, cost)
 arithmetic.save(KEYS[keyAt + i], states[i], limit)
 end
@@ -823,7 +602,7 @@ end
 for i = 1, count do
 local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
 local arithmetic = arithmeticOf(limit)
-if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit, cost == 0) end
+if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
 if allowed and met[i] then
 describeAs(arithmetic, states[i], limit, cost, true)
 else
@@ -833,7 +612,7 @@ end
 end
 local function charge(key, limit, cost)
 local arithmetic = arithmeticOf(limit)
-local state = arithmetic.open(key, limit, cost == 0)
+local state = arithmetic.open(key, limit)
 if state and cost > 0 then
 arithmetic.take(state, limit, cost)
 arithmetic.save(key, state, limit)
@@ -842,21 +621,28 @@ describe(arithmetic, state, limit, 0)
 end
 local function refund(key, limit, units, atUs, cost, delayMs, isUndo)
 local arithmetic = arithmeticOf(limit)
-local state = arithmetic.open(key, limit, units == 0)
-local isGiven = state and state.stored and units > 0
-if isGiven and arithmetic.refund(state, limit, units, atUs, cost, delayMs, isUndo) then
+local state = arithmetic.open(key, limit)
+local isPossible = state and state.stored and units > 0
+if isPossible and arithmetic.refund(state, limit, units, atUs, cost, delayMs, isUndo) then
 arithmetic.save(key, state, limit)
 end
 describe(arithmetic, state, limit, 0)
 end
-local function reset(keyAt)
-for algorithm = 1, #ALGORITHMS do call('DEL', KEYS[keyAt + algorithm]) end
+local function reset(keyAt, count)
+for i = 1, count do call('DEL', KEYS[keyAt + i]) end
 put(1)
 end
-local function block(keyAt, durationUs)
+local function block(keyAt, count, durationUs)
 local head = 1
-for algorithm = 1, #ALGORITHMS do
-if not arithmeticOf({ algorithm }).block(KEYS[keyAt + algorithm], now + durationUs) then head = 6 end
+for i = 1, count do
+local key = KEYS[keyAt + i]
+local words, _, wholeUs = read(key)
+if words == nil then
+head = 6
+else
+if words and not wholeUs then wholeUs = now + (call('PTTL', key) - 1) * 1000 end
+write(key, words or '', wholeUs or now, now + durationUs)
+end
 end
 put(head)
 end
@@ -927,41 +713,80 @@ return { changes = changes, set = set }
 end
 return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
 end)()
+return made
 end
+local function decideEach(limit, cost, keyAt, count)
+local fast = fastOf(limit)
+for i = keyAt + 1, keyAt + count do
+local key, fits, x, y = KEYS[i], nil, nil, nil
+if fast then fits, x, y = fast.look(key, cost) end
+if fits == nil then
+general().decide(key, limit, cost)
+else
+if fits and cost > 0 then x, y = fast.take(key, cost, x, y) end
+fast.report(fits, x, y)
+end
+end
+end
+local function decideTogether(keyAt, at, count)
+local seen, allowed = {}, true
+for i = 1, count do
+local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+local fast = role == 1 and fastOf(limit)
+local fits, x, y
+if fast then fits, x, y = fast.look(KEYS[keyAt + i], cost) end
+if fits == nil then return false end
+seen[3 * i - 2], seen[3 * i - 1], seen[3 * i] = fits, x, y or 0
+allowed = allowed and fits
+end
+for i = 1, count do
+local fast, cost = fastOf(limits[steps[at + 3 * i - 3]]), steps[at + 3 * i - 2]
+local x, y = seen[3 * i - 1], seen[3 * i]
+if allowed and cost > 0 then x, y = fast.take(KEYS[keyAt + i], cost, x, y) end
+fast.report(seen[3 * i - 2], x, y)
+end
+return true
+end
+if onlyCost then
+local limit = {}
+for i = 2, #ARGV do limit[i - 1] = tonumber(ARGV[i]) end
+decideEach(limit, onlyCost, done, #KEYS - done)
+return reply
+end
+local request = cjson.decode(ARGV[1])
+limits, steps = request[1], request[2]
+local keyAt, at = 0, 1
+while steps[at] do
+local step = steps[at]
 if step == 1 then
-if done < count then
-general.decide(KEYS[keyAt + done + 1], limit, cost)
-done = done + 1
-end
-if done == count then
-keyAt, at, done = keyAt + count, at + 4, 0
-end
+decideEach(limits[steps[at + 1]], steps[at + 2], keyAt, steps[at + 3])
+keyAt, at = keyAt + steps[at + 3], at + 4
 elseif step == 2 then
-if not isDone then general.decideGroup(keyAt, at + 2, count) end
+local count = steps[at + 1]
+if not decideTogether(keyAt, at + 2, count) then general().decideGroup(keyAt, at + 2, count) end
 keyAt, at = keyAt + count, at + 2 + 3 * count
 elseif step == 3 then
-general.charge(KEYS[keyAt + 1], limit, cost)
+general().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
 keyAt, at = keyAt + 1, at + 3
 elseif step == 4 then
-if count > 0 then
-general.refund(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6], count == 2)
-at = at + 7
+local key, limit, units, known = KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
+if known == 0 then
+general().refund(key, limit, units)
 else
-general.refund(KEYS[keyAt + 1], limit, cost)
-at = at + 4
+general().refund(key, limit, units, steps[at + 4], steps[at + 5], steps[at + 6], known == 2)
 end
-keyAt = keyAt + 1
+keyAt, at = keyAt + 1, at + (known == 0 and 4 or 7)
 elseif step == 5 then
-general.reset(keyAt)
-keyAt, at = keyAt + 6, at + 1
+general().reset(keyAt, steps[at + 1])
+keyAt, at = keyAt + steps[at + 1], at + 2
 elseif step == 6 then
-general.block(keyAt, steps[at + 1])
-keyAt, at = keyAt + 6, at + 2
+general().block(keyAt, steps[at + 1], steps[at + 2])
+keyAt, at = keyAt + steps[at + 1], at + 3
 elseif step == 7 then
-general.overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+general().overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
 keyAt, at = keyAt + 3, at + 4
 else
-general.overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+general().overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
 keyAt, at = keyAt + 3, at + 4
 end
 end

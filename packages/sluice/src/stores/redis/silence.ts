@@ -1,11 +1,11 @@
-import type { Connection, ScriptRunner } from './clients/runner.js'
+import type { Connection, ScriptRunner } from './clients/script-runner.js'
 
-/** A connection that Redis says nothing on for so long, though something waits, is replaced; up to a quarter later. */
+/** A connection on which calls wait and nothing arrives for this long, or up to a quarter longer, is replaced. */
 const PATIENCE_MS = 1_200
-/** One look proves nothing: this process may have been busy. */
+/** A single look proves nothing: this process may have been busy. */
 const LOOKS = 3
 
-/** A connection as it was at the first of the looks that found nothing new. */
+/** A connection as it was at the first look that found nothing new. */
 interface Watch {
   readonly sinceMs: number
   readonly bytesRead: number
@@ -14,7 +14,7 @@ interface Watch {
   looks: number
 }
 
-/** What a silence is told once. */
+/** The options of a silence. */
 export interface SilenceOptions {
   readonly deadlineMs: number
   /** Gives numbers from 0 to 1, so that a fleet does not reconnect in step. */
@@ -24,10 +24,10 @@ export interface SilenceOptions {
 }
 
 /**
- * Notices that a connection has gone silent, and has the client replace it. Clients do not notice it themselves: a
- * connection whose other end is gone without a word, or leads to a server that is frozen, stays open for many minutes.
+ * Notices that a connection has gone silent, and makes the client replace it. Clients do not notice it themselves: a
+ * connection to a server that is frozen, or that vanished without closing it, stays open for many minutes.
  *
- * It looks only when it is told that a probe has failed, so a connection that works costs nothing.
+ * It looks only when a probe has failed, so a connection that works costs nothing.
  */
 export class Silence {
   readonly #runner: ScriptRunner
@@ -40,17 +40,17 @@ export class Silence {
   constructor(runner: ScriptRunner, options: SilenceOptions) {
     this.#runner = runner
     this.#options = options
-    // Where calls may take longer, so may silence.
+    // If calls may take longer, silence may last longer too.
     this.#leastMs = Math.max(PATIENCE_MS, 2 * options.deadlineMs)
   }
 
   /**
-   * A probe for `key` failed: it was refused, or there is no answer yet. Says whether it can end a silence; if not, a probe
-   * without an answer may lie in the client's queue for ever.
+   * A probe for `key` failed: it was refused, or has no answer yet. Returns whether a silent connection could be replaced;
+   * if not, a probe without an answer may lie in the client's queue for ever.
    */
   probeFailed(key: string, isRefused: boolean): boolean {
     const connections = this.#connections(key)
-    // A client that is connected hands on what Redis says: that is no silence.
+    // A ready client that refuses a call hands on an answer of Redis: the connection is not silent.
     for (const each of connections) if (!(isRefused && each.isReady) && this.#isSilent(each)) this.#drop(each)
     return connections.length > 0
   }
@@ -64,7 +64,7 @@ export class Silence {
     try {
       return this.#runner.connections?.(key) ?? []
     } catch {
-      // Not the client that it seemed to be.
+      // The client only looked like one that shows its connections.
       return []
     }
   }
@@ -72,7 +72,7 @@ export class Silence {
   #isSilent({ id, bytesRead }: Connection): boolean {
     const nowMs = performance.now()
     const watch = this.#watches.get(id)
-    // What was seen long ago belongs to an outage that is over.
+    // A watch that was last looked at long ago belongs to an outage that is over.
     const isNew = watch === undefined || watch.bytesRead !== bytesRead || nowMs - watch.lookedMs > 2 * this.#leastMs
     if (isNew) {
       const patienceMs = this.#leastMs * (1 + this.#options.random() / 4)

@@ -1,30 +1,29 @@
 import { type Clock, systemClock } from '../../clock.js'
 import { SCRIPT_BODY } from './script.js'
 
-/** Where the script has its time from. */
+/** A script, and the clock that it decides by. */
 export interface TimeSource {
   readonly script: string
-  /** What the script is told with every call. */
-  readonly extraArguments: () => readonly string[]
-  /** Runs as fast as that time does, whatever it says: for what must not be asked of Redis every time. */
+  /** More arguments for every call of the script. */
+  readonly extraArguments?: () => readonly string[]
+  /** A clock of this process that runs as fast as the script's. It may show another time. */
   readonly clock: Clock
 }
 
-/** Redis's own clock, read once a call: the one clock of a whole fleet. */
+/** The clock of Redis, read once for each call of the script. A whole fleet decides by it. */
 export const redisTime: TimeSource = {
   script: `#!lua
 local clock = redis.call('TIME')
 local now, lingerMs = clock[1] * 1000000 + clock[2], 0
 ${SCRIPT_BODY}`,
-  extraArguments: () => [],
   clock: systemClock,
 }
 
-/** A time that a test moves. Keys then outlive the test, for Redis would let them expire by its own clock. */
+/** A time that a test moves. Redis expires keys by its own clock, so keys live one hour longer than they need. */
 export function injectedTime(nowUs: () => number): TimeSource {
   return {
     script: `#!lua
-local now, lingerMs = tonumber(ARGV[2]), 3600000
+local now, lingerMs = tonumber(ARGV[#ARGV]), 3600000
 ${SCRIPT_BODY}`,
     extraArguments: () => [String(nowUs())],
     clock: { now: () => nowUs() / 1000 },

@@ -219,7 +219,7 @@ describe('a megabyte of field is cheap', () => {
 
 describe('wrong options are errors that say how to fix them', () => {
   const list = "trustedProxies must be a list such as ['10.0.0.0/8']"
-  const block = "trustedProxies must be an address or block such as '10.0.0.0/8', '192.0.2.1' or '2001:db8::/32'"
+  const block = "trustedProxies must be an address or CIDR range such as '10.0.0.0/8', '192.0.2.1' or '2001:db8::/32'"
   const own = 'trustedProxies must be the addresses of your own proxies'
   const field = "forwardedIn must be the name of a header field such as 'x-forwarded-for' or 'forwarded'"
   const prefix = 'ipv6Prefix must be a whole number from 1 to 128'
@@ -240,7 +240,7 @@ describe('wrong options are errors that say how to fix them', () => {
     ['every address among others', { trustedProxies: ['10.0.0.0/8', '0.0.0.0/0'] }, own],
     ['a prefix of the wrong family', { trustedProxies: ['::ffff:10.0.0.0/8'] }, 'a prefix from /96 to /128'],
     ['a prefix that is too long', { trustedProxies: ['10.0.0.0/33'] }, 'a prefix from /0 to /32'],
-    ['bits behind the prefix', { trustedProxies: ['10.0.0.1/8'] }, "without bits behind its prefix: '10.0.0.0/8'"],
+    ['bits after the prefix', { trustedProxies: ['10.0.0.1/8'] }, "without bits after its prefix: '10.0.0.0/8'"],
     ['a name', { trustedProxies: ['loopback'] }, `${block}, got 'loopback'`],
     ['unix in capitals', { trustedProxies: ['UNIX'] }, `${block}, got 'UNIX'`],
     ['an empty text', { trustedProxies: [''] }, `${block}, got ''`],

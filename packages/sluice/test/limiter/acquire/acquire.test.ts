@@ -42,7 +42,7 @@ describe('acquire', () => {
     expect(clock.nextAlarmMs).toBeUndefined()
   })
 
-  it('serves those who wait for a key in order, also before a smaller one', async () => {
+  it('serves the waiters of a key in order, even if a later one has a smaller cost', async () => {
     const { clock, limiter, outcomes } = waitingRoom(bucket)
     limiter.tryAcquire('user', { cost: 9 })
     outcomes.watch('large', limiter.acquire('user', { cost: 5 }))
@@ -126,7 +126,7 @@ describe('acquire', () => {
 })
 
 describe('acquire fails', () => {
-  it('at once when the cost is more than the limit can ever give, also behind others', async () => {
+  it('at once when the cost is more than the limit can ever give, even behind other waiters', async () => {
     const { limiter } = waitingRoom(bucket)
     const never = { name: 'WaitTooLongError', code: 'SLUICE_WAIT_TOO_LONG', retryAfterMs: Infinity }
     await expect(limiter.acquire('user', { cost: 11 })).rejects.toMatchObject(never)
@@ -152,7 +152,7 @@ describe('acquire fails', () => {
     expect(outcomes.admitted).toEqual(['just'])
   })
 
-  it('not at once who wants less than the first in line, which may give up', async () => {
+  it('not at once for a caller that wants less than the first in line, which may give up', async () => {
     const { clock, limiter, outcomes } = waitingRoom(bucket)
     limiter.tryAcquire('user', { cost: 5 })
     const controller = new AbortController()
@@ -166,7 +166,7 @@ describe('acquire fails', () => {
     expect(outcomes.of('small')?.error).toBe(undefined)
   })
 
-  it('when maxWaitMs is over, which lets those behind come up', async () => {
+  it('when maxWaitMs is over, and then the waiters behind move up', async () => {
     const { clock, limiter, outcomes } = waitingRoom(bucket)
     limiter.tryAcquire('user', { cost: 10 })
     outcomes.watch('large', limiter.acquire('user', { cost: 3, maxWaitMs: 3_500 }))
@@ -174,7 +174,7 @@ describe('acquire fails', () => {
     await pass(clock, 1_000)
     limiter.charge('user', { cost: 1 })
     await pass(clock, 2_000)
-    // Only now it is known that 3 units are a second away, and that is more than is left.
+    // Only now is it known that 3 units take another second, which is longer than the rest of maxWaitMs.
     expect(outcomes.of('large')).toMatchObject({ atMs: START + 3_000, error: { retryAfterMs: 1_000 } })
     expect(outcomes.of('large')?.error).toBeInstanceOf(WaitTooLongError)
     expect(outcomes.of('small')?.atMs).toBe(START + 3_000)
@@ -206,7 +206,7 @@ describe('acquire fails', () => {
     expect(clock.nextAlarmMs).toBeUndefined()
   })
 
-  it('for all who wait by one signal, none of whom is served because another has left', async () => {
+  it('for all waiters of one signal; none of them is served because another has left', async () => {
     const { clock, limiter, outcomes } = waitingRoom(bucket)
     limiter.tryAcquire('user', { cost: 8 })
     const { signal, ...controller } = withAbort()
@@ -243,7 +243,7 @@ describe('acquire fails', () => {
 describe('acquire of a leaky bucket', () => {
   const queue = leakyBucket({ capacity: 3, drain: '10/s' })
 
-  it('resolves when the slot comes, and says that there is nothing left to wait for', async () => {
+  it('resolves when the slot comes, with a delayMs of 0', async () => {
     const { clock, limiter, outcomes } = waitingRoom(queue)
     for (const name of ['a', 'b', 'c', 'd', 'e']) outcomes.watch(name, limiter.acquire('user'))
     await pass(clock, 1_000)
@@ -255,7 +255,7 @@ describe('acquire of a leaky bucket', () => {
     expect(clock.nextAlarmMs).toBeUndefined()
   })
 
-  it('gives the last slot back when whoever waits for it leaves', async () => {
+  it('gives the last slot back when its waiter leaves', async () => {
     const { clock, limiter, outcomes } = waitingRoom(queue)
     const { signal, ...controller } = withAbort()
     outcomes.watch('a', limiter.acquire('user'))
@@ -270,7 +270,7 @@ describe('acquire of a leaky bucket', () => {
     expect(outcomes.of('d')?.atMs).toBe(START + 200)
   })
 
-  it('lets nobody overtake one whose slot has come, when the alarm is late', async () => {
+  it('lets no caller overtake a waiter whose slot has come, even if the alarm is late', async () => {
     let nowMs = START
     const clock = { now: () => nowMs, alarm: () => () => {} }
     const limiter = createLimiter({ limit: queue, clock })
@@ -285,7 +285,7 @@ describe('acquire of a leaky bucket', () => {
     expect(left).toEqual(['a', 'b', 'c'])
   })
 
-  it('does not wait for a slot that comes too late', async () => {
+  it('rejects a caller whose slot would come too late', async () => {
     const { clock, limiter, outcomes } = waitingRoom(queue)
     outcomes.watch('a', limiter.acquire('user', { cost: 2 }))
     await expect(limiter.acquire('user', { maxWaitMs: 199 })).rejects.toMatchObject({ retryAfterMs: 200 })
@@ -296,7 +296,7 @@ describe('acquire of a leaky bucket', () => {
 })
 
 describe('a window', () => {
-  it('lets as many go as the next one gives', async () => {
+  it('serves as many waiters as the next window has units', async () => {
     const { clock, limiter, outcomes } = waitingRoom(fixedWindow({ quota: 3, window: '1m' }))
     for (let i = 0; i < 8; i++) outcomes.watch(`${i}`, limiter.acquire('user'))
     await pass(clock, 60_000)
@@ -306,7 +306,7 @@ describe('a window', () => {
   })
 })
 
-/** A signal, and what aborts it. */
+/** A signal, and the function that aborts it. */
 function withAbort() {
   const controller = new AbortController()
   return { signal: controller.signal, abort: (reason?: unknown) => controller.abort(reason) }

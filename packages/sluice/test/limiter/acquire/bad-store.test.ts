@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 const START_MS = Date.UTC(2026, 0, 1)
 
-/** A store of somebody else's that is broken as long as it is told to be. */
+/** A third-party store that is broken for as long as it is told to be. */
 function brokenStore(clock: ManualClock, broken: Partial<AsyncStore>) {
   const memory = memoryStore({ clock })
   const state = { isBroken: true }
@@ -31,7 +31,7 @@ describe('acquire on a store that is broken for a moment', () => {
     ['nothing', async () => undefined],
     ['no decisions', async () => ({ allowed: true, decisions: [], takenUs: [] })],
     ['nothing, at once', () => undefined],
-  ])('which answers %s: who waits is told, and those who come later are served', async (_what, decide) => {
+  ])('which answers %s: the waiter is rejected, and later callers are served', async (_what, decide) => {
     const clock = new ManualClock(START_MS)
     const { store, state } = brokenStore(clock, { decide: decide as never })
     const limiter = createLimiter({ name: 'a', limit: tokenBucket({ capacity: 10, refill: '1/s' }), store })
@@ -43,7 +43,7 @@ describe('acquire on a store that is broken for a moment', () => {
   })
 
   it.each(['a store that answers later', 'a store that answers at once'])(
-    'which cannot take units back, on %s: those who come later are served',
+    'which cannot take units back, on %s: later callers are served',
     async (kind) => {
       const clock = new ManualClock(START_MS)
       const throwing = () => {

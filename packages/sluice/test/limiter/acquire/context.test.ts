@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { createLimiter, memoryStore, type SyncStore, tokenBucket } from 'sluice'
 import { expect, it } from 'vitest'
 
-it('whoever waited goes on in its own context, and nobody else is given that of another', async () => {
+it('a waiter goes on in its own async context, and never in that of another', async () => {
   const context = new AsyncLocalStorage<string>()
   const inner = memoryStore()
   const asked: (string | undefined)[] = []
@@ -27,7 +27,7 @@ it('whoever waited goes on in its own context, and nobody else is given that of 
       return context.getStore()
     })
   expect(await Promise.all([wait('a'), wait('b'), wait('c')])).toEqual(['a', 'b', 'c'])
-  // The first was asked for at once; what the alarm does, it does for nobody in particular.
+  // The store was asked for the first waiter at once. What the alarm does, it does in no caller's context.
   expect(asked[0]).toBe('a')
   expect(new Set(asked.slice(1))).toEqual(new Set([undefined]))
 })

@@ -22,13 +22,13 @@ export function countedStore(clock: ManualClock): { readonly store: SyncStore; r
 }
 
 /**
- * A store that answers when it is told to: what was asked by then is answered together. It decides then, or with
- * `decidesEarly` when it is asked, so that its answers are old when they come.
+ * A store that answers all questions together when it is told to. It decides at that time or, with `decidesEarly`, when
+ * it is asked, so that its answers are old when they come.
  */
 export class LateStore implements AsyncStore {
   readonly clock: ManualClock
   readonly memory: MemoryStore
-  /** How many it was asked for in each answer. */
+  /** How many questions were answered each time. */
   readonly batches: number[] = []
   decidesEarly = false
   #waiting: (() => void)[] = []
@@ -43,7 +43,7 @@ export class LateStore implements AsyncStore {
     return this.#waiting.length
   }
 
-  /** Answers all that was asked; given an error, by that. */
+  /** Answers all questions, with the error if there is one. */
   answer(error?: Error): void {
     const waiting = this.#waiting
     this.#waiting = []

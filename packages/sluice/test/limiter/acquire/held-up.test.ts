@@ -4,7 +4,7 @@ import { HeldUpClock } from '../../held-up-clock.js'
 
 const START_MS = Date.UTC(2026, 0, 1)
 
-it('whose time was over while the process was held up does not wait on when units come back', async () => {
+it('a waiter whose time was over while the process was held up is rejected when units come back', async () => {
   const clock = new HeldUpClock(START_MS)
   const limiter = createLimiter({ name: 'a', limit: concurrency({ max: 1, ttl: '5s' }), store: memoryStore({ clock }) })
   const lease = limiter.lease('k')
@@ -20,7 +20,7 @@ it('whose time was over while the process was held up does not wait on when unit
   await second
 })
 
-it('so it is with a bucket, and nobody is given units after that time', async () => {
+it('a waiter for tokens is given none after its time, even if the process was held up', async () => {
   const clock = new HeldUpClock(START_MS)
   const limit = tokenBucket({ capacity: 1, refill: '1/h' })
   const limiter = createLimiter({ name: 'a', limit, store: memoryStore({ clock }) })

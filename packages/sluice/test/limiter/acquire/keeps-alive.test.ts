@@ -9,7 +9,7 @@ const program = `
   limiter.acquire('key').then(() => console.log('served'))
 `
 
-it('a process does not end before those who wait were served, and ends then', async () => {
+it('a process ends only when its waiters have been served', async () => {
   const args = ['--input-type=module', '--eval', program]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, timeout: 20_000 })
   expect(stdout).toBe('served\n')

@@ -7,7 +7,7 @@ interface Admitted {
   readonly cost: number
 }
 
-/** The first law of each algorithm, over those who went, in order. */
+/** The first law of each algorithm, over the admitted callers in order. */
 export function keepsTheLaw(limit: Limit, admitted: readonly Admitted[]): void {
   switch (limit.algorithm) {
     case 'token-bucket': {

@@ -22,7 +22,7 @@ const step = fc.oneof(
   fc.record({ what: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 100 }) }),
 )
 
-it('whatever happens while the store is being asked, nobody overtakes and no unit is lost', async () => {
+it('whatever happens while the store is being asked, no waiter overtakes another and no unit is lost', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const clock = new ManualClock(START)

@@ -2,7 +2,7 @@ import { createLimiter, type Limit, leakyBucket, tokenBucket } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { LateStore } from './counted-store.js'
-import { Outcomes, settled } from './outcomes.js'
+import { Outcomes, pass, settled } from './outcomes.js'
 
 const START = 1_745_000_000_000
 
@@ -19,7 +19,7 @@ function lateRoom(limit: Limit = tokenBucket({ capacity: 10, refill: '1/s' })) {
 }
 
 describe('acquire on a store that answers later', () => {
-  it('asks for the first in line, and then for all for whom there is enough', async () => {
+  it('asks for the first in line, and then for all waiters that there are enough units for', async () => {
     const { clock, store, limiter, outcomes, answer } = lateRoom()
     for (let i = 0; i < 15; i++) outcomes.watch(`${i}`, limiter.acquire('user'))
     expect(store.underway).toBe(1)
@@ -37,7 +37,7 @@ describe('acquire on a store that answers later', () => {
   })
 
   it.each([0, 1, 2, 3, 4, 5])(
-    'keeps whoever comes when the one before gave up, %d steps after the answer for it',
+    'keeps a caller that comes when the waiter before it gives up, %d steps after the answer',
     async (steps) => {
       const { store, limiter, outcomes, answer } = lateRoom()
       store.memory.charge({ name: 'late', limit: limiter.limit, key: 'user', cost: 10 })
@@ -58,7 +58,7 @@ describe('acquire on a store that answers later', () => {
     },
   )
 
-  it('keeps the order when others take what was believed to be there', async () => {
+  it('keeps the order when other processes take units that were believed to be there', async () => {
     const { store, limiter, outcomes, answer } = lateRoom()
     for (let i = 0; i < 6; i++) outcomes.watch(`${i}`, limiter.acquire('user', { cost: 2 }))
     outcomes.watch('small', limiter.acquire('user'))
@@ -70,7 +70,7 @@ describe('acquire on a store that answers later', () => {
     expect(store.underway).toBe(0)
   })
 
-  it('gives back what came for one who has left', async () => {
+  it('gives back units that come for a waiter that has left', async () => {
     const { clock, limiter, outcomes, remaining, answer } = lateRoom()
     const controller = new AbortController()
     outcomes.watch('a', limiter.acquire('user', { cost: 4, signal: controller.signal }))
@@ -82,7 +82,7 @@ describe('acquire on a store that answers later', () => {
     expect(clock.nextAlarmMs).toBeUndefined()
   })
 
-  it('hands what came for one who has left to the next of the same cost', async () => {
+  it('hands units that come for a waiter that has left to the next waiter of the same cost', async () => {
     const { store, limiter, outcomes, remaining, answer } = lateRoom()
     const controller = new AbortController()
     outcomes.watch('a', limiter.acquire('user', { cost: 4, signal: controller.signal }))
@@ -93,12 +93,12 @@ describe('acquire on a store that answers later', () => {
     expect([store.underway, remaining()]).toEqual([0, 6])
   })
 
-  it('asks again when units come back while it is being denied', async () => {
+  it('asks again if units come back while a denial is on its way', async () => {
     const { clock, store, limiter, outcomes, answer } = lateRoom()
     store.memory.charge({ name: 'late', limit: limiter.limit, key: 'user', cost: 10 })
     store.decidesEarly = true
     outcomes.watch('a', limiter.acquire('user'))
-    // The no is on its way.
+    // The denial is on its way.
     await limiter.refund('user')
     await answer()
     expect(store.underway).toBe(1)
@@ -107,7 +107,7 @@ describe('acquire on a store that answers later', () => {
     expect(clock.nextAlarmMs).toBeUndefined()
   })
 
-  it('gives a smaller one behind nothing that came for a larger one who has left', async () => {
+  it('does not give units that come for a waiter that has left to one with a smaller cost', async () => {
     const { limiter, outcomes, remaining, answer } = lateRoom()
     const controller = new AbortController()
     outcomes.watch('large', limiter.acquire('user', { cost: 4, signal: controller.signal }))
@@ -120,7 +120,7 @@ describe('acquire on a store that answers later', () => {
     expect(remaining()).toBe(9)
   })
 
-  it('asks again when what came for one who has left is back', async () => {
+  it('asks again when the units of a waiter that has left are back', async () => {
     const { store, limiter, outcomes, answer } = lateRoom()
     let arrive = () => {}
     const arrived = new Promise<void>((resolve) => {
@@ -143,7 +143,7 @@ describe('acquire on a store that answers later', () => {
     expect(outcomes.admitted).toEqual(['small'])
   })
 
-  it('rejects whom the store fails, and asks for the next', async () => {
+  it('rejects the waiter that the store failed for, and asks for the next', async () => {
     const { limiter, outcomes, answer } = lateRoom()
     outcomes.watch('a', limiter.acquire('user'))
     outcomes.watch('b', limiter.acquire('user'))
@@ -162,7 +162,7 @@ describe('acquire on a store that answers later', () => {
     await settled()
     await answer()
     expect(outcomes.admitted).toEqual(['a'])
-    // There was enough for the next two, so they are being asked for; of the last one nothing is known.
+    // Enough units were left for the next two, so the store is being asked for them, but not for the last one.
     expect(outcomes.of('large')?.error).toMatchObject({ code: 'SLUICE_WAIT_TOO_LONG' })
     expect(store.underway).toBe(2)
     await answer()
@@ -170,7 +170,7 @@ describe('acquire on a store that answers later', () => {
     expect([store.underway, clock.nextAlarmMs]).toEqual([0, undefined])
   })
 
-  it('rejects one who is denied after maxWaitMs', async () => {
+  it('rejects a waiter that is denied after its maxWaitMs', async () => {
     const { clock, store, limiter, outcomes, answer } = lateRoom()
     store.memory.charge({ name: 'late', limit: limiter.limit, key: 'user', cost: 10 })
     outcomes.watch('a', limiter.acquire('user', { maxWaitMs: 10 }))
@@ -182,7 +182,7 @@ describe('acquire on a store that answers later', () => {
     expect([store.underway, clock.nextAlarmMs]).toEqual([0, undefined])
   })
 
-  it('waits for slots while those behind are asked for', async () => {
+  it('waits for slots while the store is asked for the waiters behind', async () => {
     const { clock, store, limiter, outcomes, answer } = lateRoom(leakyBucket({ capacity: 4, drain: '10/s' }))
     const controller = new AbortController()
     outcomes.watch('a', limiter.acquire('user'))
@@ -197,5 +197,45 @@ describe('acquire on a store that answers later', () => {
     await settled()
     expect(outcomes.admitted).toEqual(['a', 'b'])
     expect(clock.nextAlarmMs).toBeUndefined()
+  })
+
+  it('waits for a slot by the clock of the store, even if the answer is slow', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom(leakyBucket({ capacity: 4, drain: '10/s' }))
+    store.decidesEarly = true
+    outcomes.watch('a', limiter.acquire('user'))
+    await answer()
+    outcomes.watch('b', limiter.acquire('user'))
+    clock.advance(80)
+    await answer()
+    await pass(clock, 1_000)
+    expect(outcomes.of('b')?.atMs).toBeCloseTo(START + 100, 0)
+  })
+
+  it('asks a store for its time if the first answer is slow, and then serves the waiter', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom(leakyBucket({ capacity: 4, drain: '10/s' }))
+    store.decidesEarly = true
+    store.memory.charge({ name: 'late', limit: limiter.limit, key: 'user', cost: 1 })
+    outcomes.watch('a', limiter.acquire('user'))
+    clock.advance(70)
+    await answer()
+    expect([outcomes.admitted, store.underway]).toEqual([[], 1])
+    await answer()
+    await pass(clock, 1_000)
+    expect(outcomes.of('a')?.atMs).toBeCloseTo(START + 100, 0)
+  })
+
+  it('lets no crowd leave if many answers of a leaky bucket are read late', async () => {
+    const { clock, store, limiter, outcomes, answer } = lateRoom(leakyBucket({ capacity: 30, drain: '10/s' }))
+    store.decidesEarly = true
+    const names = ['a', 'b', 'c', 'd', 'e', 'f']
+    for (const name of names) outcomes.watch(name, limiter.acquire('user'))
+    await answer()
+    expect(store.underway).toBe(5)
+    clock.advance(2_000)
+    await answer()
+    await pass(clock, 5_000)
+    const times = names.map((name) => (outcomes.of(name)?.atMs ?? 0) - START)
+    // The first slot that has passed counts as 20 ms old, and the others follow at the rate.
+    expect(times).toEqual([0, 2_000, 2_080, 2_180, 2_280, 2_380])
   })
 })

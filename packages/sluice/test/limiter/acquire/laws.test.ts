@@ -5,13 +5,13 @@ import { keepsTheLaw } from './keeps-the-law.js'
 import { foretold, play } from './play.js'
 import { KEYS, limits, START, scenes } from './scenes.js'
 
-/** Each is a scene of up to 20, of whom every one is a case. */
+/** Each run is a scene of up to 20 guests. */
 const RUNS = { numRuns: 400 }
 const patient = fc.constant(undefined)
 const impatient = fc.oneof(fc.constant(undefined), fc.constant(0), fc.integer({ min: 0, max: 100 }))
 
-describe.each(Object.entries(limits))('those who wait for a %s', (_, limit) => {
-  it('go at the very millisecond at which the first in line could', async () => {
+describe.each(Object.entries(limits))('callers that wait for a %s', (_, limit) => {
+  it('are served at the very millisecond at which the first in line can be', async () => {
     await fc.assert(
       fc.asyncProperty(scenes(limit, patient), async (scene) => {
         const { outcomes, clock } = await play(scene)
@@ -27,7 +27,7 @@ describe.each(Object.entries(limits))('those who wait for a %s', (_, limit) => {
     )
   })
 
-  it('keep their order and the law, and ask no more than they have to', async () => {
+  it('keep their order and the law, and ask no more often than they must', async () => {
     await fc.assert(
       fc.asyncProperty(scenes(limit, impatient), async (scene) => {
         const { outcomes, clock, decides } = await play(scene)
@@ -47,7 +47,7 @@ describe.each(Object.entries(limits))('those who wait for a %s', (_, limit) => {
           expect(outcome).toBeDefined()
           expect((outcome?.atMs ?? 0) - (START + atMs)).toBeLessThanOrEqual(maxWaitMs)
         }
-        // Each is asked for when it comes up and when it was told to; once more when one before it leaves.
+        // The store is asked for each guest when it becomes the first, when its wait is over, and when one before it leaves.
         expect(decides).toBeLessThanOrEqual(3 * scene.guests.length)
         expect(clock.nextAlarmMs).toBeUndefined()
       }),
@@ -55,13 +55,13 @@ describe.each(Object.entries(limits))('those who wait for a %s', (_, limit) => {
     )
   })
 
-  it('take nothing when they leave', async () => {
+  it('take nothing when they give up', async () => {
     await fc.assert(
       fc.asyncProperty(scenes(limit, impatient), async (scene) => {
         const { outcomes } = await play(scene)
         const stayed = scene.guests.filter(({ name }) => outcomes.of(name)?.decision)
         if (leavesGaps(scene.limit)) return
-        // Those who went, and nobody else: each goes when it went before.
+        // Play again with the served guests only: each is served when it was served before.
         const { outcomes: again } = await play({
           ...scene,
           guests: stayed.map((guest) => ({
@@ -78,7 +78,7 @@ describe.each(Object.entries(limits))('those who wait for a %s', (_, limit) => {
   })
 })
 
-/** A slot that is left and was not the last one stays empty, and others are not moved up. */
+/** If a waiter leaves a slot that is not the last one, the slot stays empty, and the waiters behind do not move up. */
 function leavesGaps(limit: Limit): boolean {
   return limit.algorithm === 'leaky-bucket'
 }

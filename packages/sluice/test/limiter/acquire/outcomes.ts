@@ -8,7 +8,7 @@ export interface Outcome {
   readonly error?: unknown
 }
 
-/** Notes how waits end, in the order in which they do. */
+/** Records how waits end, in the order in which they end. */
 export class Outcomes {
   readonly #clock: ManualClock
   readonly #byName = new Map<string, Outcome>()
@@ -28,18 +28,18 @@ export class Outcomes {
     return this.#byName.get(name)
   }
 
-  /** Those who got their units, in order. */
+  /** The names of those that got their units, in order. */
   get admitted(): string[] {
     return [...this.#byName].filter(([, { decision }]) => decision).map(([name]) => name)
   }
 }
 
-/** Lets everything go on that waits for a promise which is settled. */
+/** Lets all code run that waits for settled promises. */
 export async function settled(): Promise<void> {
   for (let i = 0; i < 12; i++) await undefined
 }
 
-/** Moves on, and stops at every alarm for those whom it wakes. */
+/** Moves the clock, and stops at every alarm so that its waiters go on. */
 export async function pass(clock: ManualClock, ms: number): Promise<void> {
   const endMs = clock.now() + ms
   await settled()

@@ -4,7 +4,7 @@ import { countedStore } from './counted-store.js'
 import { Outcomes, pass } from './outcomes.js'
 import { eventsOf, type Guest, KEYS, type Scene, START } from './scenes.js'
 
-/** Nothing of a scene takes longer. */
+/** Every scene is over by then. */
 const END_MS = 20_000
 
 export interface Played {
@@ -36,7 +36,7 @@ function controls(controller = new AbortController()) {
   return { signal: controller.signal, abort: () => controller.abort() }
 }
 
-/** When each of a scene without `maxWaitMs` would go if the first in line tried again every millisecond. */
+/** When each guest of a scene without `maxWaitMs` is served if the first in line tries again every millisecond. */
 export function foretold({ limit, guests }: Scene): Map<string, number> {
   const clock = new ManualClock(START)
   const limiter = createLimiter({ name: 'scene', limit, store: memoryStore({ clock }) })

@@ -1,4 +1,4 @@
-/** Random limits, and random people who come, wait and leave: everything on whole milliseconds. */
+/** Random limits, and random guests that come, wait and leave, all on whole milliseconds. */
 import fc, { type Arbitrary } from 'fast-check'
 import { concurrency, fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice'
 import { quotaOf } from 'sluice/limits'
@@ -6,7 +6,7 @@ import { quotaOf } from 'sluice/limits'
 export const START = 1_745_000_000_000
 export const KEYS = ['one', 'other']
 
-/** Somebody who comes after so long, and may leave after so long again. */
+/** A caller that comes at `atMs`, and may leave at `leavesAtMs`. */
 export interface Guest {
   readonly name: string
   readonly key: string
@@ -27,7 +27,7 @@ const rate = fc
   .map(({ units, perMs }) => `${units}/${perMs}ms`)
 const windowMs = fc.integer({ min: 1, max: 60 })
 
-/** A limit that has enough again within a few hundred milliseconds. */
+/** Limits whose units are back within a few hundred milliseconds. */
 export const limits: { readonly [algorithm in Limit['algorithm']]?: Arbitrary<Limit> } = {
   'token-bucket': fc.record({ capacity: quota, refill: rate }).map(tokenBucket),
   'leaky-bucket': fc.record({ capacity: quota, drain: rate }).map(leakyBucket),
@@ -57,7 +57,7 @@ export function scenes(limit: Arbitrary<Limit>, maxWaitMs: Arbitrary<number | un
   })
 }
 
-/** What happens, in order of time. */
+/** All arrivals and departures, in order of time. */
 export function eventsOf(guests: readonly Guest[]): { atMs: number; guest: Guest; leaves: boolean }[] {
   const events = guests.flatMap((guest) => [
     { atMs: guest.atMs, guest, leaves: false },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 const limit = fixedWindow({ quota: 1_000, window: '1h' })
 
-/** Is a level with one condition about a request? */
+/** Does a level with one condition match a request? */
 function isAbout(attribute: string, condition: Condition, request: Record<string, unknown>): boolean {
   const policy = createPolicy({ levels: [{ name: 'level', when: { [attribute]: condition }, limit }] })
   return policy.check(request as never).levels.length === 1
@@ -18,7 +18,7 @@ const ABSENT: readonly Record<string, unknown>[] = [
 ]
 
 describe('a condition on an attribute', () => {
-  it('is a value that it equals, by its text', () => {
+  it('holds for an equal value, compared as text', () => {
     expect(isAbout('plan', 'gold', { plan: 'gold' })).toBe(true)
     expect(isAbout('plan', 'gold', { plan: 'Gold' })).toBe(false)
     expect(isAbout('plan', 'gold', { plan: 'gold ' })).toBe(false)
@@ -34,14 +34,14 @@ describe('a condition on an attribute', () => {
     expect(isAbout('plan', false, {})).toBe(false)
   })
 
-  it('is a list, of which it equals one', () => {
+  it('holds for each value of a list', () => {
     const list = ['gold', 5, true]
     for (const plan of ['gold', 5, '5', true, 'true']) expect(isAbout('plan', list, { plan })).toBe(true)
     for (const plan of ['silver', 6, false, 'gold,5']) expect(isAbout('plan', list, { plan })).toBe(false)
     for (const request of ABSENT) expect(isAbout('plan', list, request)).toBe(false)
   })
 
-  it('is null or present: false for an absent one, be it missing, undefined, null or empty', () => {
+  it('holds for an absent attribute if it is null or present: false', () => {
     for (const condition of [null, [null], { present: false }]) {
       for (const request of ABSENT) expect(isAbout('plan', condition, request)).toBe(true)
       for (const plan of ['gold', 0, false, ' ', 'null', 'undefined']) {
@@ -50,20 +50,20 @@ describe('a condition on an attribute', () => {
     }
   })
 
-  it('is a list with null: one of the values, or absent', () => {
+  it('holds for the values and for absence if it is a list with null', () => {
     for (const request of ABSENT) expect(isAbout('plan', ['gold', null], request)).toBe(true)
     expect(isAbout('plan', ['gold', null], { plan: 'gold' })).toBe(true)
     expect(isAbout('plan', ['gold', null], { plan: 'silver' })).toBe(false)
   })
 
-  it('is present: true for any value, 0 and false among them', () => {
+  it('holds for any value if it is present: true, also for 0 and false', () => {
     for (const condition of [{ present: true }, { not: null }]) {
       for (const plan of ['gold', 0, false, ' ']) expect(isAbout('plan', condition, { plan })).toBe(true)
       for (const request of ABSENT) expect(isAbout('plan', condition, request)).toBe(false)
     }
   })
 
-  it('is not, for anything else, absent included', () => {
+  it('holds for all other values and for absence if it is not', () => {
     expect(isAbout('plan', { not: 'gold' }, { plan: 'gold' })).toBe(false)
     expect(isAbout('plan', { not: 'gold' }, { plan: 'silver' })).toBe(true)
     for (const request of ABSENT) {
@@ -75,14 +75,14 @@ describe('a condition on an attribute', () => {
 })
 
 describe('a method', () => {
-  it('has no case', () => {
+  it('is compared in any case', () => {
     for (const condition of ['POST', 'post', ['GET', 'Post'], { not: 'get' }]) {
       for (const method of ['POST', 'post', 'PoSt']) expect(isAbout('method', condition, { method })).toBe(true)
       expect(isAbout('method', condition, { method: 'GET' })).toBe(Array.isArray(condition))
     }
   })
 
-  it('has one key, however it is written', () => {
+  it('has one key, in any case', () => {
     const policy = createPolicy({ levels: [{ name: 'method', key: 'method', limit }] })
     policy.check({ method: 'get' })
     expect(policy.check({ method: 'GET' }).levels[0].decision.remaining).toBe(998)
@@ -106,7 +106,7 @@ describe('an address', () => {
     },
   )
 
-  it('that is none is in no block, and is not absent', () => {
+  it('that cannot be parsed is in no range, and is not absent', () => {
     for (const ip of ['unknown', '127.1', '010.1.2.3', '167837955']) {
       expect(isAbout('ip', ['0.0.0.0/0', '::/0', null], { ip })).toBe(false)
       expect(isAbout('ip', { not: '10.0.0.0/8' }, { ip })).toBe(true)
@@ -115,7 +115,7 @@ describe('an address', () => {
     expect(isAbout('ip', ['10.0.0.0/8', null], {})).toBe(true)
   })
 
-  it('is a key of its own if it is IPv4, and one by its network if it is IPv6', () => {
+  it('is the key if it is IPv4; its network is the key if it is IPv6', () => {
     const used = (ipv6Prefix: number | undefined, one: string, other: string) => {
       const policy = createPolicy({ levels: [{ name: 'ip', key: 'ip', limit }], ...(ipv6Prefix && { ipv6Prefix }) })
       policy.check({ ip: one })
@@ -133,8 +133,8 @@ describe('an address', () => {
   })
 })
 
-describe('what one level asks of an attribute', () => {
-  it('does not change what another asks of it', () => {
+describe('the condition of one level on an attribute', () => {
+  it('does not change the condition of another level', () => {
     const policy = createPolicy({
       levels: [
         { name: 'path', when: { route: { path: '/v1/**' } }, limit },
@@ -144,7 +144,7 @@ describe('what one level asks of an attribute', () => {
     expect(policy.check({ route: '/v1/' }).levels.map(({ name }) => name)).toEqual(['path', 'equal'])
   })
 
-  it('nor does a block make a path something else', () => {
+  it('does not change how another level reads the attribute', () => {
     const policy = createPolicy({
       levels: [
         { name: 'path', when: { x: { path: '/v1/**' } }, limit },

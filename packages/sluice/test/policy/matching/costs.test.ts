@@ -6,7 +6,7 @@ import { expectRefusal, expectRejection, WRONG_NUMBERS, WRONG_TYPES } from '../.
 const limit = fixedWindow({ quota: 100, window: '1h' })
 const clock = () => new ManualClock(1_745_000_100_000)
 
-describe('what a request takes', () => {
+describe('the cost of a request', () => {
   const policy = () =>
     createPolicy({
       levels: [
@@ -21,7 +21,7 @@ describe('what a request takes', () => {
       .check(request, options)
       .levels.map(({ decision }) => decision.remaining)
 
-  it('is one, or what the call says, or what the level says', () => {
+  it('is 1, or the cost of the call, or the cost of the level', () => {
     expect(left({ bytes: 10 })).toEqual([99, 99, 90])
     expect(left({ bytes: 10 }, { cost: 3 })).toEqual([99, 97, 90])
     expect(left({ bytes: 10 }, { cost: 0 })).toEqual([99, 100, 90])
@@ -29,12 +29,12 @@ describe('what a request takes', () => {
     expect(left({ bytes: -0 })).toEqual([99, 99, 100])
   })
 
-  it('is read from digits as from a number', () => {
+  it('may be a text of digits', () => {
     expect(left({ bytes: '10' })).toEqual([99, 99, 90])
     expect(left({ bytes: '0' })).toEqual([99, 99, 100])
   })
 
-  it('is the cost of the call where the attribute is absent', () => {
+  it('is the cost of the call if the attribute is absent', () => {
     for (const bytes of [undefined, null, '']) expect(left({ bytes }, { cost: 3 })).toEqual([99, 97, 97])
   })
 
@@ -56,24 +56,24 @@ describe('what a request takes', () => {
     'ten',
     '9'.repeat(17),
     '9'.repeat(100),
-  ])('is an error where the attribute is %j, and nothing is taken', (bytes) => {
+  ])('is an error that takes nothing if the attribute is %j', (bytes) => {
     const each = policy()
     for (const method of ['check', 'charge', 'refund', 'reserve', 'explain'] as const) {
       expectRefusal(
         () => each[method]({ bytes }),
-        "the attribute bytes must be a whole number from 0, for it is the cost in level 'bytes'",
+        "the attribute bytes must be a whole number from 0, because it is the cost in level 'bytes'",
       )
     }
     expect(each.peek({ bytes: 1 }).levels.map(({ decision }) => decision.remaining)).toEqual([100, 100, 100])
   })
 
-  it('is not asked of a level that the request is not about', () => {
+  it('is not read for a level that does not match', () => {
     const other = createPolicy({ levels: [{ name: 'bytes', when: { path: '/upload' }, limit, cost: 'bytes' }] })
     expect(other.check({ path: '/', bytes: 'many' }).allowed).toBe(true)
     expectRefusal(() => other.check({ path: '/upload', bytes: 'many' }), 'the attribute bytes')
   })
 
-  it('is checked before anything is taken, wherever it is said', () => {
+  it('is checked before anything is taken', () => {
     const each = policy()
     for (const [cost, shown] of [...WRONG_NUMBERS, ...WRONG_TYPES]) {
       expectRefusal(() => each.check({ bytes: 1 }, { cost: cost as never }), /^cost must be a whole number/, shown)
@@ -91,7 +91,7 @@ describe('what a request takes', () => {
     await expectRejection(apart[method]({ bytes: 1 }, wrong), `${method} has no option 'csot'; did you mean cost?`)
   })
 
-  it('is nothing for a look, whatever the levels say', () => {
+  it('is 0 for peek, whatever the levels say', () => {
     const each = policy()
     expect(each.peek({ bytes: 'many' }).allowed).toBe(true)
     expect(each.peek({ bytes: 50 }).levels.map(({ decision }) => decision.remaining)).toEqual([100, 100, 100])
@@ -114,17 +114,17 @@ describe('several limits on one level', () => {
   const left = (policy: ReturnType<typeof both>['policy'], user = 'a') =>
     policy.peek({ user }).levels.map(({ decision }) => decision.remaining)
 
-  it('all take, or none does', () => {
+  it('take together or not at all', () => {
     const { policy, time } = both()
     expect(policy.check({ user: 'a' }, { cost: 10 }).allowed).toBe(true)
     expect(left(policy)).toEqual([90, 0, 15])
-    // The first limit denies, so the day's loses nothing; nor does the level before.
+    // The first limit denies, so neither the daily limit nor the other level is charged.
     expect(policy.check({ user: 'a' }).deniedBy).toEqual(['user'])
     expect(left(policy)).toEqual([90, 0, 15])
     time.advance(1_000)
     policy.check({ user: 'a' }, { cost: 10 })
     time.advance(1_000)
-    // Now it is the day's that denies.
+    // Now the daily limit denies.
     const verdict = policy.check({ user: 'a' }, { cost: 6 })
     expect(verdict.deniedBy).toEqual(['user'])
     expect(verdict.levels.map(({ name, decision }) => [name, decision.allowed])).toEqual([
@@ -136,7 +136,7 @@ describe('several limits on one level', () => {
     expect(policy.check({ user: 'a' }, { cost: 5 }).allowed).toBe(true)
   })
 
-  it('deny under one name and by the longer wait, if more than one does', () => {
+  it('are named once in deniedBy, with the longer wait', () => {
     const { policy } = both()
     policy.charge({ user: 'a' }, { cost: 25 })
     const verdict = policy.check({ user: 'a' })
@@ -146,13 +146,13 @@ describe('several limits on one level', () => {
     expect(verdict.retryAfterMs).toBe(Math.max(...waits))
   })
 
-  it('have states of their own for each key', () => {
+  it('have separate states for each key', () => {
     const { policy } = both()
     policy.check({ user: 'a' }, { cost: 10 })
     expect(left(policy, 'b')).toEqual([90, 10, 25])
   })
 
-  it('may be fewer or more in an override, which has its own', () => {
+  it('may be fewer or more in an override', () => {
     const policy = createPolicy({
       levels: [
         {

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest'
 
 const limit = fixedWindow({ quota: 1_000, window: '1h' })
 
-test('no two lists of attributes make the same key', () => {
+test('different lists of attributes make different keys', () => {
   const texts = fc.string({ unit: fc.constantFrom('|', '\\', 'a', 'b', '*', '/', ' '), minLength: 1, maxLength: 6 })
   fc.assert(
     fc.property(fc.array(fc.tuple(texts, texts, texts), { minLength: 2, maxLength: 20 }), (all) => {
@@ -41,14 +41,14 @@ test.each([
     ['|', '|'],
     ['||', '\\'],
   ],
-])('%j and %j are two keys', (one, other) => {
+])('%j and %j are different keys', (one, other) => {
   const policy = createPolicy({ levels: [{ name: 'level', key: ['a', 'b'], limit }] })
   policy.check({ a: one[0], b: one[1] })
   expect(policy.check({ a: other[0], b: other[1] }).levels[0].decision.remaining).toBe(999)
 })
 
 describe('a level', () => {
-  it('without a key has one state for all, with one it has one for each', () => {
+  it('without a key has one state for all requests, and with a key one state for each', () => {
     for (const key of [undefined, []] as const) {
       const policy = createPolicy({ levels: [{ name: 'all', limit, ...(key && { key }) }] })
       policy.check({ user: 'a' })
@@ -61,17 +61,17 @@ describe('a level', () => {
       ],
     })
     policy.check({ user: 'a' })
-    // The key that stands for all is a key like any other.
+    // An attribute may have the value that is the shared key.
     expect(policy.check({ user: '*' }).levels.map(({ decision }) => decision.remaining)).toEqual([998, 999])
   })
 
-  it('is not about a request without one of the attributes of its key', () => {
+  it('does not match a request that lacks an attribute of its key', () => {
     const policy = createPolicy({ levels: [{ name: 'level', key: ['a', 'b'], limit }] })
     for (const a of [undefined, null, '']) expect(policy.check({ a, b: 'x' }).levels).toEqual([])
     expect(policy.check({ a: 0, b: false }).levels).toHaveLength(1)
   })
 
-  it('has its states to itself, in any store and under any name that another could have', () => {
+  it('shares its states with no other level and no limiter of the store', () => {
     const store = memoryStore()
     const levels = [
       { name: 'a', key: 'user', limit: [limit, tokenBucket({ capacity: 1_000, refill: '1/h' })] },
@@ -87,11 +87,14 @@ describe('a level', () => {
 })
 
 describe('a key that explain shows', () => {
-  it.each(['/a%3Fb', '/a%23b', '/a%5Cb', '/a%2525', '/a%', '/%ff'])('can be given to override, also for %s', (path) => {
-    const policy = createPolicy({ levels: [{ name: 'path', key: 'path', limit }] })
-    const [{ key }] = policy.explain({ path })
-    policy.override('path', key as string, fixedWindow({ quota: 7, window: '1h' }))
-    expect(policy.check({ path }).levels[0].decision.quota).toBe(7)
-    expect(policy.check({ path: '/a' }).levels[0].decision.quota).toBe(1_000)
-  })
+  it.each(['/a%3Fb', '/a%23b', '/a%5Cb', '/a%2525', '/a%', '/%ff'])(
+    'can be passed to override, also for %s',
+    (path) => {
+      const policy = createPolicy({ levels: [{ name: 'path', key: 'path', limit }] })
+      const [{ key }] = policy.explain({ path })
+      policy.override('path', key as string, fixedWindow({ quota: 7, window: '1h' }))
+      expect(policy.check({ path }).levels[0].decision.quota).toBe(7)
+      expect(policy.check({ path: '/a' }).levels[0].decision.quota).toBe(1_000)
+    },
+  )
 })

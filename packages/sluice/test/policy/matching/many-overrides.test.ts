@@ -10,7 +10,7 @@ function policyOf(overrides: readonly Override[]) {
   return createPolicy({ levels: [{ name: 'merchant', key: 'merchant', limit, overrides }] })
 }
 
-/** The shortest of several rounds of each, in turns, so that a busy machine is not taken for a slow policy. */
+/** The shortest of several rounds of each, in turns, so that other load on the machine does not count. */
 function bestMs(...runs: readonly (() => void)[]): readonly number[] {
   const best = runs.map(() => Infinity)
   for (let round = 0; round < 15; round++) {
@@ -26,7 +26,7 @@ function bestMs(...runs: readonly (() => void)[]): readonly number[] {
 const KINDS: Readonly<Record<string, (i: number) => Override>> = {
   'a merchant each': (i) => ({ when: { merchant: `acct_${i}` }, limit: other }),
   'a merchant and a plan that all have': (i) => ({ when: { plan: 'gold', merchant: `acct_${i}` }, limit: other }),
-  'a block each': (i) => ({ when: { ip: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` }, limit: other }),
+  'a range each': (i) => ({ when: { ip: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` }, limit: other }),
   'a path each': (i) => ({ when: { path: `/v1/${i}/:id` }, limit: other }),
 }
 
@@ -35,7 +35,7 @@ test.each(Object.entries(KINDS))(
   (_, override) => {
     const overrides = Array.from({ length: COUNT }, (_, i) => override(i))
     const [few, many] = [policyOf(overrides.slice(0, FEW)), policyOf(overrides)]
-    // Each is overridden, in both.
+    // Both policies have an override for every request.
     const requests = Array.from({ length: FEW }, (_, i) => ({
       merchant: `acct_${i}`,
       plan: 'gold',
@@ -46,13 +46,13 @@ test.each(Object.entries(KINDS))(
       for (const request of requests) policy.check(request)
     }
     for (const request of requests) expect(many.peek(request).levels[0].limit).toEqual(other)
-    // Were each looked at, it would be a hundred times as long.
+    // Evaluating every override would take a hundred times as long.
     const [fewMs, manyMs] = bestMs(ask(few), ask(many))
     expect(manyMs).toBeLessThan(3 * fewMs + 1)
   },
 )
 
-test('of a hundred thousand overrides the right one is in force', () => {
+test('among a hundred thousand overrides, the right one applies', () => {
   const overrides = Array.from({ length: COUNT }, (_, i) => ({
     when: { merchant: `acct_${i}` },
     limit: tokenBucket({ capacity: i + 1, refill: '1/s' }),

@@ -7,7 +7,7 @@ import { expectRefusal } from '../../limits/refusals.js'
 
 const segmentsOf = (path: string) => (path === '/' ? [] : path.slice(1).split('/'))
 
-/** What is said of a pattern and a path, which is one thing however it is asked. */
+/** Does the pattern match the path? Asks in several ways, which must agree. */
 function matches(pattern: string, path: string): boolean {
   const parsed = parsePathPattern('path', pattern)
   const trie = new PathTrie<string>()
@@ -20,7 +20,7 @@ function matches(pattern: string, path: string): boolean {
   return trie.has(path)
 }
 
-describe('a pattern goes by segments', () => {
+describe('a pattern is compared segment by segment', () => {
   it.each([
     ['/v1/charges', '/v1/charges', true],
     ['/v1/charges/', '/v1/charges', true],
@@ -52,7 +52,7 @@ describe('a pattern goes by segments', () => {
     ['/%3Aid', '/x', false],
     ['/%2a%2A', '/**', true],
     ['/%2a%2A', '/a', false],
-    // What stays escaped in a path does so here.
+    // Escapes that stay in a path stay in a pattern.
     ['/a%2fb', '/a%2Fb', true],
     ['/a%2fb', '/a/b', false],
     ['/a%5cb', '/a%5Cb', true],
@@ -68,7 +68,7 @@ describe('a pattern goes by segments', () => {
     expect(matches(pattern, path)).toBe(expected)
   })
 
-  it('and nothing else is a pattern', () => {
+  it('and anything else is refused', () => {
     for (const [pattern, reason] of [
       ['', 'begins with a slash'],
       ['v1/charges', 'begins with a slash'],
@@ -112,14 +112,14 @@ test('a pattern has at most a hundred segments', () => {
   }
 })
 
-// Few names, so that random patterns and paths meet; some of them have a meaning to somebody.
+// Few names, so that random patterns match random paths. Some of them have a special meaning elsewhere.
 const names = fc.constantFrom('a', 'b', 'A', '__proto__', 'constructor', 'é')
 const patterns = fc
   .tuple(fc.array(fc.oneof(names, fc.constantFrom('*', ':id', ':a')), { maxLength: 5 }), fc.boolean())
   .map(([segments, open]) => `/${[...segments, ...(open ? ['**'] : [])].join('/')}`)
 const paths = fc.array(names, { maxLength: 6 }).map((segments) => `/${segments.join('/')}`)
 
-/** What a pattern means, step by step. */
+/** The meaning of a pattern, in the simplest code. */
 function oracle(pattern: readonly string[], path: readonly string[]): boolean {
   const [first, ...rest] = pattern
   if (first === undefined) return path.length === 0
@@ -128,7 +128,7 @@ function oracle(pattern: readonly string[], path: readonly string[]): boolean {
   return (first === '*' || first.startsWith(':') || first === path[0]) && oracle(rest, path.slice(1))
 }
 
-test('a pattern matches what it says, segment by segment, and one without freedom a single path', () => {
+test('a pattern matches by its definition, and a pattern without wildcards matches a single path', () => {
   fc.assert(
     fc.property(patterns, paths, (pattern, path) => {
       expect(matches(pattern, path)).toBe(oracle(segmentsOf(pattern), segmentsOf(path)))
@@ -139,7 +139,7 @@ test('a pattern matches what it says, segment by segment, and one without freedo
   )
 })
 
-test('many patterns at once find what each of them matches, once each', () => {
+test('a trie of many patterns finds each pattern that matches, once', () => {
   fc.assert(
     fc.property(
       fc.array(patterns, { maxLength: 60 }),
@@ -160,7 +160,7 @@ test('many patterns at once find what each of them matches, once each', () => {
   )
 })
 
-test('a path is walked once, however many segments are free and however long it is', () => {
+test('matching takes linear time, however many wildcards there are', () => {
   const trie = new PathTrie<string>()
   const free = new Array(20).fill('*').join('/')
   for (const end of ['x', 'y', ':id', '**']) trie.add(parsePathPattern('path', `/${free}/${end}`), end)
@@ -172,15 +172,14 @@ test('a path is walked once, however many segments are free and however long it 
   expect(found).toEqual(['**'])
 })
 
-test('the levels of a policy are those whose patterns match, in capitals or not', () => {
+test('the levels whose patterns match apply, in any case', () => {
   fc.assert(
     fc.property(fc.array(patterns, { minLength: 1, maxLength: 30 }), paths, (all, path) => {
-      // The root may be an empty segment as well.
+      // Some routers read the root as one empty segment.
       fc.pre(path !== '/')
       const policy = createPolicy({
         levels: all.map((pattern, i) => ({
           name: `level-${i}`,
-          // Levels of different keys never restrain each other.
           key: [`key${i}`],
           when: { path: pattern },
           limit: fixedWindow({ quota: 5, window: '1h' }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodedSegment } from '../../../src/policy/matching/escapes.js'
+import { decodedSegment } from '../../../src/policy/matching/decoded-segment.js'
 import { PathReadings, plainPath } from '../../../src/policy/matching/path-readings.js'
 
 const segments = fc.array(
@@ -10,7 +10,7 @@ const segments = fc.array(
   { maxLength: 5 },
 )
 
-/** How a path can be written otherwise, at each of its segments. */
+/** Other spellings of a path, at each of its segments. */
 const disguises = fc.array(
   fc.record({
     before: fc.constantFrom('', '', '/', './', 'x/../', '%2e/', 'x/%2E%2e/', '/./'),
@@ -21,7 +21,7 @@ const disguises = fc.array(
   { minLength: 6, maxLength: 6 },
 )
 
-/** Some of the characters escaped, by the bits of a number. */
+/** Escapes some of the characters, selected by the bits of a number. */
 function escapeSome(text: string, bits: number, lower: boolean): string {
   return [...text]
     .map((character, i) => {
@@ -35,7 +35,7 @@ function escapeSome(text: string, bits: number, lower: boolean): string {
     .join('')
 }
 
-test('no mixture of disguises keeps a path from being found, or gives it another key', () => {
+test('every mixture of spellings meets the level of the path, and has its key', () => {
   fc.assert(
     fc.property(
       segments,
@@ -46,12 +46,12 @@ test('no mixture of disguises keeps a path from being found, or gives it another
         const path = parts
           .map((part, i) => `${ways[i].slash}${ways[i].before}${escapeSome(part, ways[i].escaped, ways[i].lower)}`)
           .join('')
-        // An origin ends where a slash begins the path. Without one, what follows two slashes may be a host.
+        // An origin needs a slash after it. Otherwise, the text after two slashes may be a host.
         const text = `${origin}${path.replace(/^[\\/]+/, '/') || '/'}${end}`
         const meant = `/${parts.join('/')}`.toLowerCase()
         const readings = new PathReadings([text])
         expect(readings.folded, text).toContain(meant)
-        // For one router `#` ends the path, and for another it belongs to it.
+        // `#` ends the path for some routers, and belongs to it for others.
         expect(readings.key, text).toBe(end === '#' && origin === '' ? '//' : meant)
       },
     ),
@@ -59,7 +59,7 @@ test('no mixture of disguises keeps a path from being found, or gives it another
   )
 })
 
-/** Texts in which much has a meaning, and much is escaped that need not be or cannot be. */
+/** Texts with many special characters, and with needless or broken escapes. */
 const texts = fc.string({
   unit: fc.constantFrom(
     ...'/a.\\?#:;~éA漢%25fFeE',
@@ -77,21 +77,21 @@ const texts = fc.string({
   maxLength: 20,
 })
 
-test('what all routers read alike has one reading, and what has one is read alike', () => {
+test('a path has one reading exactly if plainPath accepts it', () => {
   fc.assert(
     fc.property(fc.oneof(texts, fc.string({ unit: fc.constantFrom(...'/ab.?') })), (text) => {
       const plain = plainPath(`/${text}`)
       const { exact, folded, key } = new PathReadings([`/${text}`])
       if (plain !== undefined && plain !== '/') expect([exact, folded, key]).toEqual([[plain], [plain], plain])
       for (const each of exact) expect(each).toMatch(/^\//)
-      // Bounded, however odd the text is.
+      // The number of readings is bounded for any text.
       expect(exact.length).toBeLessThan(40)
     }),
     { numRuns: 5_000 },
   )
 })
 
-test('a pattern that names a path finds it among the readings of that path', () => {
+test('a path written as a pattern is among the readings of that path', () => {
   fc.assert(
     fc.property(texts, (text) => {
       const written = `/${text.split(/[?#]/)[0]}`
@@ -102,13 +102,13 @@ test('a pattern that names a path finds it among the readings of that path', () 
   )
 })
 
-/** The bytes that a segment stands for. */
+/** The bytes of a segment, with escapes decoded. */
 function bytesOf(segment: string): readonly number[] {
   const parts = segment.split(/(%[\dA-Fa-f]{2})/)
   return parts.flatMap((part, i) => (i % 2 === 1 ? [Number.parseInt(part.slice(1), 16)] : [...Buffer.from(part)]))
 }
 
-test('what was escaped can be told from a decoded segment, so two segments never become one', () => {
+test('decoding keeps different segments different', () => {
   const text = fc.string({ unit: fc.constantFrom(...'/%?#\\.*:ab2Fé漢😀'), minLength: 1, maxLength: 6 })
   const bytes = fc.oneof(
     text.map((each) => [...Buffer.from(each)]),
@@ -134,7 +134,7 @@ test('what was escaped can be told from a decoded segment, so two segments never
   )
 })
 
-test('any text at all is read without an error', () => {
+test('any text is read without an error', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'/.%2eEfF5cC\\?#\n\0\ud800') })),
@@ -150,8 +150,8 @@ test('any text at all is read without an error', () => {
   )
 })
 
-test('a very long path takes no longer than it is long', () => {
-  // A hundred thousand characters of each: anything quadratic would take minutes.
+test('reading a very long path takes linear time', () => {
+  // A hundred thousand characters each: a quadratic algorithm would take minutes.
   for (const part of [
     '/',
     '/a',
@@ -188,7 +188,7 @@ function bestMs(run: () => void): number {
 test.each(['/%', '/%ff', '/%c3', '/%zz'])(
   'a path of malformed escapes, %s, costs no more to read than one of good ones',
   (part) => {
-    // As long a request line as Node.js accepts.
+    // The longest request line that Node.js accepts.
     const bad = part.repeat(16_000 / part.length)
     const good = '/%41'.repeat(4_000)
     expect(bestMs(() => new PathReadings([bad]))).toBeLessThan(10 * bestMs(() => new PathReadings([good])))

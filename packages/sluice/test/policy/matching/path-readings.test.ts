@@ -1,11 +1,11 @@
 import { createPolicy, fixedWindow } from 'sluice'
 import { describe, expect, it, test } from 'vitest'
-import { decodedSegment, undecodedSegment } from '../../../src/policy/matching/escapes.js'
+import { decodedSegment, undecodedSegment } from '../../../src/policy/matching/decoded-segment.js'
 import { PathReadings, plainPath } from '../../../src/policy/matching/path-readings.js'
 
 const limit = fixedWindow({ quota: 1_000_000, window: '1h' })
 
-/** The spellings of a path that one router or another takes for it. */
+/** Spellings that at least one router reads as this path. */
 const SPELLINGS = [
   '/v1/charges',
   '/v1/charges/',
@@ -65,19 +65,19 @@ const policy = createPolicy({
 const levelsOf = (path: string | readonly string[]) =>
   policy.check({ path, route: path as string }).levels.map(({ name }) => name)
 
-describe('a level is met by every spelling that a router may take for its path', () => {
+describe('a level matches every spelling that a router may read as its path', () => {
   it.each(SPELLINGS)('%s', (path) => {
     expect(levelsOf(path).filter((name) => name !== 'others')).toEqual(['exact', 'one', 'below', 'route'])
   })
 
-  it('and by each of several targets, of which one was rewritten to the other', () => {
+  it('and each of several targets of one request', () => {
     expect(levelsOf(['/v1/charges', '/old/charges'])).toEqual(['exact', 'one', 'below', 'others', 'route'])
     expect(levelsOf(['/old/charges', '/v1/charges'])).toEqual(['exact', 'one', 'below', 'others', 'route'])
     expect(levelsOf(['/v1/charges', '/v1/charges?x'])).toEqual(['exact', 'one', 'below', 'route'])
   })
 })
 
-describe('an exemption is for what every router takes for its path', () => {
+describe('an exemption applies only to spellings that every router reads as its path', () => {
   it.each(['/v1/charges', '/v1/charges?limit=3', '/v1/charges?to=/elsewhere/../..#x', 'v1/charges'])(
     '%s is exempt',
     (path) => {
@@ -96,17 +96,17 @@ describe('an exemption is for what every router takes for its path', () => {
     '/v1\\charges',
     '/v1%2fcharges',
     'http://api.example.com/v1/charges',
-  ])('%s is not', (path) => {
+  ])('%s is not exempt', (path) => {
     expect(levelsOf(path)).toContain('others')
   })
 
-  it('in its own capitals, if it has some', () => {
+  it('in the case of the pattern', () => {
     const capitals = createPolicy({ levels: [{ name: 'others', when: { path: { not: '/Status' } }, limit }] })
     const asked = ['/Status', '/status', '/STATUS'].map((path) => capitals.check({ path }).levels.length)
     expect(asked).toEqual([0, 1, 1])
   })
 
-  it('with escapes that it needs', () => {
+  it('with necessary escapes', () => {
     const cafe = createPolicy({ levels: [{ name: 'others', when: { path: { not: ['/café', '/a b'] } }, limit }] })
     const asked = ['/caf%C3%A9', '/caf%c3%a9', '/a%20b', '/%61%20b'].map((path) => cafe.check({ path }).levels.length)
     expect(asked).toEqual([0, 0, 0, 1])
@@ -126,19 +126,19 @@ describe('an override of a path', () => {
   })
   const quotas = (path: string) => bulk.peek({ user: 'u', path }).levels.map(({ decision }) => decision.quota)
 
-  it('is in force for what is surely meant', () => {
+  it('replaces the limit if every reading matches', () => {
     expect(quotas('/bulk/a')).toEqual([50])
     expect(quotas('/bulk/a%20b')).toEqual([50])
     expect(quotas('/search')).toEqual([5])
   })
 
-  it('does not lift the limit of what may be meant otherwise, which has to pass both', () => {
+  it('does not replace the limit if only some readings match: the request must pass both', () => {
     expect(quotas('/bulk/../search')).toEqual([50, 5])
     expect(quotas('/search/../bulk/a')).toEqual([50, 5])
     expect(quotas('/BULK/a')).toEqual([50, 5])
   })
 
-  it('has states of its own, which a reset of such a request forgets together with those of the level', () => {
+  it('has its own states, and reset of such a request forgets them together with those of the level', () => {
     bulk.check({ user: 'r', path: '/bulk/a' }, { cost: 7 })
     bulk.check({ user: 'r', path: '/search' }, { cost: 3 })
     bulk.reset({ user: 'r', path: '/bulk/..' })
@@ -148,24 +148,24 @@ describe('an override of a path', () => {
 })
 
 describe('a key', () => {
-  it('is one for all spellings of a path', () => {
+  it('is the same for all spellings of a path', () => {
     const byPath = createPolicy({
       levels: [{ name: 'path', key: 'path', limit: fixedWindow({ quota: SPELLINGS.length, window: '1h' }) }],
     })
-    // What is a host for one router and a segment for another cannot have one key.
+    // Some routers read this as a host and others as a segment, so there is no common key.
     const spelt = SPELLINGS.filter((path) => !/^\/\/|\?x\/|^HTTP|^http:\/\/\/|#top/.test(path))
     const left = spelt.map((path) => byPath.check({ path }).levels[0].decision.remaining)
     expect(left.at(-1)).toBe(SPELLINGS.length - spelt.length)
   })
 
-  it('is one for all targets in which routers look for the path at different places', () => {
+  it('is the same for all targets in which routers look for the path at different places', () => {
     const keys = ['//a1/login', '//a2/login', 'x:/login', 'http://h:x/login'].map(
       (path) => new PathReadings([path]).key,
     )
     expect(new Set(keys).size).toBe(1)
   })
 
-  it('is one for GET and HEAD, which the same handler may answer', () => {
+  it('is the same for GET and HEAD, which the same handler may answer', () => {
     const byMethod = createPolicy({
       levels: [{ name: 'method', key: 'method', limit: fixedWindow({ quota: 2, window: '1h' }) }],
     })
@@ -173,7 +173,7 @@ describe('a key', () => {
   })
 })
 
-test('a level for GET is met by HEAD, and one for all but GET as well', () => {
+test('HEAD meets a condition for GET, and a condition for all but GET', () => {
   const methods = createPolicy({
     levels: [
       { name: 'reads', when: { method: 'GET' }, limit },
@@ -188,20 +188,14 @@ test('a level for GET is met by HEAD, and one for all but GET as well', () => {
   expect(met('POST')).toEqual(['writes', 'changes'])
 })
 
-test('a level for all but HEAD is not said to cover one for GET, which HEAD meets', () => {
-  const narrow = { name: 'gets', when: { method: 'GET' }, limit: fixedWindow({ quota: 9, window: '1h' }) }
-  const wide = { name: 'rest', when: { method: { not: 'HEAD' } }, limit: fixedWindow({ quota: 5, window: '1h' }) }
-  expect(createPolicy({ levels: [narrow, wide] }).warnings).toEqual([])
-})
-
-test('a list is an error for attributes that are no paths, and so is one of anything but texts', () => {
+test('a list is an error for an attribute that is not a path, and so is a list of anything but texts', () => {
   const some = createPolicy({ levels: [{ name: 'some', when: { path: '/a', user: 'u' }, limit }] })
   expect(() => some.check({ path: '/a', user: ['u'] as never })).toThrow(/^the attribute user must be text/)
   expect(() => some.check({ path: [5] as never, user: 'u' })).toThrow(/^the attribute path must be text/)
   expect(some.check({ path: [], user: 'u' }).levels).toEqual([])
 })
 
-test('a target of which no router knows what another makes of it meets every level', () => {
+test('a target that routers disagree about entirely meets every condition on a path', () => {
   for (const path of [
     'x:/a',
     'http:a',
@@ -216,7 +210,7 @@ test('a target of which no router knows what another makes of it meets every lev
   }
 })
 
-test('the root may be a free segment that is empty, and is exempt all the same', () => {
+test('the root meets a pattern of one wildcard, and an exemption of the root still applies', () => {
   const root = createPolicy({
     levels: [
       { name: 'item', when: { path: '/:item' }, limit },
@@ -242,9 +236,9 @@ describe('the readings of', () => {
     ['/%61', ['/%61', '/a']],
     ['/a%2Fb', ['/a%2Fb', '/a/b']],
     ['/a\\b', ['/a%5Cb', '/a/b']],
-    // `URL` lets `..` take away an empty segment; other routers drop it before.
+    // In `URL`, `..` removes an empty segment; other routers remove empty segments first.
     ['/x//../a', ['/x//../a', '/x/../a', '/x/a', '/a']],
-    // OPTIONS may be about no path at all.
+    // `OPTIONS *` is about the server, not about a path.
     ['*', ['*']],
     ['/*', ['/*']],
     ['', ['/']],
@@ -283,7 +277,7 @@ describe('a segment', () => {
     ['a%2', 'a%252'],
     ['%u0041', '%25u0041'],
     ['%%41', '%25A'],
-  ])('%s has a percent sign that escapes nothing, which is written %s', (text, plain) => {
+  ])('%s has a percent sign that escapes nothing: it becomes %s', (text, plain) => {
     expect(decodedSegment(text)).toBe(plain)
     expect(decodedSegment(plain)).toBe(plain)
   })
@@ -294,27 +288,30 @@ describe('a segment', () => {
     ['%c3(', '%C3('],
     ['%e0%a4', '%E0%A4'],
     ['%e0%a4%c3%a9', '%E0%A4é'],
-    // A slash, a dot and a character in more bytes than they need.
+    // Overlong encodings of a slash, a dot and another character.
     ['%c0%af', '%C0%AF'],
     ['%c0%ae%c0%ae', '%C0%AE%C0%AE'],
     ['%e0%80%af', '%E0%80%AF'],
     ['%f0%82%82%ac', '%F0%82%82%AC'],
-    // Half a pair, and beyond the last character.
+    // A lone surrogate, and a code point beyond the last.
     ['%ed%a0%80', '%ED%A0%80'],
     ['%f4%90%80%80', '%F4%90%80%80'],
     ['%f5%80%80%80', '%F5%80%80%80'],
-  ])('%s has bytes that are no text, which stay as they are: %s', (text, plain) => {
+  ])('%s has bytes that are not UTF-8, which stay escaped: %s', (text, plain) => {
     expect(decodedSegment(text)).toBe(plain)
     expect(decodedSegment(plain)).toBe(plain)
   })
 
-  it.each(['%25', '%2F', '%3F', '%23', '%5C'])('keeps %s escaped, for it would be read as something else', (kept) => {
-    expect(decodedSegment(`a${kept.toLowerCase()}b`)).toBe(`a${kept}b`)
-    // What is escaped twice is another segment.
-    expect(decodedSegment(`a%25${kept.slice(1)}b`)).toBe(`a%25${kept.slice(1)}b`)
-  })
+  it.each(['%25', '%2F', '%3F', '%23', '%5C'])(
+    'keeps %s escaped, because unescaped it means something else',
+    (kept) => {
+      expect(decodedSegment(`a${kept.toLowerCase()}b`)).toBe(`a${kept}b`)
+      // A character that is escaped twice is a different segment.
+      expect(decodedSegment(`a%25${kept.slice(1)}b`)).toBe(`a%25${kept.slice(1)}b`)
+    },
+  )
 
-  it('that is not decoded keeps the escapes that are not needed', () => {
+  it('that is not decoded keeps needless escapes', () => {
     expect(undecodedSegment('%61%2e%40%20%c3%a9%2f%25')).toBe('%61%2E%40 é%2F%25')
   })
 })

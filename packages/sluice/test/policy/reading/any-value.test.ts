@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 
 const limit = fixedWindow({ quota: 5, window: '1h' })
 
-/** Reads anything, and is right in one of two ways. */
+/** Reads any value: the result has either problems or levels. */
 function expectReadable(value: unknown): void {
-  const { levels, problems, warnings } = readPolicy(value)
-  if (problems.length > 0) expect([...levels, ...warnings]).toEqual([])
+  const { levels, attributes, problems } = readPolicy(value)
+  if (problems.length > 0) expect([...levels, ...attributes]).toEqual([])
   else expect(levels.length).toBeGreaterThan(0)
   for (const { path, message } of problems) {
     expect(Array.isArray(path)).toBe(true)
@@ -49,7 +49,7 @@ const algorithms = fc.constantFrom(
   'concurrency',
 )
 
-test('whatever is read as a policy, nothing is thrown and nothing is half-loaded', () => {
+test('reading any value as a policy throws nothing, and loads it as a whole or not at all', () => {
   fc.assert(fc.property(anything, expectReadable), { numRuns: 2_000 })
   fc.assert(
     fc.property(anything, (levels) => expectReadable({ levels })),
@@ -57,7 +57,7 @@ test('whatever is read as a policy, nothing is thrown and nothing is half-loaded
   )
 })
 
-test('so it is for every part of a level', () => {
+test('the same holds for any value of each property of a level', () => {
   const parts = fc.dictionary(
     fc.constantFrom('name', 'when', 'key', 'limit', 'overrides', 'cost', 'shadow', 'onFailure', 'x'),
     anything,
@@ -71,7 +71,7 @@ test('so it is for every part of a level', () => {
   )
 })
 
-test('so it is for every condition, whichever attribute it is on', () => {
+test('the same holds for any condition on any attribute', () => {
   const conditions = fc.oneof(
     anything,
     fc.array(anything, { maxLength: 3 }),
@@ -90,7 +90,7 @@ test('so it is for every condition, whichever attribute it is on', () => {
   )
 })
 
-test('so it is for every option of a limit', () => {
+test('the same holds for any option of a limit', () => {
   fc.assert(
     fc.property(
       fc.dictionary(names, fc.oneof(anything, fc.constantFrom('5/s', '1m', 5))),
@@ -103,7 +103,7 @@ test('so it is for every option of a limit', () => {
   )
 })
 
-test('what was read is no longer the data that it was read from', () => {
+test('changing the data after reading does not change the policy', () => {
   const when = { plan: ['gold'] }
   const override = { when: { plan: 'silver' }, limit: { algorithm: 'fixed-window', quota: 7, window: '1h' } }
   const read = readPolicy({ levels: [{ name: 'a', when, limit, overrides: [override] }] })

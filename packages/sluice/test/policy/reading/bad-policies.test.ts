@@ -9,7 +9,7 @@ const found = (policy: unknown) =>
 const level = (more: object) => ({ levels: [{ name: 'a', limit, ...more }] })
 const when = (conditions: object) => level({ when: conditions })
 
-/** A policy, where its one mistake is, and what is said of it. */
+/** A name, a policy with one mistake, its path, and a part of the message. */
 const TABLE: readonly (readonly [what: string, policy: unknown, path: string, message: string | RegExp])[] = [
   ['nothing', undefined, '', 'a policy must be an object with version, name, ipv6Prefix, levels, got undefined'],
   ['null', null, '', 'got null'],
@@ -47,7 +47,7 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
   ['an attribute in the plural', when({ methods: ['GET'] }), 'levels.0.when.methods', "did you mean 'method'?"],
   ['a key in capitals', level({ key: ['IP'] }), 'levels.0.key.0', "did you mean 'ip'?"],
 
-  ['a level that is none', { levels: ['a'] }, 'levels.0', 'a level must be an object with name, when'],
+  ['a level that is not an object', { levels: ['a'] }, 'levels.0', 'a level must be an object with name, when'],
   ['null for a level', { levels: [null] }, 'levels.0', 'got null'],
   ['a level without a name', { levels: [{ limit }] }, 'levels.0.name', 'name must be text'],
   ['a number for a name', { levels: [{ name: 5, limit }] }, 'levels.0.name', 'got 5'],
@@ -211,18 +211,18 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
   ['a star in a segment', when({ path: ['/ok', '/v1/ch*'] }), 'levels.0.when.path.1', "'**' at the end"],
   ['a path of another name', when({ route: { path: 'v1' } }), 'levels.0.when.route.path', 'route must be a path'],
   [
-    'an address that is none',
+    'a value that is not an address',
     when({ ip: 'localhost' }),
     'levels.0.when.ip',
-    "an address or block such as '10.0.0.0/8'",
+    "an address or CIDR range such as '10.0.0.0/8'",
   ],
-  ['bits behind the prefix', when({ ip: ['::1', '10.0.0.1/8'] }), 'levels.0.when.ip.1', "'10.0.0.0/8'"],
+  ['bits after the prefix', when({ ip: ['::1', '10.0.0.1/8'] }), 'levels.0.when.ip.1', "'10.0.0.0/8'"],
   ['a mapped block that would be every IPv4', when({ ip: '::ffff:10.0.0.0/8' }), 'levels.0.when.ip', '/96 to /128'],
   [
-    'a block of another name',
+    'a CIDR range for an attribute of another name',
     when({ proxy: { cidr: 10 } }),
     'levels.0.when.proxy.cidr',
-    'proxy must be an address or block',
+    'proxy must be an address or CIDR range',
   ],
 
   [
@@ -232,7 +232,7 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
     'overrides must be a list',
   ],
   [
-    'an override that is none',
+    'an override that is not an object',
     level({ overrides: [null] }),
     'levels.0.overrides.0',
     'an override must be an object with when, limit',
@@ -297,7 +297,7 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
   ],
 ]
 
-describe('a policy with a mistake is told where it is and what would be right', () => {
+describe('the error of a policy says where the mistake is and what would be right', () => {
   it.each(TABLE)('%s', (_, policy, path, message) => {
     const problems = found(policy)
     expect(problems.map(([at]) => at)).toEqual([path])
@@ -305,12 +305,12 @@ describe('a policy with a mistake is told where it is and what would be right', 
       typeof message === 'string' ? new RegExp(message.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')) : message,
     )
     expect(problems[0][1].length).toBeLessThan(400)
-    const { levels, warnings } = readPolicy(policy)
-    expect([...levels, ...warnings]).toEqual([])
+    const { levels, attributes } = readPolicy(policy)
+    expect([...levels, ...attributes]).toEqual([])
   })
 })
 
-test('several mistakes are told all at once, in the order of the policy', () => {
+test('all mistakes are reported at once, in the order of the policy', () => {
   const policy = {
     version: 3,
     colour: 'red',
@@ -363,7 +363,7 @@ test('several mistakes are told all at once, in the order of the policy', () => 
   } catch (error) {
     thrown = error
   }
-  // One of the options is not one of the policy's: that is told first, for it is a mistake in the call.
+  // An unknown option of the call is reported before the problems of the policy.
   expect(String(thrown)).toContain("createPolicy has no option 'colour'")
   const { colour: _, ...rest } = policy
   expect(() => createPolicy(rest as never)).toThrow(InvalidPolicyError)

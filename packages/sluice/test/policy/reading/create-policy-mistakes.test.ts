@@ -9,8 +9,8 @@ const levels = [{ name: 'a', key: 'user', limit }] as const
 const refused = (options: unknown, ...parts: (string | RegExp)[]) =>
   expectRefusal(() => createPolicy(options as never), ...parts)
 
-describe('the mistakes that people make with createPolicy', () => {
-  it('levels without the object around them, or nothing at all', () => {
+describe('createPolicy refuses', () => {
+  it('a list of levels without the object around it, and no argument', () => {
     refused(levels, 'createPolicy takes an object with version, name, ipv6Prefix, levels, store, clock, got an array')
     refused(undefined, 'createPolicy takes an object', 'got undefined')
     refused(null, 'got null')
@@ -25,28 +25,28 @@ describe('the mistakes that people make with createPolicy', () => {
     refused({ levels, limit }, "createPolicy has no option 'limit'")
   })
 
-  it('a store without a name, for two policies on it would share their states', () => {
+  it('a store without a name, because two policies on it would share their states', () => {
     refused(
       { levels, store: memoryStore() },
       "name (which keeps policies on one store apart) must be text such as 'api', got undefined",
     )
   })
 
-  it('a clock beside a store, which has its own', () => {
+  it('a clock beside a store, which has its own clock', () => {
     const clock = new ManualClock(0)
     refused({ name: 'p', levels, store: memoryStore(), clock }, 'clock must be given to the store that keeps time')
     refused({ levels, clock: Date }, 'clock must be')
     refused({ levels, clock: {} }, 'clock must be')
   })
 
-  it('something else for a store', () => {
+  it('a store that is not a store', () => {
     for (const store of [null, {}, 'redis://localhost', new Map(), memoryStore]) {
       refused({ name: 'p', levels, store }, 'store must be a store such as memoryStore()')
     }
     refused({ name: 'p', levels, store: { evalsha: () => {} } }, 'redisStore(client)')
   })
 
-  it('a limit that was called for and not made, or made twice', () => {
+  it('a limit function that was not called, and the result of calling it twice', () => {
     refused(
       { levels: [{ name: 'a', limit: tokenBucket }] },
       'levels[0].limit: limit must be a limit such as tokenBucket',
@@ -59,7 +59,7 @@ describe('the mistakes that people make with createPolicy', () => {
     )
   })
 
-  it('a level without a name, or an object for a key', () => {
+  it('a level without a name, and an object as key', () => {
     refused({ levels: [{ limit }] }, 'levels[0].name: name must be text of letters, digits', 'got undefined')
     refused(
       { levels: [{ name: 'a', key: { user: true }, limit }] },
@@ -69,7 +69,7 @@ describe('the mistakes that people make with createPolicy', () => {
     refused({ levels: [{ name: 'a', key: () => 'user', limit }] }, 'levels[0].key:', 'got a function')
   })
 
-  it('and nothing is left behind in the store', () => {
+  it('without leaving anything in the store', () => {
     const store = memoryStore()
     expect(() => createPolicy({ name: 'p', levels: [...levels, { name: 'a', limit }], store })).toThrow(
       InvalidPolicyError,
@@ -78,13 +78,13 @@ describe('the mistakes that people make with createPolicy', () => {
   })
 })
 
-describe('the mistakes that people make with overrides', () => {
+describe('override refuses wrong arguments', () => {
   const policy = () =>
     createPolicy({
       levels: [...levels, { name: 'pair', key: ['user', 'plan'], limit, shadow: true }, { name: 'all', limit }],
     })
 
-  it('are told, and nothing is overridden', () => {
+  it('and changes nothing', () => {
     const one = policy()
     expectRefusal(() => one.override('users' as never, 'x', limit), "the policy has no level 'users'")
     expectRefusal(() => one.override('__proto__' as never, 'x', limit), "the policy has no level '__proto__'")

@@ -1,4 +1,4 @@
-/** Mostly for the compiler: each line that must not compile says so, and it is an error if it does. */
+/** Tests of types: each line that must not compile has a @ts-expect-error. */
 import {
   type AsyncPolicy,
   type AsyncStore,
@@ -42,25 +42,25 @@ test('the attributes of a request are those of when, key, cost and overrides', (
   expect([...policy.attributes].sort()).toEqual(['merchant', 'method', 'path', 'plan', 'region', 'units'])
 })
 
-test('each of them must be said, if only to be absent', () => {
-  // @ts-expect-error -- nothing is said
+test('each of them is required, if only as undefined', () => {
+  // @ts-expect-error -- all attributes are missing
   policy.check({})
-  // @ts-expect-error -- merchant is missing, which key asks
+  // @ts-expect-error -- merchant is missing, which a key needs
   policy.check({ region: 'eu', method: 'GET', path: '/', units: 1, plan: 'a' })
-  // @ts-expect-error -- path is missing, which when asks
+  // @ts-expect-error -- path is missing, which a when asks about
   policy.check({ merchant: 'a', region: 'eu', method: 'GET', units: 1, plan: 'a' })
-  // @ts-expect-error -- units is missing, which cost asks
+  // @ts-expect-error -- units is missing, which is a cost
   policy.check({ merchant: 'a', region: 'eu', method: 'GET', path: '/', plan: 'a' })
-  // @ts-expect-error -- plan is missing, which an override asks
+  // @ts-expect-error -- plan is missing, which an override asks about
   policy.check({ merchant: 'a', region: 'eu', method: 'GET', path: '/', units: 1 })
   const rest = { region: undefined, method: undefined, path: undefined, units: undefined, plan: undefined }
-  // @ts-expect-error -- an object is no attribute
+  // @ts-expect-error -- an object is not a value of an attribute
   expect(() => policy.check({ ...rest, merchant: {} })).toThrow(TypeError)
-  // @ts-expect-error -- neither is a list
+  // @ts-expect-error -- a list is not a value of this attribute
   expect(() => policy.check({ ...rest, merchant: ['a'] })).toThrow(TypeError)
 })
 
-test('a level is called by one of its names', () => {
+test('the names of levels are checked', () => {
   policy.override('merchant', 'a', limit)
   policy.removeOverride('merchant', 'a')
   // @ts-expect-error -- misspelt
@@ -73,7 +73,7 @@ test('a level is called by one of its names', () => {
   expect(() => policy.reset(request, { levels: ['globals'] })).toThrow(RangeError)
 })
 
-test('what really was the cost may be said by attributes of the policy only', () => {
+test('settle accepts only attributes of the policy', () => {
   const request = { merchant: 'a', region: 'eu', method: 'POST', path: '/v1/charges', units: 3, plan: null }
   policy.reserve(request).settle({ units: 2 })
   policy.reserve(request).settle(2)
@@ -81,7 +81,7 @@ test('what really was the cost may be said by attributes of the policy only', ()
   expect(() => policy.reserve(request).settle({ unit: 2 })).toThrow("knows no attribute 'unit'")
 })
 
-test('a request may be of an interface or a class, or have more in it than is asked about', () => {
+test('a request may be an interface or a class, and have other properties', () => {
   interface Attributes {
     readonly merchant: string
     readonly plan?: string
@@ -104,11 +104,11 @@ test('a request may be of an interface or a class, or have more in it than is as
   asked.check(required)
   asked.check(new Incoming('a'))
   asked.check({ merchant: 'a', plan: null, headers: {}, more: Symbol('more') })
-  // @ts-expect-error -- plan may be missing, and an attribute must be said
+  // @ts-expect-error -- plan is optional, but attributes are required
   asked.check(some)
-  // @ts-expect-error -- a Map is no request with a merchant
+  // @ts-expect-error -- a Map has no property merchant
   asked.check(new Map([['merchant', 'a']]))
-  // @ts-expect-error -- misspelt, in spite of what else is there
+  // @ts-expect-error -- misspelt, beside other properties
   asked.check({ merchnat: 'a', plan: null, headers: {} })
   asked.peek(new Incoming('a'))
   asked.charge(new Incoming('a'), { cost: 2 })
@@ -119,7 +119,7 @@ test('a request may be of an interface or a class, or have more in it than is as
   expect(asked.peek(required).levels[0].decision.remaining).toBe(100)
 })
 
-test('so it may be where the store answers later', () => {
+test('the same holds on a store that answers later', () => {
   interface Attributes {
     readonly user: string
   }
@@ -141,7 +141,7 @@ test('so it may be where the store answers later', () => {
   expectTypeOf(ask).parameter(0).toEqualTypeOf<ReturnType<typeof create>>()
 })
 
-test('levels that the compiler does not know ask about anything', () => {
+test('any request is accepted if the compiler does not know the levels', () => {
   interface Attributes {
     readonly user: string
   }
@@ -157,33 +157,33 @@ test('levels that the compiler does not know ask about anything', () => {
   expect(any.check({ user: 'a', anything: {} }).allowed).toBe(true)
   any.override('user', 'a', limit)
   any.reserve(request).settle({ user: 'a' })
-  // @ts-expect-error -- a request is an object all the same
+  // @ts-expect-error -- a request must still be an object
   expect(() => any.check('a')).toThrow(TypeError)
 })
 
-test('levels that ask about nothing need nothing', () => {
+test('levels without attributes accept an empty request', () => {
   const all = createPolicy({ levels: [{ name: 'all', limit }] })
   expectTypeOf(all).toEqualTypeOf<Policy<never, 'all'>>()
   expect(all.check({}).allowed).toBe(true)
 })
 
-test('a store needs a name, and has the clock', () => {
+test('a policy with a store needs a name and takes no clock', () => {
   const levels = [{ name: 'all', limit }] as const
   expectTypeOf(createPolicy({ name: 'p', levels, store: memoryStore() })).toEqualTypeOf<Policy<never, 'all'>>()
-  // @ts-expect-error -- two policies would share their states
+  // @ts-expect-error -- the name is missing
   expect(() => createPolicy({ levels, store: memoryStore() })).toThrow(TypeError)
-  // @ts-expect-error -- the store keeps the time
+  // @ts-expect-error -- the store has its own clock
   expect(() => createPolicy({ name: 'p', levels, store: memoryStore(), clock: Date })).toThrow(TypeError)
 })
 
-test('a level is written as it is read', () => {
+test('the properties of a level are checked', () => {
   // @ts-expect-error -- a key is a name or a list of names
   expect(() => createPolicy({ levels: [{ name: 'a', key: { user: true }, limit }] })).toThrow(TypeError)
-  // @ts-expect-error -- no such part
+  // @ts-expect-error -- unknown property
   expect(() => createPolicy({ levels: [{ name: 'a', limits: limit }] })).toThrow(TypeError)
-  // @ts-expect-error -- no name
+  // @ts-expect-error -- the name is missing
   expect(() => createPolicy({ levels: [{ limit }] })).toThrow(TypeError)
-  // @ts-expect-error -- no regular expressions
+  // @ts-expect-error -- regular expressions are not supported
   expect(() => createPolicy({ levels: [{ name: 'a', when: { path: /v1/ }, limit }] })).toThrow(TypeError)
   // @ts-expect-error -- a rate is not a limit
   expect(() => createPolicy({ levels: [{ name: 'a', limit: '5/s' }] })).toThrow(TypeError)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import { type AsyncStore, memoryStore, type SyncStore } from '../../../src/index.js'
 import { type Processes, startProcesses } from './processes.js'
 
-/** What a test has on each store: a clock that the test moves, and a store that nobody has used. */
+/** What a test has on each store: a clock that the test moves, and an unused store. */
 export interface OnStore {
   clock: ManualClock
   store: SyncStore | AsyncStore

@@ -17,7 +17,7 @@ const policy = createPolicy({
   ],
   store,
 })
-await policy.peek({ merchant: 'nobody' })
+await policy.peek({ merchant: 'none' })
 
 process.once('message', async () => {
   const through = {}

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => processes?.stop())
 
-/** How often the script was run by the server, whoever asked. */
+/** How often the server has run the script for any client. */
 const scriptCalls = async () => {
   const info = await onServer(processes.server.port, (redis) => redis.info('commandstats'))
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(info)?.[1] ?? 0)
@@ -38,7 +38,8 @@ it('a check of four limits is one call of the script, once the overrides are kno
     expect([store.stats().batches, await scriptCalls()]).toEqual([batches + i, calls + i])
   }
   for (const call of [policy.peek(request), policy.charge(request), policy.refund(request)]) await call
-  expect(store.stats().batches).toBe(batches + 6)
+  // Nine calls of one turn, in two batches.
+  expect(store.stats().batches).toBe(batches + 7)
 })
 
 it('what is known of overrides is asked for at most once a second, however many requests there are', async () => {
@@ -53,7 +54,7 @@ it('what is known of overrides is asked for at most once a second, however many 
   expect(store.stats().calls).toBeLessThanOrEqual(100 + 10)
 })
 
-it('a burst of checks in one turn is one call of the script', async () => {
+it('a burst of checks in one turn is two calls of the script', async () => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1))
   const store = processes.store(clock, 'c:')
   const policy = createPolicy({ name: 'api', levels: LEVELS, store })
@@ -62,6 +63,6 @@ it('a burst of checks in one turn is one call of the script', async () => {
   const verdicts = await Promise.all(
     Array.from({ length: 20 }, (_, i) => policy.check({ ...request, merchant: `m${i}` })),
   )
-  expect(store.stats().batches).toBe(batches + 1)
+  expect(store.stats().batches).toBe(batches + 2)
   expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(20)
 })

@@ -1,4 +1,4 @@
-/** Somebody else writes where a policy keeps its overrides, or Redis evicts a part of them. */
+/** Another program writes to the keys of a policy's overrides, or Redis evicts a part of them. */
 import { ManualClock } from 'sluice/testing'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createLimiter, createPolicy, fixedWindow, StoreUnavailableError } from '../../../src/index.js'

@@ -113,7 +113,7 @@ describe('an override that another process has set', () => {
     expect((await start().explain(request))[0]).toMatchObject({ from: 'run-time override' })
   })
 
-  it('ends for everybody by the clock of Redis', async () => {
+  it('ends in every process by the clock of Redis', async () => {
     const [one, two] = [start(), start()]
     await one.override('merchant', 'm', raised, { until: START_MS + 10_000 })
     expect([await quotaOf(one, 'm'), await quotaOf(two, 'm')]).toEqual([9, 9])
@@ -185,7 +185,7 @@ describe('a process that was away', () => {
     ['a minute', 60_000],
     ['nearly an hour', HOUR_MS - 1],
     ['an hour', HOUR_MS],
-    ['longer than anybody remembers what was removed', 3 * HOUR_MS],
+    ['longer than Redis keeps removed overrides', 3 * HOUR_MS],
   ])('for %s knows what was removed, set and ended meanwhile', async (_, awayMs) => {
     const [writer, reader] = [start(), start()]
     await writer.override('merchant', 'removed', raised)
@@ -197,7 +197,7 @@ describe('a process that was away', () => {
     clock.advance(1)
     await writer.removeOverride('merchant', 'removed')
     clock.advance(awayMs)
-    // Whoever sets one clears what was removed long ago.
+    // Setting one clears those that were removed long ago.
     await writer.override('merchant', 'new', raised)
     clock.advance(2_000)
     for (const policy of [reader, start(), writer]) {

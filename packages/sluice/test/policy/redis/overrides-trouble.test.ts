@@ -41,7 +41,7 @@ it('when Redis has lost everything, so have all who ask it, and what is set then
     expect([await quotaOf(policy, 'm'), await quotaOf(policy, 'n')]).toEqual([1, 9])
 })
 
-it('when Redis has lost everything and something is set before anybody asks again, all agree', async () => {
+it('when Redis has lost everything and an override is set before a process asks again, all agree', async () => {
   const [writer, reader] = [start(), start()]
   await writer.override('merchant', 'old', raised)
   expect([await quotaOf(writer, 'old'), await quotaOf(reader, 'old')]).toEqual([9, 9])

@@ -72,9 +72,9 @@ onBothStores((own) => {
     expect(remaining(await policy.peek(u))).toEqual([90, 40, 50, 8, 620])
     await (await policy.reserve(u, { cost: 10 })).settle({ tokens: 580 })
     expect(remaining(await policy.peek(u))).toEqual([80, 30, 40, 6, 40])
-    await (await policy.reserve({ user: 'u', tokens: 40 }, { cost: 1 })).settle({ user: 'somebody else' })
+    await (await policy.reserve({ user: 'u', tokens: 40 }, { cost: 1 })).settle({ user: 'another' })
     expect(remaining(await policy.peek(u))).toEqual([79, 29, 39, 4, 0])
-    expect(remaining(await policy.peek({ ...u, user: 'somebody else' }))).toEqual([79, 50, 60, 10, 1_000])
+    expect(remaining(await policy.peek({ ...u, user: 'another' }))).toEqual([79, 50, 60, 10, 1_000])
   })
 
   it('a reservation that settles with what it took changes nothing', async () => {
@@ -144,7 +144,7 @@ onBothStores((own) => {
     expect(remaining(await policy.peek(u))).toEqual(WHOLE)
   })
 
-  it('reset forgets the keys of all levels that match, that of everybody included', async () => {
+  it('reset forgets the keys of all levels that match, the key that all requests share included', async () => {
     const policy = create()
     await policy.check(u, { cost: 5 })
     await policy.check({ user: 'v', tokens: 1 })

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const WORKER = fileURLToPath(new URL('./fleet-worker.mjs', import.meta.url))
 
-/** Somebody had a turn. */
+/** A caller had a turn. */
 export interface Departure {
   /** The slot, by Redis's clock. */
   readonly atMs: number
@@ -19,13 +19,13 @@ interface FleetOptions {
   readonly callers: readonly number[]
 }
 
-/** Processes that share a shaper, each with callers who always want another turn. */
+/** Processes that share a shaper, each with callers that always want another turn. */
 export class ShaperFleet {
-  /** Of each process, what it has told of so far. */
+  /** The departures that each process has reported so far. */
   readonly departures: Departure[][]
   readonly #children: ChildProcess[]
 
-  /** Starts them, and lets their callers begin once all are ready. */
+  /** Starts the processes, and their callers once all processes are ready. */
   static async start(options: FleetOptions): Promise<ShaperFleet> {
     const fleet = new ShaperFleet(options)
     await Promise.all(fleet.#children.map((child) => once(child, 'message')))
@@ -50,7 +50,7 @@ export class ShaperFleet {
     await gone
   }
 
-  /** Those who wait have their turns, and no others come. */
+  /** Waiters still have their turns, and no other callers come. */
   async stop(): Promise<void> {
     await Promise.all(
       this.#children.map(async (child) => {

@@ -1,4 +1,4 @@
-// One process of a fleet: so many callers, each of whom waits for a turn again as soon as it has had one, on one shaper.
+// One process of a fleet: callers on one shaper that wait for another turn as soon as they have had one.
 import { Redis } from 'ioredis'
 import { createShaper } from 'sluice'
 import { ioredisOptions, redisStore } from 'sluice/redis'
@@ -6,7 +6,7 @@ import { ioredisOptions, redisStore } from 'sluice/redis'
 const { port, shaper: numbers, callers } = JSON.parse(process.argv[2])
 const client = new Redis(port, '127.0.0.1', { ...ioredisOptions, lazyConnect: true })
 await client.connect()
-// Whoever is late is on its own from then on, which is another test's business.
+// A late answer would be given without Redis, which another test covers.
 const store = redisStore(client, { deadlineMs: 60_000 })
 const shaper = createShaper({ ...numbers, store, onFailure: 'closed' })
 await store.decide([])
@@ -15,7 +15,7 @@ let isOver = false
 async function calls() {
   while (!isOver) {
     const { atMs } = await shaper.wait()
-    // The system's clock, which is Redis's too, and says whole milliseconds.
+    // The system's clock, which Redis uses too. It says whole milliseconds.
     process.send({ atMs, leftMs: Date.now() })
   }
 }

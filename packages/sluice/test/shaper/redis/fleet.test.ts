@@ -23,18 +23,18 @@ function startFleet(name: string, callers: readonly number[]) {
   return ShaperFleet.start({ port: server.port, shaper, callers })
 }
 
-/** What is true of any fleet at any time. */
+/** Checks what is true of every fleet at any time. */
 function expectSpaced(departures: readonly Departure[]): void {
   const gaps = departures.slice(1).map(({ atMs }, i) => atMs - departures[i].atMs)
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(SPACING_MS - MICROSECOND_MS)
-  // The time of leaving was rounded down.
+  // The time of departure is rounded down.
   const early = departures.filter(({ atMs, leftMs }) => leftMs + 1 < atMs)
   expect(early).toEqual([])
-  // A slot is kept for 20 ms: so much more than a second's slots may be left by in a second.
+  // A slot is kept for 20 ms, so the slots of 1,020 ms may be used in one second.
   expect(mostInASecond(departures)).toBeLessThanOrEqual(1.02 * PER_SECOND + 2)
 }
 
-/** Slots between the first and the last that nobody left by. */
+/** How many slots between the first and the last passed unused. */
 function missed(departures: readonly Departure[]): number {
   const [first, last] = [departures[0], departures[departures.length - 1]]
   return Math.round((last.atMs - first.atMs) / SPACING_MS) + 1 - departures.length
@@ -45,7 +45,7 @@ function inSpan(departures: readonly Departure[], fromMs: number, ms: number): D
 }
 
 describe('three processes on one Redis', () => {
-  it('leave at the rate together, never closer and never early, each as often as the others', async () => {
+  it('leave at the rate together, never closer and never early, in equal shares', async () => {
     using fleet = await startFleet('equal', [30, 30, 30])
     await until('ten seconds of departures', () => fleet.sorted.length > 10.2 * PER_SECOND, 15_000)
     await fleet.stop()
@@ -60,7 +60,7 @@ describe('three processes on one Redis', () => {
     }
   })
 
-  it('leave in the order in which they asked: who asks ten times as often leaves ten times as often', async () => {
+  it('leave in the order in which they asked: a process that asks ten times as often leaves ten times as often', async () => {
     using fleet = await startFleet('unequal', [50, 5, 5])
     await until('three seconds of departures', () => fleet.sorted.length > 3 * PER_SECOND)
     await fleet.stop()
@@ -72,7 +72,7 @@ describe('three processes on one Redis', () => {
     }
   })
 
-  it('lose no more than the slots that a process held which is killed', async () => {
+  it('lose no more than the slots of a process that is killed', async () => {
     const HELD = 10
     using fleet = await startFleet('killed', [30, 30, HELD])
     await until('two seconds of departures', () => fleet.sorted.length > 2 * PER_SECOND)
@@ -82,7 +82,7 @@ describe('three processes on one Redis', () => {
     await fleet.stop()
     const all = fleet.sorted
     expectSpaced(all)
-    // What it held lay within what then waited; it may have left by one more without having told.
+    // The process held at most the slots of its waiters, and may have used one more that it did not report.
     const lost = inSpan(all, killedMs - 500, 1_500)
     expect(missed(lost)).toBeLessThanOrEqual(HELD + 1)
     expect(missed(lost)).toBeGreaterThanOrEqual(1)

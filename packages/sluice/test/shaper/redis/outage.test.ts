@@ -27,7 +27,7 @@ async function killRedis(): Promise<void> {
   await server.stop()
 }
 
-/** The slots that so many have left by who came at once. */
+/** The slots of so many callers that come at once. */
 async function turns(shaper: ReturnType<typeof createShaper>, many: number): Promise<number[]> {
   const all = await Promise.all(Array.from({ length: many }, () => shaper.wait()))
   return all.map(({ atMs }) => atMs).sort((one, other) => one - other)
@@ -43,17 +43,17 @@ function closest(slots: readonly number[]): number {
 }
 
 describe('a shaper whose Redis goes away', () => {
-  it('leaves at the rate of its own process by default, and by that of all when Redis is back', async () => {
+  it('leaves at the rate of its own process by default, and at that of all processes when Redis is back', async () => {
     const store = redisStore(client.client)
     const shaper = createShaper({ ...numbers, store })
     expect(closest(await turns(shaper, 20))).toBeGreaterThanOrEqual(SPACING_MS - MICROSECOND_MS)
-    // These have their slots already, and keep them.
+    // These callers have their slots already, and keep them.
     const during = turns(shaper, 50)
     await until('they have slots', async () => store.stats().pending === 0)
     await killRedis()
     expect((await during).length).toBe(50)
     await shaper.wait()
-    await until('nobody asks Redis any more', async () => {
+    await until('no caller asks Redis any more', async () => {
       await shaper.wait()
       return store.stats().breaker === 'open'
     })
@@ -74,7 +74,7 @@ describe('a shaper whose Redis goes away', () => {
     await shaper.close()
   })
 
-  it("refuses with onFailure 'closed', and goes on when Redis is back", async () => {
+  it("rejects with onFailure 'closed', and goes on when Redis is back", async () => {
     const store = redisStore(client.client)
     const shaper = createShaper({ ...numbers, store, onFailure: 'closed' })
     await turns(shaper, 5)
@@ -86,11 +86,11 @@ describe('a shaper whose Redis goes away', () => {
     await expect(shaper.run(() => 'done')).rejects.toThrow(StoreUnavailableError)
     expect(shaper.size).toBe(0)
     server = await startRedis({ port: server.port })
-    await until('somebody leaves', () => shaper.wait().then(isSo, isNot))
+    await until('a caller leaves', () => shaper.wait().then(isSo, isNot))
     await shaper.close()
   })
 
-  it("lets everybody go at once with onFailure 'open', and spaces them again when Redis is back", async () => {
+  it("lets all callers leave at once with onFailure 'open', and spaces them again when Redis is back", async () => {
     const store = redisStore(client.client)
     const shaper = createShaper({ ...numbers, store, onFailure: 'open' })
     await turns(shaper, 5)
@@ -108,14 +108,14 @@ describe('a shaper whose Redis goes away', () => {
     await shaper.close()
   })
 
-  it('keeps nobody waiting who asked a Redis that stands still', async () => {
+  it('does not keep callers waiting for a Redis that stands still', async () => {
     const store = redisStore(client.client)
     const shaper = createShaper({ ...numbers, store })
     await turns(shaper, 5)
     server.signal('SIGSTOP')
     const startedMs = performance.now()
     await turns(shaper, 10)
-    // The deadline of 50 ms, ten slots, and what a busy machine adds.
+    // The deadline of 50 ms, ten slots, and time for a busy machine.
     expect(performance.now() - startedMs).toBeLessThan(1_000)
     server.signal('SIGCONT')
     await until('Redis answers', async () => {

@@ -5,12 +5,12 @@ import { ownServer } from '../../redis/own-server.js'
 
 const own = ownServer()
 
-/** So slow that no slot departs while a test looks. */
+/** So slow that no slot comes during a test. */
 const numbers = { drain: '6/m', capacity: 10 }
 const SPACING_MS = 10_000
 const KEY = 'bank'
 
-/** Two processes would have a shaper each, as these are; and a look at the bucket that they share. */
+/** Two shapers, as two processes would have, and a function that looks at the bucket that they share. */
 function twoShapers(name: string) {
   const shared = { ...numbers, name, store: own.store }
   const limiter = createLimiter({ name, limit: leakyBucket(numbers), store: own.store })
@@ -19,7 +19,7 @@ function twoShapers(name: string) {
   return { one: createShaper(shared), other: createShaper(shared), nextSlot, untilNextSlot }
 }
 
-/** Somebody who waits until told that it is enough. */
+/** A caller that waits until it is told to give up. */
 function waits(shaper: ReturnType<typeof createShaper>) {
   const controller = new AbortController()
   const reason = new Error('enough')
@@ -33,8 +33,8 @@ function waits(shaper: ReturnType<typeof createShaper>) {
   }
 }
 
-describe('who gives up over Redis', () => {
-  it('gives the slot back if it is the last of all', async () => {
+describe('a waiter that gives up over Redis', () => {
+  it('gives its slot back if that is the last of all', async () => {
     const { one, other, untilNextSlot } = twoShapers('last')
     await one.wait({ key: KEY })
     const second = waits(one)
@@ -47,7 +47,7 @@ describe('who gives up over Redis', () => {
     await untilNextSlot(1)
   })
 
-  it('leaves a gap if somebody of another process has a slot behind it', async () => {
+  it('leaves a gap if another process has a slot behind it', async () => {
     const { one, other, nextSlot, untilNextSlot } = twoShapers('middle')
     await one.wait({ key: KEY })
     const second = waits(one)
@@ -55,15 +55,15 @@ describe('who gives up over Redis', () => {
     const third = waits(other)
     await untilNextSlot(3)
     await second.giveUp()
-    // Asked after the slot was offered, and over the same connection.
+    // Asked after the refund, and over the same connection.
     expect(await nextSlot()).toBe(3)
-    // And when the one behind goes too, only that one's slot is free again.
+    // When the waiter behind gives up too, only its own slot is free again.
     await third.giveUp()
     await untilNextSlot(2)
     expect(await nextSlot()).toBe(2)
   })
 
-  it('lets those behind in its own process move up, and gives back the last of their slots', async () => {
+  it('lets the waiters behind it in its process move up, and gives back the last of their slots', async () => {
     const { one, other, untilNextSlot } = twoShapers('own')
     await other.wait({ key: KEY })
     const second = waits(one)
@@ -76,7 +76,7 @@ describe('who gives up over Redis', () => {
     await untilNextSlot(1)
   })
 
-  it('has its slot back even if it gave up before Redis had answered', async () => {
+  it('gives its slot back even if it gave up before Redis answered', async () => {
     const { one, other, nextSlot, untilNextSlot } = twoShapers('early')
     await other.wait({ key: KEY })
     await waits(one).giveUp()

@@ -17,11 +17,11 @@ afterAll(async () => {
   await server?.stop()
 })
 
-/** What arrives while the API is held up itself, it sees afterwards and all at once: more than this it cannot judge. */
+/** If the API itself is held up, requests look like a crowd to it. A run in which that took longer than this is repeated. */
 const MOST_HELD_UP_MS = 25
 const TRIES = 3
 
-/** Five seconds of what `npm run soak` does for a minute, as seen by an API that was not held up. */
+/** Five seconds of `npm run soak`, as seen by an API that was not held up. */
 async function seen() {
   for (let i = 1; ; i++) {
     const found = await soak({ redisPort: server.port, callers: 4, perSecond: 100, ms: 5_000 })
@@ -29,14 +29,14 @@ async function seen() {
   }
 }
 
-it('four processes with a spiky load use what a strict API gives, and are not banned', async () => {
+it('four processes with a spiky load use the rate of a strict API, and are not banned', async () => {
   const found = await seen()
   expect(found).toMatchObject({ bans: 0, refused: 0, failed: 0, degraded: 0, arrivals: found.calls })
   expect(found.mostInASecond).toBeLessThanOrEqual(105)
   expect(found.share).toBeGreaterThan(0.95)
 })
 
-it('the strict API bans for good whoever lets one too many arrive in a second', async () => {
+it('the strict API bans a client for good that sends one request too many in a second', async () => {
   const api = fork(API, [JSON.stringify({ mostInASecond: 10 })])
   try {
     const [{ port }] = await once(api, 'message')

@@ -1,11 +1,11 @@
-import { slotOf } from '../slot.js'
-import type { Connection } from './runner.js'
+import { hashSlotOf } from '../key-layout.js'
+import type { Connection } from './script-runner.js'
 
 interface Options {
   readonly socket?: { readonly reconnectStrategy?: unknown }
 }
 
-/** What is used of a node-redis client for one server to replace its connection. */
+/** The part of a node-redis client for one server that replaces its connection. */
 interface Node {
   readonly isOpen: boolean
   readonly isReady: boolean
@@ -30,13 +30,13 @@ interface Cluster {
   readonly slots?: readonly { readonly master?: { readonly client?: unknown } }[]
 }
 
-/** The connection of a client, or the one to the server of a key's slot. A pool or a sentinel does not show any. */
+/** The client's connection or, in a cluster, that to the server of the key's hash slot. Pools and sentinels show none. */
 export function nodeRedisConnections(client: object, isCluster: boolean, key: string): readonly Connection[] {
   const node = isCluster ? nodeOf(client, key) : client
   if (node === undefined || !isNode(node) || !node.isOpen) return []
   // Not a node's own options in a cluster: the cluster writes into them.
   const options = isCluster ? (client as Cluster)._options?.defaults : node.options
-  // One that does not connect again is left as it is: a server that was only slow would be lost for good.
+  // A client that does not connect again keeps its connection: a server that was only slow would be lost for good.
   if (options?.socket?.reconnectStrategy === false) return []
   if (!node.isReady && node._ejectSocket === undefined) return []
   const id = idOf(node)
@@ -50,11 +50,11 @@ function isNode(client: object): client is Node {
 
 function nodeOf(client: Cluster, key: string): object | undefined {
   const tag = key.slice(key.indexOf('{') + 1, key.indexOf('}'))
-  const node = client.slots?.[slotOf(tag)]?.master?.client
+  const node = client.slots?.[hashSlotOf(tag)]?.master?.client
   return typeof node === 'object' && node !== null ? node : undefined
 }
 
-/** What stands for the connection that a client has now; `undefined` from when it was dropped until there is another. */
+/** The id of each client's connection; `undefined` from when it was dropped until the client has another. */
 const ids = new WeakMap<object, object | undefined>()
 
 /** The client does not show its socket, but says when it has a new one. */
@@ -69,14 +69,14 @@ function idOf(node: Node): object | undefined {
 function drop(node: Node): void {
   ids.set(node, undefined)
   if (node.isReady) {
-    // In one go, so that it is never seen closed. All that waits for a reply is rejected.
+    // In one step, so that no caller sees the client closed. Calls that wait for a reply are rejected.
     if (node.destroy !== undefined) node.destroy()
     else node.disconnect?.()
     node.connect().catch(() => {})
     return
   }
-  // While it is connecting, `destroy` and `connect` would leave two attempts that get in each other's way. Without its
-  // socket, the attempt that hangs in the handshake fails, and the next one follows by the client's own strategy.
+  // While the client is connecting, `destroy` and `connect` would leave two attempts that disturb each other. Without its
+  // socket, the attempt that hangs in the handshake fails, and the client tries again by its own strategy.
   const socket = node._ejectSocket?.()
   if (socket === undefined) return
   try {
@@ -84,6 +84,6 @@ function drop(node: Node): void {
   } finally {
     node._insertSocket?.(socket)
   }
-  // Before version 6.3 the attempt does not look at its socket, but at what becomes of its commands.
+  // Before version 6.3 the attempt does not notice its socket; it notices that its commands fail.
   socket.emit('error', new Error('Redis did not answer, and its connection was dropped'))
 }

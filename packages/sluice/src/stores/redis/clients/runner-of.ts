@@ -1,8 +1,8 @@
 import { invalidType } from '../../../errors.js'
-import { type GlideClient, glideRunner, isGlide } from './glide.js'
-import { type IoredisClient, ioredisRunner, isIoredis } from './ioredis.js'
-import { isNodeRedis, type NodeRedisClient, nodeRedisRunner } from './node-redis.js'
-import type { ScriptRunner } from './runner.js'
+import { type GlideClient, glideRunner, isGlide } from './glide-client.js'
+import { type IoredisClient, ioredisRunner, isIoredis } from './ioredis-client.js'
+import { isNodeRedis, type NodeRedisClient, nodeRedisRunner } from './node-redis-client.js'
+import type { ScriptRunner } from './script-runner.js'
 
 /** A client of ioredis, iovalkey, node-redis or valkey-glide, for one server or a cluster. */
 export type RedisClient = IoredisClient | NodeRedisClient | GlideClient
@@ -21,7 +21,7 @@ export function runnerOf(client: unknown): ScriptRunner {
   )
 }
 
-/** For what people pass instead. */
+/** Advice for values that are often passed by mistake. */
 function hint(value: unknown): string {
   if (typeof value === 'string') return ' that was made for this address'
   if (typeof value !== 'object' || value === null) return ''

@@ -1,87 +1,59 @@
--- Twin of fixed-window.ts. Words: for each view of the key, the window in µs (negative if aligned to the first request),
--- mark, count. See views.lua.
+-- Twin of fixed-window.ts.
 --
+-- Words    mark, count: the mark is the last time that units were taken, or, aligned to the first request, the start of
+--          the window
 -- Limit    [algorithm, window in µs, 1 if aligned to the first request, quota]
 -- Report   mark, count
 
 local LARGEST_DEBT = 1e15
-local VIEW = 24
 
-local function length(raw)
-  local bytes = floor(#raw / VIEW) * VIEW
-  return bytes > 0 and bytes or -1
+local function open(key)
+  local words, blockedUs = read(key)
+  if words == nil or (words and #words ~= 16) then return nil end
+  if not words then return { markUs = now, count = 0, blockedUs = blockedUs } end
+  local markUs, count = unpackWords('<dd', words)
+  return { markUs = markUs, count = count, blockedUs = blockedUs, stored = true }
 end
 
-local function parse(words)
-  local parsed = {}
-  for at = 1, #words, VIEW do
-    local windowUs, markUs, count = unpackWords('<ddd', words, at)
-    parsed[#parsed + 1] =
-      { windowUs = math.abs(windowUs), first = windowUs < 0 and 1 or 0, slices = 1, markUs = markUs, count = count }
-  end
-  return parsed
+-- If the clock stepped back, the units that were taken later still count.
+local function laterUs(state)
+  return state.count > 0 and max(now, state.markUs) or now
 end
 
-local function packed(view)
-  return pack('<ddd', view.first == 1 and -view.windowUs or view.windowUs, view.markUs, view.count)
+local function startUs(state, limit)
+  local us = laterUs(state)
+  if limit[3] == 0 then return floor(us / limit[2]) * limit[2] end
+  return state.count > 0 and us - state.markUs < limit[2] and state.markUs or us
 end
 
-local function laterUs(view)
-  return view.count > 0 and max(now, view.markUs) or now
-end
-
-local function startUs(view)
-  local us = laterUs(view)
-  if view.first == 0 then return floor(us / view.windowUs) * view.windowUs end
-  return view.count > 0 and us - view.markUs < view.windowUs and view.markUs or us
-end
-
-local function used(view)
-  return view.markUs >= startUs(view) and view.count or 0
-end
-
-local function isWhole(view)
-  return used(view) == 0
-end
-
-local function wholeUs(view)
-  return view.count == 0 and now or startUs(view) + view.windowUs
-end
-
-local function fresh(limit)
-  return { windowUs = limit[2], first = limit[3], slices = 1, markUs = now, count = 0 }
-end
-
-local function adopted(view, limit)
-  local copy = fresh(limit)
-  copy.markUs, copy.count = view.markUs, view.count
-  -- A mark that is a window's start does not say when units were taken: for all that is known, just now.
-  if view.first == 1 and not isWhole(view) then copy.markUs = max(now, view.markUs) end
-  return copy
+local function used(state, limit)
+  return state.markUs >= startUs(state, limit) and state.count or 0
 end
 
 local function fits(state, limit, cost)
-  return used(state.own) + cost <= limit[4]
+  return used(state, limit) + cost <= limit[4]
 end
 
-local function takeFrom(view, cost, quota)
-  local taken = used(view)
-  view.markUs = view.first == 1 and startUs(view) or laterUs(view)
-  view.count = min(taken + cost, quota + LARGEST_DEBT)
+local function take(state, limit, cost)
+  local taken = used(state, limit)
+  state.markUs = limit[3] == 1 and startUs(state, limit) or laterUs(state)
+  state.count = min(taken + cost, limit[4] + LARGEST_DEBT)
 end
 
-local function refundTo(view, units, atUs)
-  if atUs and atUs < startUs(view) then return false end
-  view.count = max(0, used(view) - units)
+local function refund(state, limit, units, atUs)
+  if atUs and atUs < startUs(state, limit) then return false end
+  state.count = max(0, used(state, limit) - units)
   return true
 end
 
-local function report(state)
-  put(state.own.markUs)
-  put(state.own.count)
+local function save(key, state, limit)
+  local wholeUs = state.count > 0 and startUs(state, limit) + limit[2] or now
+  write(key, pack('<dd', state.markUs, state.count), wholeUs, state.blockedUs)
 end
 
-return views({
-  length = length, parse = parse, packed = packed, fresh = fresh, adopted = adopted, isWhole = isWhole,
-  wholeUs = wholeUs, fits = fits, takeFrom = takeFrom, refundTo = refundTo, report = report,
-})
+local function report(state)
+  put(state.markUs)
+  put(state.count)
+end
+
+return { open = open, fits = fits, take = take, refund = refund, save = save, report = report }

@@ -1,174 +1,189 @@
--- Decides a batch of requests in one call. The only script there is.
+-- Decides a batch of requests in one call. It is the only script.
 --
--- KEYS     for each step in turn, the keys of its demands: one a demand; for reset and block one for each algorithm;
---          for overrides three
--- ARGV[1]  JSON [[limit, …], [number, …]]: the limits that the steps name by their place, and the steps, end to end
---            limit     [algorithm, its parameters …], as the header of the algorithm's file lists them
+-- KEYS     for each step in turn, the Redis keys of its states: one for each demand; for reset and block all that are
+--          named; for overrides three
+-- ARGV     A batch in which every request has one demand, with the same limit and cost:
+--            [1]       the cost
+--            [2 …]     the limit
+--          Any other batch:
+--            [1]       JSON [[limit, …], [number, …]]: the limits, and the steps, end to end. Steps name a limit by its
+--                      index, from 1
+--          A limit is its algorithm's number and its parameters, in the order of the header of the algorithm's file.
+--          Steps:
 --            decide    1, limit, cost, count             `count` requests of one demand each
---            group     2, count, (limit, cost, role)…    one request of `count` demands, met together or not at all; role
---                                                        is 1, or 0 where an earlier one takes for the same state;
---                                                        + 2 for a shadow, which keeps the others from nothing
+--            group     2, count, (limit, cost, role)…    one request of `count` demands: takes from all or from none.
+--                                                        The role is 1, or 0 if an earlier demand takes for the same
+--                                                        state; + 2 for a shadow, whose denial does not deny the request
 --            charge    3, limit, cost
---            give back 4, limit, units, 0                the newest units
---                      4, limit, units, 1, at, cost, delay   those that were taken so: µs, units, ms
---                      4, limit, units, 2, at, cost, delay   the same for a request that never went
---            reset     5
---            block     6, duration in µs
---            overrides 7, since which version, how many at most, the version up to which nothing cleared was missed
+--            refund    4, limit, units, 0                    the newest units
+--                      4, limit, units, 1, at, cost, delay   the units taken so: µs, units, ms
+--                      4, limit, units, 2, at, cost, delay   the same, for a request that never went
+--            reset     5, count
+--            block     6, count, duration in µs
+--            overrides 7, since which version, how many at most, the version up to which no removal was missed
 --                      8, name, value, end in epoch ms or -1
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
---            head      1 if the cost fits + 2 · kind; kinds are 0 usual, 1 blocked, 2 unusual, 3 not ours
---                      and for the usual bucket + 8 · its level in parts, which then is below 2^49
---            until     only of kind 1: the end of the block in epoch µs
---            ahead     only of kinds 1 and 2: for how many µs a bucket's time lies ahead
---            level     only of kinds 1 and 2: of a bucket, in parts
---            report    unless it is not ours: as the header of the algorithm's file lists it
---          for overrides what overrides.lua says, in which names and values are texts;
---          and for reset and block a head alone: 1, or 6 if a key to be blocked holds what is not ours
+--            head      1 if the cost fits + 2 · kind. Kinds are 0 usual, 1 blocked, 2 unusual, 3 not a state.
+--                      A usual bucket adds 8 · its tokens in parts, which are below 2^49
+--            until     only kind 1: the end of the block in epoch µs
+--            ahead     only kinds 1 and 2: how many µs a bucket's time lies ahead
+--            tokens    only kinds 1 and 2: of a bucket, in parts
+--            report    all kinds but 3: as the header of the algorithm's file says
+--          for overrides as overrides.lua says; names and values are texts;
+--          for reset and block a head alone: 1, or 6 if a key to be blocked holds no state
 --
--- A limit's state is one string a key: float64 numbers, little-endian, that mean the same under any numbers of the
--- limit. Behind them may stand the end of a block and the time when the rest is whole; a block alone is its end alone.
--- A log has a layout of its own. Every write sets when the key expires: as soon as its quota is whole again. What asks for
--- no units is a look, and writes nothing. A denial writes nothing, but for the first under new numbers.
+-- A state is one string: float64 numbers, little-endian. They are units and times, so they mean the same under any quota
+-- and rate. A blocked key has 17 more bytes: the end of the block, the time when the state is whole, and the letter b.
+-- Every write sets the expiry: the millisecond after which the state is whole for the limit that wrote it, or the block
+-- is over. A look (cost 0) and a denial write nothing.
 --
--- Before this text stands where `now` (epoch µs) and `lingerMs` come from: Redis's clock and 0; in a test that moves
--- time by hand, its argument and longer than the test lasts.
+-- Before this text stand two lines that set `now` (epoch µs) and `lingerMs`: from the clock of Redis, and 0; or, in a test
+-- that moves time by hand, from the last argument, and longer than the test lasts.
 
-local request = cjson.decode(ARGV[1])
-local limits, steps = request[1], request[2]
-local reply, size = { now }, 1
-local keyAt, at, general = 0, 1, nil
--- Beyond this, a level and what else a head tells do not fit in a float64.
-local LARGE = 2 ^ 49
--- Of a decide step, how many requests have been decided.
-local done = 0
-
--- The most frequent thing of all, a token bucket as it usually is, written out: token-bucket.lua says the same, and tests
--- that they agree. Where a state is odd (blocked, foreign, of other numbers too, or from a clock that was ahead), or the
--- limit is large, it leaves that one to the rest.
 local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
 local floor, ceil, format = math.floor, math.ceil, string.format
+local reply, size = { now }, 1
+-- Tokens of more parts than this do not fit in a head.
+local LARGE = 2 ^ 49
+local onlyCost, done = tonumber(ARGV[1]), 0
 
-local function isPlain(limit, cost)
-  return limit[1] == 1 and cost > 0 and cost <= limit[4] and limit[4] * limit[2] < LARGE
-end
-
--- A limit as the only user of a bucket: users.ts tells of it.
-local function usersOf(limit)
-  if not limit.users then
-    limit.users = unpackWords('<d', pack('<ff', limit[4] * limit[2] / limit[3], limit[2] / limit[3]))
+-- The most frequent batch, one token bucket, is written out before anything else is set up. bucket.lua says the same, and
+-- tests hold the two to each other. The first key that is unusual ends it: a blocked one, one that holds no state, or a
+-- state that has seen a later time. The rest of the batch then takes the general form.
+if onlyCost and ARGV[2] == '1' then
+  local unit, perUs = tonumber(ARGV[3]), tonumber(ARGV[4])
+  local full, parts = tonumber(ARGV[5]) * unit, onlyCost * unit
+  for i = 1, full < LARGE and #KEYS or 0 do
+    local raw = pcall('GET', KEYS[i])
+    local tokens = full
+    if raw then
+      if #raw ~= 16 then break end
+      local units, sinceUs = unpackWords('<dd', raw)
+      tokens = floor(units * unit + 0.5)
+      local gained = (now - sinceUs) * perUs
+      if gained < 0 or tokens <= -LARGE then break end
+      tokens = gained >= full - tokens and full or tokens + gained
+    end
+    local fits = tokens >= parts
+    if fits and onlyCost > 0 then
+      tokens = tokens - parts
+      local ttlMs = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
+      call('SET', KEYS[i], pack('<dd', tokens / unit, now), 'PX', format('%d', ttlMs))
+    end
+    done, size = i, size + 1
+    reply[size] = (fits and 1 or 0) + 8 * tokens
   end
-  return limit.users
+  if done == #KEYS then return reply end
 end
 
-local function plainLevel(key, limit)
-  local raw = pcall('GET', key)
-  local partsPerUnit = limit[2]
-  local full = limit[4] * partsPerUnit
-  if not raw then return full end
-  if #raw ~= 24 then return nil end
-  local tokens, sinceUs, users = unpackWords('<ddd', raw)
-  local gained = (now - sinceUs) * limit[3]
-  local stored = floor(tokens * partsPerUnit + 0.5)
-  if gained < 0 or stored >= full or stored <= -LARGE or users ~= usersOf(limit) then return nil end
-  return gained >= full - stored and full or stored + gained
+local limits, steps
+
+-- The PX of a key that has to last until a time. The expiry counts from the millisecond that has begun, hence one more.
+-- Formatted here, because Redis is slower at it.
+local function ttlMs(untilUs)
+  return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
 end
 
-local function savePlain(key, limit, level)
-  local full = limit[4] * limit[2]
-  local ttlMs = ceil(ceil((full - level) / limit[3]) / 1000) + 1 + lingerMs
-  call('SET', key, pack('<ddd', level / limit[2], now, usersOf(limit)), 'PX', format('%d', ttlMs))
+local fasts = {}
+
+-- The fast path of a limit, or false.
+local function fastOf(limit)
+  if fasts[limit] == nil then
+    local look, take, report = (function(...)
+      -- FAST
+    end)(limit)
+    fasts[limit] = look and { look = look, take = take, report = report } or false
+  end
+  return fasts[limit]
 end
 
+-- The rest of the script is set up when a step first needs it: a batch is often one request on a fast path.
+local made
+local function general()
+  made = made or (function()
+    -- GENERAL
+  end)()
+  return made
+end
+
+-- Decides requests of one demand each, for the keys behind `keyAt`.
+local function decideEach(limit, cost, keyAt, count)
+  local fast = fastOf(limit)
+  for i = keyAt + 1, keyAt + count do
+    local key, fits, x, y = KEYS[i], nil, nil, nil
+    if fast then fits, x, y = fast.look(key, cost) end
+    if fits == nil then
+      general().decide(key, limit, cost)
+    else
+      if fits and cost > 0 then x, y = fast.take(key, cost, x, y) end
+      fast.report(fits, x, y)
+    end
+  end
+end
+
+-- Decides one request of several demands: looks at all, then takes from all. Returns false, and has done nothing, if a
+-- demand is unusual, is a shadow, or shares its state with another.
+local function decideTogether(keyAt, at, count)
+  local seen, allowed = {}, true
+  for i = 1, count do
+    local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
+    local fast = role == 1 and fastOf(limit)
+    local fits, x, y
+    if fast then fits, x, y = fast.look(KEYS[keyAt + i], cost) end
+    if fits == nil then return false end
+    seen[3 * i - 2], seen[3 * i - 1], seen[3 * i] = fits, x, y or 0
+    allowed = allowed and fits
+  end
+  for i = 1, count do
+    local fast, cost = fastOf(limits[steps[at + 3 * i - 3]]), steps[at + 3 * i - 2]
+    local x, y = seen[3 * i - 1], seen[3 * i]
+    if allowed and cost > 0 then x, y = fast.take(KEYS[keyAt + i], cost, x, y) end
+    fast.report(seen[3 * i - 2], x, y)
+  end
+  return true
+end
+
+if onlyCost then
+  local limit = {}
+  for i = 2, #ARGV do limit[i - 1] = tonumber(ARGV[i]) end
+  decideEach(limit, onlyCost, done, #KEYS - done)
+  return reply
+end
+
+local request = cjson.decode(ARGV[1])
+limits, steps = request[1], request[2]
+local keyAt, at = 0, 1
 while steps[at] do
-  local step, limit, cost, count = steps[at], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-  local isDone = false
-
-  if step == 1 and isPlain(limit, cost) then
-    local parts = cost * limit[2]
-    while done < count do
-      local key = KEYS[keyAt + done + 1]
-      local level = plainLevel(key, limit)
-      if not level then break end
-      local fits = 0
-      if level >= parts then
-        fits, level = 1, level - parts
-        savePlain(key, limit, level)
-      end
-      size = size + 1
-      reply[size] = fits + 8 * level
-      done = done + 1
-    end
-    isDone = done == count
-  elseif step == 2 then
-    -- Of a request of several, all is looked at, then all is taken.
-    count, isDone = steps[at + 1], true
-    local levels, allowed = {}, true
-    for i = 1, count do
-      local limit, cost, role = limits[steps[at + 3 * i - 1]], steps[at + 3 * i], steps[at + 3 * i + 1]
-      local level = role == 1 and isPlain(limit, cost) and plainLevel(KEYS[keyAt + i], limit)
-      if not level then
-        isDone = false
-        break
-      end
-      levels[i] = level
-      if level < cost * limit[2] then allowed = false end
-    end
-    for i = 1, isDone and count or 0 do
-      local limit, level = limits[steps[at + 3 * i - 1]], levels[i]
-      local parts = steps[at + 3 * i] * limit[2]
-      local fits = level >= parts and 1 or 0
-      if allowed then
-        level = level - parts
-        savePlain(KEYS[keyAt + i], limit, level)
-      end
-      size = size + 1
-      reply[size] = fits + 8 * level
-    end
-  end
-
-  if not isDone then
-    -- All else is set up when the first step asks for it, because a batch is often one plain request.
-    general = general or (function()
-      -- GENERAL
-    end)()
-  end
-
+  local step = steps[at]
   if step == 1 then
-    if done < count then
-      general.decide(KEYS[keyAt + done + 1], limit, cost)
-      done = done + 1
-    end
-    if done == count then
-      keyAt, at, done = keyAt + count, at + 4, 0
-    end
+    decideEach(limits[steps[at + 1]], steps[at + 2], keyAt, steps[at + 3])
+    keyAt, at = keyAt + steps[at + 3], at + 4
   elseif step == 2 then
-    if not isDone then general.decideGroup(keyAt, at + 2, count) end
+    local count = steps[at + 1]
+    if not decideTogether(keyAt, at + 2, count) then general().decideGroup(keyAt, at + 2, count) end
     keyAt, at = keyAt + count, at + 2 + 3 * count
   elseif step == 3 then
-    general.charge(KEYS[keyAt + 1], limit, cost)
+    general().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
     keyAt, at = keyAt + 1, at + 3
   elseif step == 4 then
-    -- Give back: `cost` units, and `count` says what is known of how they were taken.
-    if count > 0 then
-      general.refund(KEYS[keyAt + 1], limit, cost, steps[at + 4], steps[at + 5], steps[at + 6], count == 2)
-      at = at + 7
+    local key, limit, units, known = KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
+    if known == 0 then
+      general().refund(key, limit, units)
     else
-      general.refund(KEYS[keyAt + 1], limit, cost)
-      at = at + 4
+      general().refund(key, limit, units, steps[at + 4], steps[at + 5], steps[at + 6], known == 2)
     end
-    keyAt = keyAt + 1
+    keyAt, at = keyAt + 1, at + (known == 0 and 4 or 7)
   elseif step == 5 then
-    general.reset(keyAt)
-    keyAt, at = keyAt + 6, at + 1
+    general().reset(keyAt, steps[at + 1])
+    keyAt, at = keyAt + steps[at + 1], at + 2
   elseif step == 6 then
-    general.block(keyAt, steps[at + 1])
-    keyAt, at = keyAt + 6, at + 2
+    general().block(keyAt, steps[at + 1], steps[at + 2])
+    keyAt, at = keyAt + steps[at + 1], at + 3
   elseif step == 7 then
-    general.overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+    general().overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
     keyAt, at = keyAt + 3, at + 4
   else
-    general.overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+    general().overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
     keyAt, at = keyAt + 3, at + 4
   end
 end

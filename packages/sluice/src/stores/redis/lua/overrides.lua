@@ -1,10 +1,11 @@
--- The overrides of a policy's levels, each the limits of one key.
+-- The overrides of a policy's levels. An override is the limits of one key.
 --
--- KEYS     values      a hash: what stands for each `level/key`, or nothing once it is removed; and #version, #floor
---          versions    a sorted set: when each was set last. A version is the time in epoch µs, and never twice the same
---          ends        a sorted set: when each that ends comes or came to its end, in epoch ms
--- A reader asks what was set since the version it knows. What has ended is kept for an hour, so that readers hear of it;
--- #floor is the latest version that was cleared after that. A reader that needs to hear of it starts over.
+-- KEYS     values      a hash: the override of each `level/key`, or an empty text once it is removed; also #version, #floor
+--          versions    a sorted set: when each was set last. A version is the time in epoch µs; no two are equal
+--          ends        a sorted set: when each ends or ended, in epoch ms; overrides without an end are not in it
+-- A reader asks for the overrides set after the version it knows. One that has ended is kept for an hour, so that readers
+-- hear of its end, and is then cleared. #floor is the latest version that was cleared. A reader whose version is older
+-- starts over.
 
 local KEPT_MS = 3600000
 local MOST_CLEARED = 100
@@ -13,7 +14,7 @@ local function numberIn(values, field)
   return tonumber(call('HGET', values, field) or 0)
 end
 
--- Something else may be where these should be.
+-- Do the keys hold values of other types?
 local function isForeign(keyAt)
   for i, wanted in ipairs({ 'hash', 'zset', 'zset' }) do
     local kind = call('TYPE', KEYS[keyAt + i]).ok
@@ -22,11 +23,12 @@ local function isForeign(keyAt)
   return false
 end
 
--- The changes after `since`, oldest first, `most` at most. `base` is the version up to which the reader has missed nothing
--- that was cleared: `since`, or, if the reader reads page by page from the start, the version when it began, if that is
--- later. A floor above it means that the reader may have missed a removal; a version below it means that Redis has lost
--- what it had. In both cases the answer begins at the start.
--- Reply: 1, the version, from which version on (0 is from the start), how many, and of each its name, version and value.
+-- The changes after `since`, oldest first, `most` at most. Up to the version `base` the reader has missed no removal that
+-- was cleared: `base` is `since` or, while the reader reads page by page from the start, the later version at which it
+-- began. If #floor is above `base`, the reader may have missed a removal. If #version is below it, Redis has lost
+-- overrides. In both cases the answer begins at the start.
+-- Reply: 1, the version, after which version the answer begins (0: at the start), how many, and of each its name, version
+-- and value.
 local function changes(keyAt, since, most, base)
   local values = KEYS[keyAt + 1]
   if isForeign(keyAt) then return put(6) end
@@ -51,7 +53,7 @@ local function changes(keyAt, since, most, base)
   end
 end
 
--- Reply: 1, and the version, or 0 for a time that is over and refused.
+-- Reply: 1, and the version; 0 instead of the version if the end is over, and nothing was set.
 local function set(keyAt, name, value, untilMs)
   local values, versions, ends = KEYS[keyAt + 1], KEYS[keyAt + 2], KEYS[keyAt + 3]
   local nowMs = floor(now / 1000)
@@ -60,7 +62,7 @@ local function set(keyAt, name, value, untilMs)
   if untilMs >= 0 and untilMs <= nowMs then return put(0) end
   local last = numberIn(values, '#version')
   local version = max(now, last + 1)
-  -- Where there is nothing, all may have been lost: whoever knows anything starts over.
+  -- If there are no overrides, Redis may have lost them all: every reader that has a copy starts over.
   if last == 0 then call('HSET', values, '#floor', format('%d', version)) end
   call('HSET', values, name, value, '#version', format('%d', version))
   call('ZADD', versions, format('%d', version), name)

@@ -1,0 +1,46 @@
+/** Checks the arguments of a limiter's methods, before the call changes anything. */
+import { checkOptions } from '../checks/check-options.js'
+import { checkCost, checkKey, checkMaxWaitMs, checkSignal, isSignal } from '../checks/check-value.js'
+import { invalidType } from '../errors.js'
+import { durationUs } from '../limits/index.js'
+import type { WaitRequest } from '../waiting/line.js'
+import type { AcquireOptions, BlockOptions, CostOptions } from './limiter.js'
+
+/** Returns the cost of a call of `method` for `key`. Default 1. */
+export function checkCall(method: string, key: string, options: CostOptions | undefined): number {
+  checkKey(key)
+  return checkCostOptions(method, options)
+}
+
+/** Returns the cost of a call of `method`. Default 1. */
+export function checkCostOptions(method: string, options: CostOptions | undefined): number {
+  if (options === undefined) return 1
+  // The usual mistake is tryAcquire(key, 3).
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw invalidType('options', 'an object such as { cost: 3 }', options)
+  for (const name in options) if (name !== 'cost') checkOptions(method, options, ['cost'])
+  const { cost = 1 } = options
+  checkCost(cost)
+  return cost
+}
+
+/** Returns how a call of `acquire` for `key` waits. Default: for 1 unit, for as long as it takes. */
+export function checkAcquire(key: string, options: AcquireOptions | undefined): WaitRequest {
+  checkKey(key)
+  if (options === undefined) return { cost: 1, priority: 0, signal: undefined, maxWaitMs: Infinity }
+  // The usual mistakes are acquire(key, 3) and acquire(key, signal).
+  if (typeof options !== 'object' || options === null || Array.isArray(options) || isSignal(options))
+    throw invalidType('options', 'an object such as { cost: 3, signal }', options)
+  checkOptions('acquire', options, ['cost', 'signal', 'maxWaitMs'])
+  const { cost = 1, signal, maxWaitMs = Infinity } = options
+  checkCost(cost)
+  checkSignal(signal)
+  checkMaxWaitMs(maxWaitMs)
+  return { cost, priority: 0, signal, maxWaitMs }
+}
+
+/** Returns how long a block of `key` lasts, in microseconds. */
+export function checkBlock(key: string, options: BlockOptions): number {
+  checkKey(key)
+  return durationUs('duration', checkOptions('block', options, ['duration']).duration)
+}

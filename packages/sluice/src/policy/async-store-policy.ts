@@ -1,0 +1,83 @@
+import type { CostOptions } from '../limiter/index.js'
+import type { Limit } from '../limits/index.js'
+import type { Explanation } from './explanation.js'
+import type { AsyncPolicy, AsyncPolicyReservation, OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
+import type { StorePolicy } from './store-policy.js'
+import type { Verdict } from './verdict.js'
+
+/** A `StorePolicy` as an `AsyncPolicy`: every method is `async`, so that a wrong argument is a rejection, too. */
+export class AsyncStorePolicy implements AsyncPolicy {
+  readonly #policy: StorePolicy
+
+  constructor(policy: StorePolicy) {
+    this.#policy = policy
+  }
+
+  get name(): string {
+    return this.#policy.name
+  }
+
+  get attributes(): readonly string[] {
+    return this.#policy.attributes
+  }
+
+  get queues(): boolean {
+    return this.#policy.queues
+  }
+
+  get leases(): boolean {
+    return this.#policy.leases
+  }
+
+  levelsFor(request: object): readonly string[] {
+    return this.#policy.levelsFor(request)
+  }
+
+  async check(request: object, options?: CostOptions): Promise<Verdict> {
+    return await this.#policy.check(request, options)
+  }
+
+  async peek(request: object): Promise<Verdict> {
+    return await this.#policy.peek(request)
+  }
+
+  async charge(request: object, options?: CostOptions): Promise<Verdict> {
+    return await this.#policy.charge(request, options)
+  }
+
+  async refund(request: object, options?: CostOptions): Promise<Verdict> {
+    return await this.#policy.refund(request, options)
+  }
+
+  async reserve(request: object, options?: CostOptions): Promise<AsyncPolicyReservation> {
+    const { verdict, settle, cancel, release } = await this.#policy.reserve(request, options)
+    return {
+      verdict,
+      settle: async (actual) => await settle(actual),
+      cancel: async () => await cancel(),
+      release: async () => await release(),
+      [Symbol.asyncDispose]: async () => await release(),
+    }
+  }
+
+  async reset(request: object, options?: ResetOptions<string>): Promise<void> {
+    await this.#policy.reset(request, options)
+  }
+
+  async override(
+    level: string,
+    key: OverrideKey,
+    limit: Limit | readonly Limit[],
+    options?: OverrideOptions,
+  ): Promise<void> {
+    await this.#policy.override(level, key, limit, options)
+  }
+
+  async removeOverride(level: string, key: OverrideKey): Promise<void> {
+    await this.#policy.removeOverride(level, key)
+  }
+
+  async explain(request: object, options?: CostOptions): Promise<readonly Explanation[]> {
+    return await this.#policy.explain(request, options)
+  }
+}

@@ -1,0 +1,211 @@
+import { checkOptions } from '../checks/check-options.js'
+import { invalidType } from '../errors.js'
+import { checkCostOptions } from '../limiter/check-call.js'
+import type { CostOptions } from '../limiter/index.js'
+import type { Decision, Limit } from '../limits/index.js'
+import type { Answer, Awaitable, Overrides, Store } from '../stores/index.js'
+import { type Explanation, withDecisions } from './explanation.js'
+import type { Matcher } from './matcher.js'
+import { checkOverride, checkRemoval, type OverrideArguments } from './override-arguments.js'
+import type { OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
+import { TakenDemands } from './taken-demands.js'
+import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
+
+/** Continues with the demands of a request. `isKnown`: all run-time overrides were known when they were made. */
+type WithDemands<R> = (demands: readonly LevelDemand[], isKnown: boolean) => Awaitable<R>
+
+/** A reservation on any store. Methods return promises on a store that answers later. */
+export interface StoreReservation {
+  readonly verdict: Verdict
+  settle(actual: unknown): Awaitable<void>
+  cancel(): Awaitable<void>
+  release(): Awaitable<void>
+  [Symbol.dispose](): Awaitable<void>
+}
+
+/**
+ * A policy on any store. If the store is synchronous, every method returns its value, and this is a `Policy` as it
+ * stands. Otherwise every method returns a promise, or throws if an argument is wrong; `AsyncStorePolicy` turns that
+ * into a rejection.
+ *
+ * A method reaches the store before it returns, unless it must wait for run-time overrides first. So calls of one task
+ * reach the store in their order.
+ */
+export class StorePolicy {
+  readonly name: string
+  readonly #matcher: Matcher
+  readonly #store: Store
+  readonly #isSynchronous: boolean
+  readonly #overrides: Overrides | undefined
+
+  constructor(name: string, matcher: Matcher, store: Store, isSynchronous: boolean) {
+    this.name = name
+    this.#matcher = matcher
+    this.#store = store
+    this.#isSynchronous = isSynchronous
+    this.#overrides = store.overrides?.(name)
+  }
+
+  get attributes(): readonly string[] {
+    return this.#matcher.attributes
+  }
+
+  get queues(): boolean {
+    return this.#matcher.queues
+  }
+
+  get leases(): boolean {
+    if (this.#matcher.leases) return true
+    // A run-time override may be a concurrency limit. A store that answers later may have some that are not read yet.
+    return this.#overrides !== undefined && (!this.#isSynchronous || this.#overrides.size > 0)
+  }
+
+  levelsFor(request: object): readonly string[] {
+    return this.#matcher.levelsFor(request)
+  }
+
+  check(request: object, options?: CostOptions): Awaitable<Verdict> {
+    return this.#withDemands(request, checkCostOptions('check', options), false, this.#decide)
+  }
+
+  peek(request: object): Awaitable<Verdict> {
+    return this.#withDemands(request, 0, true, this.#decide)
+  }
+
+  charge(request: object, options?: CostOptions): Awaitable<Verdict> {
+    return this.#each(request, checkCostOptions('charge', options), (demand) => this.#store.charge(demand))
+  }
+
+  refund(request: object, options?: CostOptions): Awaitable<Verdict> {
+    return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.refund(demand, undefined))
+  }
+
+  reserve(request: object, options?: CostOptions): Awaitable<StoreReservation> {
+    const cost = checkCostOptions('reserve', options)
+    const copy = this.#matcher.copyOf(request)
+    return this.#withDemands(copy, cost, false, (demands, isKnown) => {
+      const costsFor = this.#matcher.costsFor(demands, copy, cost)
+      return this.#then(this.#store.decide(demands), (answer) => {
+        const taken = new TakenDemands(this.#store, demands, answer, costsFor)
+        const release = () => this.#done(taken.release())
+        return {
+          verdict: verdictOf(demands, answer.decisions, isKnown),
+          settle: (actual: unknown) => this.#done(taken.settle(actual)),
+          cancel: () => this.#done(taken.cancel()),
+          release,
+          [Symbol.dispose]: release,
+        }
+      })
+    })
+  }
+
+  reset(request: object, options?: ResetOptions<string>): Awaitable<void> {
+    const levels = this.#checkReset(options)
+    const copy = this.#matcher.copyOf(request)
+    const reset = () => {
+      const states = this.#matcher.statesOf(copy, this.#overrides)
+      const chosen = levels === undefined ? states : states.filter(({ level }) => levels.includes(level))
+      return this.#done(chosen.map(({ name, key }) => this.#store.reset(name, key)))
+    }
+    const refreshed = this.#refresh()
+    return refreshed instanceof Promise ? refreshed.then(reset) : reset()
+  }
+
+  override(
+    level: string,
+    key: OverrideKey,
+    limit: Limit | readonly Limit[],
+    options?: OverrideOptions,
+  ): Awaitable<void> {
+    return this.#setOverride(checkOverride(this.#matcher, level, key, limit, options))
+  }
+
+  removeOverride(level: string, key: OverrideKey): Awaitable<void> {
+    return this.#setOverride(checkRemoval(this.#matcher, level, key))
+  }
+
+  explain(request: object, options?: CostOptions): Awaitable<readonly Explanation[]> {
+    const cost = checkCostOptions('explain', options)
+    const copy = this.#matcher.copyOf(request)
+    return this.#withDemands(copy, 0, true, (demands, isKnown) => {
+      const levels = this.#matcher.explain(copy, cost, this.#overrides)
+      return this.#then(this.#store.decide(demands), ({ decisions }) =>
+        withDecisions(levels, verdictOf(demands, decisions).levels, isKnown),
+      )
+    })
+  }
+
+  /**
+   * Calls `next` with the demands of the request: now, unless the run-time overrides must be read first. `isKnown` says
+   * whether all of them were known in time. With `look`, the demands cost 0.
+   *
+   * This is the path of every check. The closures of the case that waits are in `#withDemandsLater`, because V8 would
+   * allocate their context here even if they are not made.
+   */
+  #withDemands<R>(request: object, cost: number, look: boolean, next: WithDemands<R>): Awaitable<R> {
+    const refreshed = this.#refresh()
+    if (refreshed instanceof Promise) return this.#withDemandsLater(refreshed, request, cost, look, next)
+    return next(this.#matcher.demandsOf(request, cost, this.#overrides, look), refreshed)
+  }
+
+  #withDemandsLater<R>(
+    refreshed: Promise<boolean>,
+    request: object,
+    cost: number,
+    look: boolean,
+    next: WithDemands<R>,
+  ): Promise<R> {
+    // The caller may change the request while this waits.
+    const copy = this.#matcher.copyOf(request)
+    return refreshed.then((isKnown) => next(this.#matcher.demandsOf(copy, cost, this.#overrides, look), isKnown))
+  }
+
+  #refresh(): Awaitable<boolean> {
+    return this.#overrides === undefined ? true : this.#overrides.refresh()
+  }
+
+  readonly #decide: WithDemands<Verdict> = (demands, isKnown) => {
+    const answer = this.#store.decide(demands)
+    return this.#isSynchronous
+      ? verdictOf(demands, (answer as Answer).decisions, isKnown)
+      : this.#verdictLater(demands, answer, isKnown)
+  }
+
+  async #verdictLater(demands: readonly LevelDemand[], answer: Awaitable<Answer>, isKnown: boolean): Promise<Verdict> {
+    return verdictOf(demands, (await answer).decisions, isKnown)
+  }
+
+  #each(request: object, cost: number, run: (demand: LevelDemand) => Awaitable<Decision>): Awaitable<Verdict> {
+    return this.#withDemands(request, cost, false, (demands, isKnown) =>
+      this.#then(this.#all(demands.map(run)), (decisions) => verdictOf(demands, decisions, isKnown)),
+    )
+  }
+
+  #setOverride({ level, key, limits, untilMs }: OverrideArguments): Awaitable<void> {
+    if (this.#overrides !== undefined) return this.#overrides.set(level, key, limits, untilMs)
+    throw invalidType('store', 'one that keeps overrides, as memoryStore() and redisStore(client) do', this.#store)
+  }
+
+  /** The levels that `reset` is limited to, if any. */
+  #checkReset(options: ResetOptions<string> = {}): readonly string[] | undefined {
+    const { levels } = checkOptions('reset', options, ['levels'])
+    if (levels === undefined) return undefined
+    if (!Array.isArray(levels)) throw invalidType('levels', 'a list of names', levels)
+    for (const name of levels) this.#matcher.level(name)
+    return levels
+  }
+
+  /** Calls `next` with the store's answer: now if the store is synchronous, otherwise when the answer is there. */
+  #then<T, R>(answer: Awaitable<T>, next: (answer: T) => R): Awaitable<R> {
+    return this.#isSynchronous ? next(answer as T) : Promise.resolve(answer).then(next)
+  }
+
+  #all<T>(answers: readonly Awaitable<T>[]): Awaitable<readonly T[]> {
+    return this.#isSynchronous ? (answers as readonly T[]) : Promise.all(answers)
+  }
+
+  /** Returns nothing once all the store's answers are there. */
+  #done(answers: readonly unknown[]): Awaitable<void> {
+    return this.#then(this.#all(answers), () => {})
+  }
+}

@@ -1,0 +1,74 @@
+import { checkCost } from '../checks/check-value.js'
+import { invalidType } from '../errors.js'
+import { isConcurrency } from '../limits/index.js'
+import type { Answer, Awaitable, Store } from '../stores/index.js'
+import type { LevelDemand } from './verdict.js'
+
+/** The cost of each demand, if the call's cost (a number) or some attributes (an object) were other ones. */
+export type CostsFor = (actual: number | object) => readonly number[]
+
+/**
+ * The units that the demands of a request took. They are settled once; those of concurrency limits are released once.
+ * A store call that fails is not repeated, because it may have succeeded: a repeated refund would create units.
+ *
+ * The methods return the results of the store calls that they make.
+ */
+export class TakenDemands {
+  readonly #store: Store
+  readonly #demands: readonly LevelDemand[]
+  readonly #answer: Answer
+  readonly #costsFor: CostsFor
+  #isSettled: boolean
+  #isReleased: boolean
+
+  constructor(store: Store, demands: readonly LevelDemand[], answer: Answer, costsFor: CostsFor) {
+    this.#store = store
+    this.#demands = demands
+    this.#answer = answer
+    this.#costsFor = costsFor
+    this.#isSettled = !answer.allowed
+    this.#isReleased = !answer.allowed
+  }
+
+  settle(actual: unknown): Awaitable<unknown>[] {
+    const costs = this.#costsFor(checkActual(actual))
+    return this.#settle((i) => costs[i])
+  }
+
+  cancel(): Awaitable<unknown>[] {
+    return [...this.#settle(() => 0), ...this.release()]
+  }
+
+  release(): Awaitable<unknown>[] {
+    if (this.#isReleased) return []
+    this.#isReleased = true
+    return this.#correct(true, () => 0)
+  }
+
+  #settle(costOf: (i: number) => number): Awaitable<unknown>[] {
+    if (this.#isSettled) return []
+    this.#isSettled = true
+    return this.#correct(false, costOf)
+  }
+
+  /** Changes the cost of each demand, of concurrency limits or of all others, to `costOf(i)`. */
+  #correct(ofConcurrency: boolean, costOf: (i: number) => number): Awaitable<unknown>[] {
+    const { decisions, takenUs } = this.#answer
+    return this.#demands.flatMap((demand, i) => {
+      const { cost } = demand
+      const { allowed, delayMs, degraded } = decisions[i]
+      const actual = costOf(i)
+      // A shadow level that denied has taken nothing.
+      if (isConcurrency(demand.limit) !== ofConcurrency || !allowed || actual === cost) return []
+      if (actual > cost) return [this.#store.charge({ ...demand, cost: actual - cost })]
+      return [this.#store.refund({ ...demand, cost: cost - actual }, { atUs: takenUs[i], cost, delayMs, degraded })]
+    })
+  }
+}
+
+function checkActual(actual: unknown): number | object {
+  if (typeof actual === 'object' && actual !== null && !Array.isArray(actual)) return actual
+  if (typeof actual !== 'number') throw invalidType('actual', 'a number, or an object of attributes', actual)
+  checkCost(actual, 'actual')
+  return actual
+}
