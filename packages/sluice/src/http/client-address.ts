@@ -34,7 +34,6 @@ export type ClientAddress = (remoteAddress: string | undefined, field: ReadField
 
 const UNIX = 'unix'
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/
-const DEFAULT_IPV6_PREFIX = 56
 
 /**
  * Makes a function that finds the client of a request. The client's address is the connection's. While that address belongs
@@ -66,7 +65,6 @@ export function clientKey(options: ClientAddressOptions): ClientAddress {
 export function originOf(options: ClientAddressOptions): ClientAddress {
   const { ranges, trustsUnix } = checkTrusted(options.trustedProxies)
   const name = checkFieldName(options.forwardedIn)
-  checkPrefix(options.ipv6Prefix)
   if (ranges.length === 0 && !trustsUnix) return (remoteAddress) => remoteAddress || UNKNOWN
   const entriesOf = name === 'forwarded' ? forwardedEntries : listEntries
   const isTrusted = (address: Address) => ranges.some((range) => rangeContains(range, address))
@@ -184,13 +182,7 @@ function lastParts(value: string, lastSeparator: (end: number) => number): strin
   return parts
 }
 
-interface Trusted {
-  readonly ranges: readonly CidrRange[]
-  readonly trustsUnix: boolean
-}
-
-function checkTrusted(value: unknown): Trusted {
-  if (value === undefined) return { ranges: [], trustsUnix: false }
+function checkTrusted(value: unknown = []): { readonly ranges: readonly CidrRange[]; readonly trustsUnix: boolean } {
   if (!Array.isArray(value)) throw invalidType('trustedProxies', "a list such as ['10.0.0.0/8']", value)
   const given = Array.from(value)
   const ranges = given.filter((each) => each !== UNIX).map((each) => parseCidrRange('trustedProxies', each))
@@ -201,14 +193,12 @@ function checkTrusted(value: unknown): Trusted {
   return { ranges, trustsUnix: given.includes(UNIX) }
 }
 
-function checkFieldName(value: unknown): string {
-  if (value === undefined) return 'x-forwarded-for'
+function checkFieldName(value: unknown = 'x-forwarded-for'): string {
   if (typeof value === 'string' && FIELD_NAME.test(value)) return value.toLowerCase()
   throw invalidType('forwardedIn', "the name of a header field such as 'x-forwarded-for' or 'forwarded'", value)
 }
 
-function checkPrefix(value: unknown): number {
-  if (value === undefined) return DEFAULT_IPV6_PREFIX
+function checkPrefix(value: unknown = 56): number {
   if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 128) return value as number
   throw invalidValue('ipv6Prefix', 'a whole number from 1 to 128', value)
 }

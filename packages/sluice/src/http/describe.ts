@@ -60,9 +60,12 @@ export function describe(
   dialect: Dialect | readonly Dialect[] = 'draft',
   options: DescribeOptions = {},
 ): Description {
-  if (options.status !== undefined && options.status !== 429 && options.status !== 503)
-    throw invalidValue('status', '429 or 503', options.status)
+  checkStatus(options.status)
   return describeIn(checkVerdict(verdict), checkDialects(dialect), options)
+}
+
+export function checkStatus(status: unknown): void {
+  if (status !== undefined && status !== 429 && status !== 503) throw invalidValue('status', '429 or 503', status)
 }
 
 function checkVerdict(value: Verdict | LevelDecision): Verdict {

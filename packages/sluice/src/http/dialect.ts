@@ -1,7 +1,7 @@
 import { invalidType, invalidValue } from '../errors.js'
 import { type Decision, durationUs, type Limit } from '../limits/index.js'
 import type { LevelDecision } from '../policy/index.js'
-import { integerText, type QuotaItems, quotaItems, secondsText } from './quota-items.js'
+import { integerText, quotaItems, secondsText } from './quota-items.js'
 
 /**
  * How quotas are written in header fields.
@@ -74,14 +74,8 @@ export function labelOf(levels: readonly LevelDecision[], at: number): string {
   return number === 1 ? name : `${name}#${number}`
 }
 
-interface Tightest {
-  readonly items: QuotaItems
-  readonly decision: Decision
-  readonly resetMs: number
-}
-
 /** For dialects with room for one level: the level that denies for longest, otherwise the level with the fewest units left. */
-function tightest(levels: readonly LevelDecision[]): Tightest {
+function tightest(levels: readonly LevelDecision[]) {
   let at = 0
   for (let i = 1; i < levels.length; i++) if (isTighter(levels[i].decision, levels[at].decision)) at = i
   const { limit, decision } = levels[at]

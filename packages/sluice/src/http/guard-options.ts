@@ -5,7 +5,7 @@ import type { Limit } from '../limits/index.js'
 import type { AsyncPolicy, Policy } from '../policy/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
 import type { ClientAddressOptions } from './client-address.js'
-import type { DescribeOptions } from './describe.js'
+import { checkStatus, type DescribeOptions } from './describe.js'
 import type { Dialect } from './dialect.js'
 
 /** The outcome of a request, known when its response is over. */
@@ -82,7 +82,6 @@ const OF_BOTH = [
   ...['cost', 'settle', 'skip', 'dialect', 'status', 'expose', 'jitterMs'],
   ...['trustedProxies', 'forwardedIn', 'ipv6Prefix'],
 ]
-const FUNCTIONS = ['key', 'attributes', 'settle', 'skip', 'onDenied', 'address']
 const LIMIT_ADVICE = "give it a limit, such as limit: fixedWindow({ quota: 100, window: '1m' })"
 
 /** Advice for callers who write options of other libraries. */
@@ -96,10 +95,7 @@ const NAME = /^[\w.-]{1,64}$/
 export function checkGuardOptions<Options>(options: Options, more: readonly string[]): Options {
   checkIsOptions(options)
   const given = checkOptions('rateLimit', options, [...OF_LIMITS, ...OF_POLICIES, ...OF_BOTH, ...more], HABITS)
-  for (const name of FUNCTIONS) {
-    if (given[name] !== undefined && typeof given[name] !== 'function')
-      throw invalidType(name, 'a function', given[name])
-  }
+  checkFunctions(given, ['key', 'attributes', 'settle', 'skip', 'onDenied', 'address'])
   checkLimitOrPolicy(given)
   const { name, cost, forwardedIn, trustedProxies, status, expose, jitterMs } = given
   if (name !== undefined && !(typeof name === 'string' && NAME.test(name)))
@@ -107,7 +103,7 @@ export function checkGuardOptions<Options>(options: Options, more: readonly stri
   if (cost !== undefined && typeof cost !== 'function') checkCost(cost)
   if (forwardedIn !== undefined && trustedProxies === undefined)
     throw invalidType('forwardedIn', 'beside trustedProxies, because only trusted proxies are believed', forwardedIn)
-  if (status !== undefined && status !== 429 && status !== 503) throw invalidValue('status', '429 or 503', status)
+  checkStatus(status)
   if (expose !== undefined && typeof expose !== 'boolean') throw invalidType('expose', 'true or false', expose)
   if (jitterMs !== undefined && !(Number.isFinite(jitterMs) && (jitterMs as number) >= 0))
     throw invalidValue('jitterMs', 'a number of milliseconds from 0', jitterMs)
@@ -142,6 +138,14 @@ function checkLimitOrPolicy(given: Readonly<Record<string, unknown>>): void {
     if (given[name] !== undefined) throw invalidType(name, `left out beside ${kind}`, given[name])
   if (policy !== undefined && typeof (policy as Policy | null)?.check !== 'function')
     throw invalidType('policy', 'a policy made by createPolicy', policy)
+}
+
+/** Checks that the options of these names are functions, if they are set. */
+export function checkFunctions(given: Readonly<Record<string, unknown>>, names: readonly string[]): void {
+  for (const name of names) {
+    if (given[name] !== undefined && typeof given[name] !== 'function')
+      throw invalidType(name, 'a function', given[name])
+  }
 }
 
 /** Checks that a function among the options did not return a promise, which would count as true or as a value. */

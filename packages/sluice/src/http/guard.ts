@@ -34,8 +34,7 @@ export class Guard<Request extends object> {
       dialects,
       options: { ...options },
       only,
-      isPlain,
-      items: only === undefined || !isPlain ? undefined : new QuotaItems(only.limit, only.name),
+      plainItems: only !== undefined && isPlain ? new QuotaItems(only.limit, only.name) : undefined,
     }
     this.#skip = skip
     this.#costOf = typeof cost === 'function' ? cost : undefined

@@ -12,104 +12,67 @@ export interface Item {
 
 /** The largest size that Node.js accepts for all fields together. */
 const LONGEST = 16_384
-const KEY = /[a-z*][a-z\d_.*-]*/y
-const BARE = new RegExp(
-  [
-    /"((?:[ !#-[\]-~]|\\["\\])*)"/, // a String
-    /(-?\d{1,12}\.\d{1,3}|-?\d{1,15})/, // a Decimal or an Integer
-    /\?([01])/, // a Boolean
-    /([A-Za-z*][\w!#$%&'*+.^`|~:/-]*)/, // a Token
-    /%"((?:[ !#-$&-~]|%[\da-f]{2})*)"/, // a Display String
-    /:[A-Za-z\d+/]*={0,2}:/, // bytes
-    /@-?\d{1,15}/, // a Date
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'y',
-)
+const KEY = '[a-z*][a-z\\d_.*-]*'
+/** Each type begins with other characters, so a text has one reading at most. */
+const BARE = [
+  /"(?:[ !#-[\]-~]|\\["\\])*"/, // a String
+  /-?\d{1,12}\.\d{1,3}|-?\d{1,15}/, // a Decimal or an Integer
+  /\?[01]/, // a Boolean
+  /[A-Za-z*][\w!#$%&'*+.^`|~:/-]*/, // a Token
+  /%"(?:[ !#-$&-~]|%[\da-f]{2})*"/, // a Display String
+  /:[A-Za-z\d+/]*={0,2}:/, // bytes
+  /@-?\d{1,15}/, // a Date
+]
+  .map(({ source }) => source)
+  .join('|')
+const PARAMETERS = `(?:; *${KEY}(?:=(?:${BARE}))?)*`
+const INNER_LIST = `\\( *(?:(?:${BARE})${PARAMETERS}(?: +|(?=\\))))*\\)`
+const VALUE_AND_PARAMETERS = `(?<value>${BARE}|${INNER_LIST})(?<parameters>${PARAMETERS})`
+/** The end of the field, or a comma with another member behind it. */
+const END = '(?:$|[ \\t]*,[ \\t]*(?!$))'
+
+const BARE_ITEM = new RegExp(BARE, 'g')
+const PARAMETER = new RegExp(`; *(${KEY})(?:=(${BARE}))?`, 'g')
+const LIST_MEMBER = new RegExp(VALUE_AND_PARAMETERS + END, 'gy')
+const DICTIONARY_MEMBER = new RegExp(`(?<key>${KEY})(?:=${VALUE_AND_PARAMETERS}|${PARAMETERS})${END}`, 'gy')
 
 /** The items of a list. `undefined` if any part of it is malformed: half of a field must not be believed. */
 export function parseList(text: string): readonly Item[] | undefined {
-  return parseAll(text, (reader) => reader.members(false).map(([, item]) => item))
+  return parseMembers(text, LIST_MEMBER)?.map(([, item]) => item)
 }
 
 /** The members of a dictionary: `limit=100, remaining=50`. `undefined` if any part of it is malformed. */
 export function parseDictionary(text: string): ReadonlyMap<string, Item> | undefined {
-  return parseAll(text, (reader) => new Map(reader.members(true)))
+  const members = parseMembers(text, DICTIONARY_MEMBER)
+  return members && new Map(members)
 }
 
-const MALFORMED = new Error('malformed')
-
-function parseAll<T>(text: string, parse: (reader: FieldReader) => T): T | undefined {
+function parseMembers(text: string, member: RegExp): (readonly [key: string, Item])[] | undefined {
+  const field = text.trim()
+  if (field.length > LONGEST) return undefined
+  const matches = [...field.matchAll(member)]
+  if (matches.map(([matched]) => matched).join('') !== field) return undefined
   try {
-    return parse(new FieldReader(text))
+    return matches.map(({ groups = {} }) => {
+      const pairs = [...(groups.parameters ?? '').matchAll(PARAMETER)]
+      const parameters = new Map(pairs.map(([, name, bare]) => [name, readBare(bare)]))
+      return [groups.key, { value: readBare(groups.value), parameters }]
+    })
   } catch (error) {
-    if (error === MALFORMED || error instanceof URIError) return undefined
+    if (error instanceof URIError) return undefined
     throw error
   }
 }
 
-/** Reads a field from left to right. Every method throws `MALFORMED` if the text does not go on as it must. */
-class FieldReader {
-  readonly #text: string
-  #at = 0
-
-  constructor(text: string) {
-    this.#text = text.trim()
-    if (this.#text === '' || this.#text.length > LONGEST) throw MALFORMED
-  }
-
-  members(haveKeys: boolean): [string, Item][] {
-    const members: [string, Item][] = []
-    do {
-      const key = haveKeys ? this.#match(KEY)[0] : ''
-      const value = haveKeys && !this.#skip('=') ? true : this.#skip('(') ? this.#innerList() : this.#bare()
-      members.push([key, { value, parameters: this.#parameters() }])
-      if (this.#at === this.#text.length) return members
-    } while (this.#match(/[ \t]*,[ \t]*/y))
-    return members
-  }
-
-  #parameters(): Item['parameters'] {
-    const parameters = new Map<string, Value>()
-    while (this.#skip(';')) {
-      this.#match(/ */y)
-      const [key] = this.#match(KEY)
-      parameters.set(key, this.#skip('=') ? this.#bare() : true)
-    }
-    return parameters
-  }
-
-  #innerList(): null {
-    this.#match(/ */y)
-    while (!this.#skip(')')) {
-      this.#bare()
-      this.#parameters()
-      this.#match(/ +|(?=\))/y)
-    }
-    return null
-  }
-
-  #bare(): Value {
-    const [, string, number, boolean, token, display] = this.#match(BARE)
-    if (number !== undefined) return Number(number)
-    if (boolean !== undefined) return boolean === '1'
-    // Throws a URIError if the percent signs do not encode UTF-8.
-    if (display !== undefined) decodeURIComponent(display)
-    return string?.replace(/\\(.)/g, '$1') ?? token ?? null
-  }
-
-  #skip(character: string): boolean {
-    if (this.#text[this.#at] !== character) return false
-    this.#at++
-    return true
-  }
-
-  #match(pattern: RegExp): RegExpExecArray {
-    pattern.lastIndex = this.#at
-    const match = pattern.exec(this.#text)
-    if (match === null) throw MALFORMED
-    this.#at = pattern.lastIndex
-    return match
-  }
+/** The value of a well-formed item. A key without a value is true. */
+function readBare(text: string | undefined): Value {
+  if (text === undefined || text === '?1') return true
+  if (text === '?0') return false
+  if (text.startsWith('"')) return text.slice(1, -1).replace(/\\(.)/g, '$1')
+  if (/^[A-Za-z*]/.test(text)) return text
+  if (/^[-\d]/.test(text)) return Number(text)
+  for (const [bare] of text.startsWith('(') ? text.matchAll(BARE_ITEM) : []) readBare(bare)
+  // Throws a URIError if the percent signs of a Display String do not encode UTF-8.
+  if (text.startsWith('%')) decodeURIComponent(text.slice(1))
+  return null
 }

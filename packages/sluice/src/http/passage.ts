@@ -1,3 +1,4 @@
+import type { Decision } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
 import { type DescribeOptions, type Description, describeIn, verdictOfOne } from './describe.js'
 import type { Dialect, Fields } from './dialect.js'
@@ -14,28 +15,22 @@ export interface AnswerFormat {
   readonly options: DescribeOptions
   /** The guard's limit, if it has one and not a policy. */
   readonly only: Omit<LevelDecision, 'decision'> | undefined
-  /** Whether an admission is told by `RateLimit-Policy` and `RateLimit` and nothing else. */
-  readonly isPlain: boolean
-  /** The items of those two fields, if there is one limit and `isPlain`. */
-  readonly items: QuotaItems | undefined
+  /** If present: an admission is told by `RateLimit-Policy` and `RateLimit` with these items, and by no other field. */
+  readonly plainItems: QuotaItems | undefined
 }
 
 /** Units that a request holds until its response is over. */
 export interface HeldUnits {
+  /** If present: call it once, when the response is over. */
   readonly settle: ((ending: Ending) => void) | undefined
+  /** Gives back the units of a request that does not go on. */
   cancel(): void
 }
 
 /** The work of an adapter for an allowed request: wait for its turn, and settle it when its response is over. */
-export interface Admission {
-  /** Whether there is nothing to wait for, to settle or to give back. */
-  readonly goesAtOnce: boolean
+export interface Admission extends HeldUnits {
   /** Milliseconds until it is the request's turn. */
   readonly delayMs: number
-  /** If present: call it once, when the response is over. */
-  readonly settle: HeldUnits['settle']
-  /** Gives back the units of a request that does not go on. */
-  cancel(): void
 }
 
 /**
@@ -63,6 +58,7 @@ export class Passage implements Admission, Description {
     return this.#answer.delayMs
   }
 
+  /** Whether there is nothing to wait for, to settle or to give back. */
   get goesAtOnce(): boolean {
     return this.#held === undefined && this.#answer.delayMs === 0
   }
@@ -72,20 +68,17 @@ export class Passage implements Admission, Description {
    * before, appending is enough.
    */
   get isPlain(): boolean {
-    const { isPlain, items } = this.#format
-    return isPlain && this.#answer.allowed && (items !== undefined || this.headers.RateLimit !== undefined)
+    return this.#format.plainItems !== undefined && this.#answer.allowed
   }
 
   /** The field `RateLimit-Policy` of a plain answer. */
   get policyField(): string {
-    return this.#format.items?.policy ?? this.headers['RateLimit-Policy']
+    return (this.#format.plainItems as QuotaItems).policy
   }
 
   /** The field `RateLimit` of a plain answer. */
   get quotaField(): string {
-    const answer = this.#answer
-    const { items } = this.#format
-    return items === undefined || 'levels' in answer ? this.headers.RateLimit : items.remaining(answer)
+    return (this.#format.plainItems as QuotaItems).remaining(this.#answer as Decision)
   }
 
   get verdict(): Verdict {
@@ -123,16 +116,14 @@ export class Passage implements Admission, Description {
 }
 
 /** Combines the admissions of two guards. An absent admission means that the guard skipped the request. */
-export function bothAdmissions(first: Admission | undefined, second: Admission | undefined): Admission {
-  const both = [first, second].filter((each) => each !== undefined)
-  const settles = both.map(({ settle }) => settle).filter((settle) => settle !== undefined)
-  const settleAll = (ending: Ending) => {
-    for (const settle of settles) settle(ending)
+export function bothAdmissions(...given: readonly (Admission | undefined)[]): Admission {
+  const both = given.filter((each) => each !== undefined)
+  const settleBoth = (ending: Ending) => {
+    for (const { settle } of both) settle?.(ending)
   }
   return {
-    goesAtOnce: both.every(({ goesAtOnce }) => goesAtOnce),
     delayMs: Math.max(0, ...both.map(({ delayMs }) => delayMs)),
-    settle: settles.length === 0 ? undefined : settleAll,
+    settle: both.some(({ settle }) => settle !== undefined) ? settleBoth : undefined,
     cancel() {
       for (const each of both) each.cancel()
     },

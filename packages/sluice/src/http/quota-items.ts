@@ -26,33 +26,10 @@ export class QuotaItems {
   /** The item of `RateLimit`: the units left and, if it is known, the seconds until there is one more. */
   remaining({ remaining, nextUnitAfterMs }: Decision): string {
     const tellsWhen = nextUnitAfterMs > 0 && nextUnitAfterMs < Infinity && this.windowSeconds !== undefined
-    const seconds = tellsWhen ? Math.ceil(nextUnitAfterMs / 1_000) : -1
-    const entry = (remaining + seconds) & (RECENT_TEXTS - 1)
-    const recent = recentTexts[entry]
-    if (recent?.items === this && recent.remaining === remaining && recent.seconds === seconds) return recent.text
     const left = this.#beforeRemaining + integerText(remaining)
-    const text = seconds < 0 ? left : `${left};t=${integerText(seconds)}`
-    recentTexts[entry] = { items: this, remaining, seconds, text }
-    return text
+    return tellsWhen ? `${left};t=${secondsText(nextUnitAfterMs)}` : left
   }
 }
-
-interface RecentText {
-  readonly items: QuotaItems
-  readonly remaining: number
-  readonly seconds: number
-  readonly text: string
-}
-
-/** A power of two. */
-const RECENT_TEXTS = 1_024
-
-/**
- * Texts of `RateLimit` that were made recently, of all limits. Clients are told the same few numbers again and again, and a
- * new text costs more than it seems: V8 joins its pieces only when the response is written. Each pair of numbers has one
- * possible entry here, and the latest text of that entry stays.
- */
-const recentTexts: (RecentText | undefined)[] = new Array(RECENT_TEXTS).fill(undefined)
 
 const itemsByLimit = new WeakMap<Limit, QuotaItems>()
 

@@ -1,10 +1,9 @@
 import type { CanActivate, ExecutionContext, OnModuleInit } from '@nestjs/common'
 import type { HttpAdapterHost } from '@nestjs/core'
-import { attempt } from './attempt.js'
 import type { ExpressRequest } from './express.js'
 import { holdEarlyAnswers, isHeld, reachedHooks } from './hold-early-answers.js'
-import type { NodeResponse } from './node-exchange.js'
-import { type NestFastifyReply, type RateLimitGuard, requestOf } from './rate-limit-guard.js'
+import { attempt } from './node-exchange.js'
+import { type NestResponse, type RateLimitGuard, requestOf } from './rate-limit-guard.js'
 
 /** Nest runs guards in front of handlers only. This guard also limits requests that reach no handler, such as a 404. */
 export class ApplicationGuard implements CanActivate, OnModuleInit {
@@ -43,7 +42,7 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
 
   readonly #limitUnhandled = (
     request: UnhandledRequest,
-    response: NodeResponse | NestFastifyReply,
+    response: NestResponse,
     next: (error?: unknown) => void,
   ): void => {
     if (request.raw !== undefined) reachedHooks(request.raw)
@@ -71,7 +70,7 @@ export class ApplicationGuard implements CanActivate, OnModuleInit {
   readonly #limitFailed = (
     error: unknown,
     request: UnhandledRequest,
-    response: NodeResponse,
+    response: NestResponse,
     next: (error?: unknown) => void,
   ): void => this.#limitUnhandled(request, response, (denial) => next(denial ?? error))
 }

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Verdict } from '../../policy/index.js'
 import type { Fields } from '../dialect.js'
 import { Guard } from '../guard.js'
@@ -6,8 +7,8 @@ import { mergeFields, withoutBodyFields } from '../merge-fields.js'
 import { bothAdmissions, type Passage } from '../passage.js'
 import type { RequestReader } from '../request-attributes.js'
 import { admit } from './admit.js'
-import { attempt, enterGuard } from './attempt.js'
 import {
+  attempt,
   type FieldValue,
   fieldText,
   type NodeRequest,
@@ -40,13 +41,16 @@ export interface FastifyReplyLike {
 }
 
 /** See {@link GuardOptions}. */
-export type FastifyLimitOptions<
-  Request extends FastifyRequestLike = FastifyRequestLike,
-  Reply extends FastifyReplyLike = FastifyReplyLike,
+export type FastifyOptions<
+  Request extends FastifyRequestLike = FastifyRequest,
+  Reply extends FastifyReplyLike = FastifyReply,
 > = GuardOptions<Request> & {
   /** Answers a denied request in your own way. Status and fields are set; the function sends the reply or returns its body. */
   readonly onDenied?: (request: Request, reply: Reply, verdict: Verdict) => unknown
 }
+
+/** The options of a limit, for the parts of requests and replies that are used here. */
+export type FastifyLimitOptions = FastifyOptions<FastifyRequestLike, FastifyReplyLike>
 
 /** Continues with the next hook of Fastify, or with an error. */
 export type Next = (error?: Error) => void
@@ -68,29 +72,19 @@ export class FastifyLimit {
     this.#onDenied = options.onDenied
   }
 
-  /** Calls `next` when an allowed request may go on, or with an error. Answers a denied request. */
-  enter(request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
-    enterGuard(this.#guard, request, reply, next, this.#proceed)
-  }
-
-  readonly #proceed = (
-    passage: Passage | undefined,
-    request: FastifyRequestLike,
-    reply: FastifyReplyLike,
-    next: Next,
-  ): void => {
-    if (!this.#tell(passage, request, reply, next)) return
-    if (passage === undefined || passage.goesAtOnce) next()
-    else admit(passage, { request, response: reply.raw }, next)
-  }
-
-  /** The same with a second limit behind this one. If the second denies, this limit gets its units back. */
-  enterBefore(second: FastifyLimit, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
+  /**
+   * Calls `next` when an allowed request may go on, or with an error. Answers a denied request. `second` is a limit behind
+   * this one: if it denies, this limit gets its units back.
+   */
+  enter(request: FastifyRequestLike, reply: FastifyReplyLike, next: Next, second?: FastifyLimit): void {
     attempt(
-      () => this.#guard.enter(request, true),
+      () => this.#guard.enter(request, second !== undefined),
       next,
       (passage) => {
-        if (this.#tell(passage, request, reply, next)) second.#enterAfter(passage, request, reply, next)
+        if (!this.#tell(passage, request, reply, next)) return
+        if (second !== undefined) second.#enterAfter(passage, request, reply, next)
+        else if (passage === undefined || passage.goesAtOnce) next()
+        else admit(passage, { request, response: reply.raw }, next)
       },
     )
   }

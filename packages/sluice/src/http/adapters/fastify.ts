@@ -1,23 +1,18 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { attempt } from './attempt.js'
+import { inheritedOptions } from '../inherited-options.js'
 import {
   FastifyLimit,
   type FastifyLimitOptions,
+  type FastifyOptions,
   type FastifyReplyLike,
   type FastifyRequestLike,
   type Next,
 } from './fastify-limit.js'
 import { type FastifyServing, holdEarlyAnswers, reachedHooks } from './hold-early-answers.js'
-import { routeLimit, setContextOptions } from './route-limit.js'
+import { attempt } from './node-exchange.js'
 
-export type { FastifyReplyLike, FastifyRequestLike }
-
-/** See {@link FastifyLimitOptions}. */
-export type FastifyOptions<
-  Request extends FastifyRequestLike = FastifyRequest,
-  Reply extends FastifyReplyLike = FastifyReply,
-> = FastifyLimitOptions<Request, Reply>
+export type { FastifyOptions, FastifyReplyLike, FastifyRequestLike }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -64,12 +59,12 @@ export function rateLimit<
   const forAll = given === undefined ? undefined : new FastifyLimit(given)
   const plugin: FastifyRateLimit = (app, _options, done) => {
     if (given !== undefined) {
-      setContextOptions(app, given)
+      Object.assign(app, { [OPTIONS]: given })
       holdEarlyAnswers(app as unknown as FastifyServing)
     }
     // A mistake in a route's options shows when the route is added, if the plugin is loaded by then.
     app.addHook('onRoute', function (this: object, { config }) {
-      routeLimit(config, this)
+      if (config?.rateLimit !== undefined) routeLimit(config.rateLimit, this)
     })
     app.addHook('onRequest', (request, reply, next) => {
       reachedHooks(request.raw)
@@ -95,20 +90,41 @@ function limitRequest(
   reply: FastifyReplyLike,
   next: Next,
 ): void {
-  const config = request.routeOptions?.config
-  if (config?.rateLimit === undefined || decided.has(request)) {
-    if (forAll === undefined) next()
-    else forAll.enter(request, reply, next)
+  const enter = (ofRoute?: FastifyLimit) => {
+    if (forAll !== undefined) forAll.enter(request, reply, next, ofRoute)
+    else if (ofRoute !== undefined) ofRoute.enter(request, reply, next)
+    else next()
+  }
+  const own = request.routeOptions?.config?.rateLimit
+  if (own === undefined || decided.has(request)) {
+    enter()
     return
   }
-  attempt(
-    () => routeLimit(config, request.server),
-    next,
-    (own) => {
-      decided.add(request)
-      if (own === undefined) return
-      if (forAll === undefined) own.enter(request, reply, next)
-      else forAll.enterBefore(own, request, reply, next)
-    },
-  )
+  decided.add(request)
+  attempt(() => routeLimit(own, request.server), next, enter)
+}
+
+/**
+ * The options of the plugin, as a property of the context in which it is registered. The prototype of a Fastify context is the
+ * context around it, so a context has the options of the nearest plugin.
+ */
+const OPTIONS = Symbol('sluice.options')
+
+interface FastifyContext {
+  [OPTIONS]?: FastifyLimitOptions
+}
+
+/** Limits of routes, by the options that they inherit from, and then by their own. */
+const limits = new WeakMap<object, WeakMap<object, FastifyLimit>>()
+const NOTHING_INHERITED = {}
+
+/** The limit of a route by its options. Routes with the same options object share it, as GET and its HEAD do. */
+function routeLimit(options: unknown, context: FastifyContext = {}): FastifyLimit {
+  const own = options as FastifyLimitOptions
+  const before = context[OPTIONS]
+  const inheriting = limits.get(before ?? NOTHING_INHERITED) ?? new WeakMap<object, FastifyLimit>()
+  limits.set(before ?? NOTHING_INHERITED, inheriting)
+  const limit = inheriting.get(own) ?? new FastifyLimit(inheritedOptions(own, before))
+  inheriting.set(own, limit)
+  return limit
 }

@@ -27,12 +27,12 @@ export function RateLimit<Request extends object>(options: NestOptions<Request>)
 }
 
 /** Makes options from providers of the application. */
-export interface NestAsyncOptions {
+export interface NestAsyncOptions<Made = NestOptions> {
   readonly imports?: DynamicModule['imports']
   // biome-ignore lint/suspicious/noExplicitAny: as Nest has it
   readonly inject?: any[]
   // biome-ignore lint/suspicious/noExplicitAny: as Nest has it
-  readonly useFactory: (...injected: any[]) => NestOptions | Promise<NestOptions>
+  readonly useFactory: (...injected: any[]) => Made | Promise<Made>
 }
 
 /** Limits a whole application: its routes, and requests that match no route. */
@@ -40,24 +40,20 @@ export interface NestAsyncOptions {
 export class RateLimitModule {
   static forRoot(options: NestOptions): DynamicModule {
     const guard = rateLimit(options)
-    return moduleWith([], [], () => guard)
+    return moduleWith({ useFactory: () => guard })
   }
 
-  static forRootAsync({ imports = [], inject = [], useFactory }: NestAsyncOptions): DynamicModule {
-    return moduleWith(imports, inject, async (...injected) => rateLimit(await useFactory(...injected)))
+  static forRootAsync({ useFactory, ...given }: NestAsyncOptions): DynamicModule {
+    return moduleWith({ ...given, useFactory: async (...injected) => rateLimit(await useFactory(...injected)) })
   }
 }
 
-function moduleWith(
-  imports: NonNullable<DynamicModule['imports']>,
-  inject: NonNullable<NestAsyncOptions['inject']>,
-  guardOf: (...injected: unknown[]) => RateLimitGuard | Promise<RateLimitGuard>,
-): DynamicModule {
+function moduleWith({ imports = [], inject = [], useFactory }: NestAsyncOptions<RateLimitGuard>): DynamicModule {
   const provider = {
     provide: APP_GUARD,
     inject: [HttpAdapterHost, ...inject],
     useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) =>
-      new ApplicationGuard(host, await guardOf(...injected)),
+      new ApplicationGuard(host, await useFactory(...injected)),
   }
   return { module: RateLimitModule, imports, providers: [provider] }
 }

@@ -9,8 +9,7 @@ import { withoutBodyFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 import type { RequestReader } from '../request-attributes.js'
 import { admit } from './admit.js'
-import { attempt, enterGuard } from './attempt.js'
-import { fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
+import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
 export type { NodeRequest, NodeResponse }
 
@@ -23,12 +22,16 @@ export type NodeOptions<
   readonly onDenied?: (request: Request, response: Response, verdict: Verdict) => Awaitable<void>
 }
 
-/** Calls `next` for an allowed request, now or when it is its turn. Answers a denied request. */
-export type NodeGuard<Request, Response> = (request: Request, response: Response, next: () => void) => void
+/** Calls `next` for an allowed request, now or when it is its turn, or with an error. Answers a denied request. */
+export type NodeMiddleware<Request, Response> = (
+  request: Request,
+  response: Response,
+  next: (error?: unknown) => void,
+) => void
 
 /**
  * Limits requests in front of a handler. On a memory store, `next` is called before the function returns. A request that
- * cannot be decided on, because a function among the options throws, is answered with 500 and does not reach the handler.
+ * cannot be decided on, because a function among the options throws, is answered with 500: `next` never gets an error here.
  *
  * @example
  * ```ts
@@ -43,7 +46,7 @@ export type NodeGuard<Request, Response> = (request: Request, response: Response
 export function rateLimit<
   Request extends NodeRequest = IncomingMessage,
   Response extends NodeResponse = ServerResponse,
->(options: NodeOptions<Request, Response>): NodeGuard<Request, Response> {
+>(options: NodeOptions<Request, Response>): NodeMiddleware<Request, Response> {
   const limited = nodeMiddleware(options, nodeReader)
   return (request, response, next) => {
     if (typeof next !== 'function') throw invalidType('the third argument', 'a function that goes on', next)
@@ -69,13 +72,6 @@ export const nodeReader: RequestReader<NodeRequest> = {
   field: ({ headers }, name) => fieldText(headers[name]),
 }
 
-/** Connect middleware: calls `next` for an allowed request, or with an error. */
-export type NodeMiddleware<Request, Response> = (
-  request: Request,
-  response: Response,
-  next: (error?: unknown) => void,
-) => void
-
 /** Makes Connect middleware, for frameworks that read requests in their own way and handle errors. */
 export function nodeMiddleware<Request extends NodeRequest, Response extends NodeResponse>(
   options: NodeOptions<Request, Response>,
@@ -91,18 +87,18 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
     if (onDenied === undefined) response.end(passage.body)
     else attempt(() => onDenied(request, response, passage.verdict), next)
   }
-  const proceed = (
-    passage: Passage | undefined,
-    request: Request,
-    response: Response,
-    next: (error?: unknown) => void,
-  ): void => {
-    if (passage === undefined) next()
-    else if (passage.allowed) {
-      setFields(response, passage)
-      if (passage.goesAtOnce) next()
-      else admit(passage, { request, response }, next)
-    } else deny(passage, request, response, next)
-  }
-  return (request, response, next) => enterGuard(guard, request, response, next, proceed)
+  return (request, response, next) =>
+    attempt(
+      () => guard.enter(request),
+      next,
+      (passage) => {
+        if (passage?.allowed === false) {
+          deny(passage, request, response, next)
+          return
+        }
+        if (passage !== undefined) setFields(response, passage)
+        if (passage === undefined || passage.goesAtOnce) next()
+        else admit(passage, { request, response }, next)
+      },
+    )
 }

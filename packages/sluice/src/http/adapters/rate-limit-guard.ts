@@ -7,9 +7,10 @@ import type { GuardOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
 import { mergeFields, withoutBodyFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
+import { mapped } from '../request-limiter.js'
 import { admitted } from './admit.js'
 import { type ExpressRequest, expressReader } from './express.js'
-import { type FieldValue, fieldText, type NodeResponse } from './node-exchange.js'
+import { fieldText, type NodeResponse } from './node-exchange.js'
 
 /** See {@link GuardOptions}. A request is Express's or Fastify's, depending on the platform of the application. */
 // biome-ignore lint/suspicious/noExplicitAny: Nest does not say which
@@ -31,12 +32,10 @@ export class RateLimitException extends HttpException {
   }
 }
 
-/** The part of a Fastify reply that is used here. */
-export interface NestFastifyReply {
-  readonly raw: NodeResponse
-  getHeader(name: string): FieldValue
-  header(name: string, value: string): unknown
-}
+/** A response of Express, or the part of a reply of Fastify that is used here. */
+export type NestResponse =
+  | NodeResponse
+  | (Pick<NodeResponse, 'getHeader'> & { readonly raw: NodeResponse; header(name: string, value: string): unknown })
 
 /** Controllers and handlers with `@SkipRateLimit()`. */
 const skipped = new WeakSet<object>()
@@ -70,12 +69,9 @@ export class RateLimitGuard implements CanActivate {
   }
 
   /** Limits a request, and returns whether it goes on: `false` if the client is gone. Throws if the request is denied. */
-  enter(request: ExpressRequest, response: NodeResponse | NestFastifyReply): Awaitable<boolean> {
+  enter(request: ExpressRequest, response: NestResponse): Awaitable<boolean> {
     const entered = this.#guardOf(request).enter(request)
-    if (entered === undefined) return true
-    return entered instanceof Promise
-      ? entered.then((passage) => proceed(passage, request, response))
-      : proceed(entered, request, response)
+    return entered === undefined || mapped(entered, (passage) => proceed(passage, request, response))
   }
 
   /** Decorators run before the application exists, so the limit before a route is known only when a request has passed it. */
@@ -114,17 +110,13 @@ export function requestOf(context: ExecutionContext): ExpressRequest | undefined
   return type === 'http' ? context.switchToHttp().getRequest() : undefined
 }
 
-function responseOf(context: ExecutionContext): NodeResponse | NestFastifyReply | undefined {
+function responseOf(context: ExecutionContext): NestResponse | undefined {
   if (context.getType<string>() !== 'graphql') return context.switchToHttp().getResponse()
   const { req, res = req?.res } = context.getArgByIndex(2) ?? {}
   return res
 }
 
-function proceed(
-  passage: Passage,
-  request: ExpressRequest,
-  response: NodeResponse | NestFastifyReply,
-): Awaitable<boolean> {
+function proceed(passage: Passage, request: ExpressRequest, response: NestResponse): Awaitable<boolean> {
   const raw = 'raw' in response ? response.raw : response
   const set = (name: string, value: string) =>
     'raw' in response ? response.header(name, value) : response.setHeader(name, value)

@@ -1,14 +1,47 @@
-import { type BudgetOptions, RetryBudget } from './retry-budget.js'
+/** How many retries are allowed. */
+export interface BudgetOptions {
+  /** Retries for each call, on average: 0.1 is one retry for ten calls. From 0. Default 0.1. */
+  readonly ratio?: number
+  /** Retries at the beginning, which is also the most that can be saved. From 0. Default 10. */
+  readonly least?: number
+}
 
-/** The state of one key: its retries, and its refusals in a row that did not say how long to wait. */
+/**
+ * The state of one key: its refusals in a row that did not say how long to wait, and its budget of retries. Calls pay for
+ * retries, so that retries cannot keep a server down that failed for a moment:
+ *
+ *     retries ≤ least + ratio · calls
+ */
 export class Destination {
-  readonly budget: RetryBudget
-  /** Calls that are not over yet. */
-  calls = 0
+  readonly #budget: Required<BudgetOptions>
+  #retriesLeft: number
+  #calls = 0
   #refusals = 0
 
   constructor(budget: Required<BudgetOptions>) {
-    this.budget = new RetryBudget(budget)
+    this.#budget = budget
+    this.#retriesLeft = budget.least
+  }
+
+  /** Counts the beginning of a call, which pays its share of a retry. */
+  begin(): void {
+    const { ratio, least } = this.#budget
+    this.#calls++
+    // At least one retry can be saved, even with `least: 0`.
+    this.#retriesLeft = Math.min(Math.max(1, least), this.#retriesLeft + ratio)
+  }
+
+  /** Counts the end of a call. Returns whether the destination equals a new one, so that forgetting it loses nothing. */
+  end(): boolean {
+    this.#calls--
+    return this.#calls === 0 && this.#refusals === 0 && this.#retriesLeft === this.#budget.least
+  }
+
+  /** Takes one retry from the budget, if there is one. */
+  takeRetry(): boolean {
+    if (this.#retriesLeft < 1) return false
+    this.#retriesLeft--
+    return true
   }
 
   /** Refusals in a row. A call notes the number when it leaves, and passes it back with its response. */
@@ -25,11 +58,6 @@ export class Destination {
 
   answered(refusalsThen: number): void {
     if (refusalsThen === this.#refusals) this.#refusals = 0
-  }
-
-  /** Whether it equals a new destination, so that forgetting it loses nothing. */
-  get isLikeNew(): boolean {
-    return this.calls === 0 && this.#refusals === 0 && this.budget.isWhole
   }
 }
 
@@ -55,22 +83,13 @@ export class Destinations {
     // A Map keeps the order of insertion, so the first key was called longest ago.
     this.#byKey.delete(key)
     this.#byKey.set(key, destination)
-    if (this.#byKey.size > MOST) this.#forgetFirst()
-    destination.calls++
-    destination.budget.earn()
+    if (this.#byKey.size > MOST) this.#byKey.delete(this.#byKey.keys().next().value as string)
+    destination.begin()
     return destination
   }
 
   /** Counts the end of a call. */
   leave(key: string, destination: Destination): void {
-    destination.calls--
-    if (destination.isLikeNew && this.#byKey.get(key) === destination) this.#byKey.delete(key)
-  }
-
-  #forgetFirst(): void {
-    for (const key of this.#byKey.keys()) {
-      this.#byKey.delete(key)
-      return
-    }
+    if (destination.end() && this.#byKey.get(key) === destination) this.#byKey.delete(key)
   }
 }

@@ -34,7 +34,7 @@ export function readFetchCall(...[target, given]: FetchArguments): FetchCall {
   const { signal: ownSignal, body: ownBody, ...rest } = init ?? {}
   const signal = (ownSignal === undefined ? whole?.signal : ownSignal) ?? undefined
   checkSignal(signal)
-  const { body, isRepeatable } = copyBody(ownBody)
+  const body = copyBody(ownBody)
   const hasOwnBody = body !== undefined && body !== null
   const hasStream = !hasOwnBody && whole !== undefined && hasBody(whole)
   const method = rest.method ?? whole?.method ?? 'GET'
@@ -50,7 +50,8 @@ export function readFetchCall(...[target, given]: FetchArguments): FetchCall {
     input: whole ?? String(target),
     init: init && { ...init, ...(rest.headers && { headers }), ...(hasOwnBody && { body }) },
     signal,
-    isRepeatable: isRepeatable && !hasStream,
+    // A copy can be sent again, and so can a text, a Blob or no body at all.
+    isRepeatable: !hasStream && (!hasOwnBody || body !== ownBody || typeof body === 'string' || body instanceof Blob),
   }
   // Only the `fetch` of the same library understands a request of another library, so that request is not copied.
   if (!(whole instanceof Request)) return call
@@ -88,24 +89,17 @@ function hasBody(request: Request): boolean {
 type Body = RequestInit['body']
 
 /** Copies a body that the caller may change, as `fetch` does. A stream and unknown kinds of bodies are passed on. */
-function copyBody(body: Body): { readonly body: Body; readonly isRepeatable: boolean } {
-  if (body === undefined || body === null || typeof body === 'string' || body instanceof Blob)
-    return { body, isRepeatable: true }
-  if (body instanceof URLSearchParams) return { body: new URLSearchParams(body), isRepeatable: true }
-  if (body instanceof FormData) return { body: copyForm(body), isRepeatable: true }
-  if (body instanceof ArrayBuffer) return { body: body.slice(0), isRepeatable: true }
-  if (ArrayBuffer.isView(body)) {
-    const bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
-    return { body: Uint8Array.from(bytes), isRepeatable: true }
-  }
-  return { body, isRepeatable: false }
+function copyBody(body: Body): Body {
+  if (body instanceof URLSearchParams) return new URLSearchParams(body)
+  if (body instanceof FormData) return copyForm(body)
+  if (body instanceof ArrayBuffer) return body.slice(0)
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice()
+  return body
 }
 
 function copyForm(form: FormData): FormData {
   const copy = new FormData()
-  for (const [name, value] of form) {
-    if (typeof value === 'string') copy.append(name, value)
-    else copy.append(name, value)
-  }
+  // The value may be a File. The types have an overload for each, and none for both.
+  for (const [name, value] of form) copy.append(name, value as string)
   return copy
 }

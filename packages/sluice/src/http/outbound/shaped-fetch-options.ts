@@ -4,8 +4,9 @@ import { invalidType, invalidValue } from '../../errors.js'
 import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
 import type { Shaper } from '../../shaper/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../../stores/index.js'
+import { checkFunctions } from '../guard-options.js'
+import type { BudgetOptions } from './destinations.js'
 import type { FetchArguments } from './fetch-call.js'
-import type { BudgetOptions } from './retry-budget.js'
 
 /** How fast one host is called. */
 export interface FetchHostOptions {
@@ -81,16 +82,12 @@ export interface CallOptions extends Required<Omit<FetchCallOptions, 'budget' | 
 /** The options of a shaper, which must be left out if a shaper is given. */
 export const SHAPER_OPTIONS = ['drain', 'capacity', 'name', 'store', 'onFailure', 'hosts']
 const CALL_OPTIONS = ['keyOf', 'maxWaitMs', 'retries', 'budget', 'longestRetryAfterMs', 'fetch', 'random', 'clock']
-const FUNCTIONS = ['keyOf', 'fetch', 'random']
 const HABITS = new Map([...DRAIN_HABITS, ['retry', 'did you mean retries?']])
 
 /** Checks all options except those of shapers, and fills in defaults. */
 export function checkShapedFetchOptions(options: unknown): CallOptions {
   const given = checkOptions('shapedFetch', options, [...SHAPER_OPTIONS, 'shaper', ...CALL_OPTIONS], HABITS)
-  for (const name of FUNCTIONS) {
-    if (given[name] !== undefined && typeof given[name] !== 'function')
-      throw invalidType(name, 'a function', given[name])
-  }
+  checkFunctions(given, ['keyOf', 'fetch', 'random'])
   const { keyOf, fetch, random, store } = given as Partial<FetchRateOptions>
   return {
     keyOf,
@@ -115,12 +112,8 @@ function checkBudget(value: unknown): Required<BudgetOptions> {
   }
 }
 
-function checkNumber(
-  option: string,
-  value: unknown,
-  wanted: string,
-  isRight: (value: number) => boolean = () => true,
-): number {
+/** A number from 0 that also `isRight`. */
+function checkNumber(option: string, value: unknown, wanted: string, isRight = (_: unknown) => true): number {
   if (typeof value !== 'number') throw invalidType(option, wanted, value)
   if (!(value >= 0 && isRight(value))) throw invalidValue(option, wanted, value)
   return value

@@ -43,7 +43,9 @@ export function shapersByHost(options: ShapedFetchOptions): ShapersByHost {
 }
 
 function ownShapers(given: FetchRateOptions): ShapersByHost {
-  const { drain, capacity, store, clock, onFailure, hosts } = given
+  const { drain, capacity, store, clock, onFailure, hosts = {} } = given
+  if (typeof hosts !== 'object' || hosts === null || Array.isArray(hosts))
+    throw invalidType('hosts', "an object of hosts, as in { 'api.example.com': { drain: '2/s' } }", hosts)
   const name = store === undefined && given.name === undefined ? 'fetch' : given.name
   checkKey(name, store === undefined ? 'name' : 'name (which keeps queues on one store apart)')
   const make = (name: string, numbers: { readonly drain: string; readonly capacity: number }) =>
@@ -51,7 +53,7 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
     createShaper({ name, ...numbers, store, clock, onFailure } as SharedShaperOptions<AsyncStore>)
   const common = make(name, { drain, capacity })
   const byHost = new Map<string, Shaper>()
-  for (const [written, numbers] of Object.entries(hosts === undefined ? {} : checkObject('hosts', hosts))) {
+  for (const [written, numbers] of Object.entries(hosts)) {
     checkHost(written)
     const host = withoutLastDot(written)
     if (byHost.has(host))
@@ -63,11 +65,6 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
     })
   }
   return { shaperOf: (host) => byHost.get(host) ?? common, ownShapers: [common, ...byHost.values()] }
-}
-
-function checkObject(option: string, value: unknown): object {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw invalidType(option, "an object of hosts, as in { 'api.example.com': { drain: '2/s' } }", value)
 }
 
 /** A host that is written unlike in URLs would never be found. */

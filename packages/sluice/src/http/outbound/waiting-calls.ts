@@ -10,7 +10,6 @@ export class WaitingCalls {
     this.#clock = clock
   }
 
-  /** How many calls wait. */
   get size(): number {
     return this.#waiting.size
   }
@@ -46,7 +45,6 @@ export class WaitingCalls {
     }
   }
 
-  /** Resolves after `ms`. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return this.during(
       signal,

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Destination, Destinations } from '../../../src/http/outbound/destinations.js'
-import { askedWaitMs } from '../../../src/http/outbound/outbound.js'
-import { backoffMs, isWorthRetrying, RetryBudget } from '../../../src/http/outbound/retry-budget.js'
+import { askedWaitMs, backoffMs, isWorthRetrying } from '../../../src/http/outbound/shaped-fetch.js'
 
 const NOW = Date.UTC(2026, 0, 1)
 const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
@@ -91,13 +90,13 @@ describe('the budget', () => {
     const numbers = fc.record({ ratio: fc.double({ min: 0, max: 3, noNaN: true }), least: fc.nat(20) })
     fc.assert(
       fc.property(numbers, fc.array(fc.boolean(), { maxLength: 500 }), ({ ratio, least }, steps) => {
-        const budget = new RetryBudget({ ratio, least })
+        const destination = new Destination({ ratio, least })
         let [calls, retries] = [0, 0]
         for (const isCall of steps) {
           if (isCall) {
-            budget.earn()
+            destination.begin()
             calls++
-          } else if (budget.spend()) retries++
+          } else if (destination.takeRetry()) retries++
           expect(retries).toBeLessThanOrEqual(least + ratio * calls + 1e-9)
         }
       }),
@@ -105,18 +104,21 @@ describe('the budget', () => {
   })
 
   it('saves up no more than it began with', () => {
-    const budget = new RetryBudget({ ratio: 0.5, least: 2 })
-    for (let i = 0; i < 100; i++) budget.earn()
-    expect([budget.spend(), budget.spend(), budget.spend()]).toEqual([true, true, false])
-    expect(budget.isWhole).toBe(false)
+    const destination = new Destination({ ratio: 0.5, least: 2 })
+    for (let i = 0; i < 100; i++) destination.begin()
+    for (let i = 0; i < 99; i++) expect(destination.end()).toBe(false)
+    expect(destination.end()).toBe(true)
+    expect([destination.takeRetry(), destination.takeRetry(), destination.takeRetry()]).toEqual([true, true, false])
+    destination.begin()
+    expect(destination.end()).toBe(false)
   })
 
   it('saves for a retry even if it began with none', () => {
-    const budget = new RetryBudget({ ratio: 0.5, least: 0 })
-    budget.earn()
-    expect(budget.spend()).toBe(false)
-    budget.earn()
-    expect([budget.spend(), budget.spend()]).toEqual([true, false])
+    const destination = new Destination({ ratio: 0.5, least: 0 })
+    destination.begin()
+    expect(destination.takeRetry()).toBe(false)
+    destination.begin()
+    expect([destination.takeRetry(), destination.takeRetry()]).toEqual([true, false])
   })
 })
 
@@ -147,7 +149,7 @@ describe('a destination', () => {
   it('is kept while the budget is not whole, until calls have paid for it', () => {
     const destinations = new Destinations(budget)
     const failed = destinations.enter('a')
-    failed.budget.spend()
+    failed.takeRetry()
     destinations.leave('a', failed)
     expect(destinations.size).toBe(1)
     for (let i = 0; i < 12; i++) destinations.leave('a', destinations.enter('a'))
@@ -163,16 +165,16 @@ describe('a destination', () => {
     }
     const first = call()
     expect(call()).toBe(first)
-    expect(first.budget.spend()).toBe(true)
-    call().budget.spend()
-    expect(call().budget.spend()).toBe(true)
+    expect(first.takeRetry()).toBe(true)
+    call().takeRetry()
+    expect(call().takeRetry()).toBe(true)
   })
 
   it('is forgotten if there are too many and it was called longest ago', () => {
     const destinations = new Destinations(budget)
     const fail = (key: string) => {
       const destination = destinations.enter(key)
-      destination.budget.spend()
+      destination.takeRetry()
       destinations.leave(key, destination)
       return destination
     }
