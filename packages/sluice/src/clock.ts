@@ -23,7 +23,7 @@ export const systemClock: Clock = Object.freeze({ now: () => originMs + performa
  */
 export const CATCH_UP_MS = 20
 
-/** setTimeout takes no longer delay. */
+/** The longest delay that setTimeout accepts. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /** Calls `ring` once when the clock says `atMs`: never before, and never synchronously. Returns a function that stops it. */

@@ -1,6 +1,6 @@
 /**
  * Every error that Sluice throws: a mistake in a call, a store that fails, or a wait that a caller does not accept. A
- * denial is a value, not an error. Also the way to warn of something that is no error.
+ * denial is a value, not an error. This file also emits process warnings.
  */
 
 /** The `code` of each error, for programs that tell errors apart. */

@@ -43,7 +43,7 @@ export function checkSignal(value: unknown): void {
   throw invalidType('signal', 'an AbortSignal such as AbortSignal.timeout(1000)', value)
 }
 
-/** Tells a signal by its shape: signals of other realms and of polyfills are as good. */
+/** Recognises a signal by its shape, so that signals of other realms and of polyfills are accepted. */
 export function isSignal(value: unknown): value is AbortSignal {
   const { aborted, addEventListener, removeEventListener } = (value ?? {}) as Partial<AbortSignal>
   const canBeWatched = typeof addEventListener === 'function' && typeof removeEventListener === 'function'

@@ -35,7 +35,7 @@ export interface Admission extends HeldUnits {
 
 /**
  * The answer to one request. The verdict, header fields and body are made when they are first asked for, because the usual
- * request needs none but two texts: `policyField` and `quotaField`.
+ * request needs only two texts: `policyField` and `quotaField`.
  */
 export class Passage implements Admission, Description {
   readonly #format: AnswerFormat

@@ -32,7 +32,7 @@ export interface Arithmetic {
   /** Set if a state needs more words the more it holds. */
   readonly elastic: ElasticState | undefined
   /**
-   * Limits of equal `stateId` share one state a name and key: `'token-bucket'`, `'fixed-window/1m'`. The algorithm and,
+   * Limits of equal `stateId` share one state for each name and key: `'token-bucket'`, `'fixed-window/1m'`. The algorithm and,
    * for windows, the length, slices and alignment belong to it. Quotas, capacities, rates and a `ttl` do not.
    */
   readonly stateId: string

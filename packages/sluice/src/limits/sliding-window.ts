@@ -22,7 +22,7 @@ export interface SlidingWindowOptions {
 
 /**
  * Counts each slice of the window, and weighs the oldest slice by how much of it is still inside. The weighted estimate
- * never exceeds `quota`. Takes `slices` + 1 counts a key, and allows no burst at a boundary.
+ * never exceeds `quota`. Takes `slices` + 1 counts for each key, and allows no burst at a boundary.
  *
  * @example
  * ```ts

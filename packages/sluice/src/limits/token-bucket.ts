@@ -46,7 +46,7 @@ export class TokenBucketArithmetic extends Bucket {
 
   /**
    * The general form written out, because calls between small functions box every number. The rare cases go to the
-   * general form; contract and property tests hold the two to each other.
+   * general form; contract and property tests check that both decide alike.
    */
   override tryTake(words: Words, at: number, nowUs: number, cost: number): Decision {
     const { partsPerUnit, partsPerMs, full, quota } = this

@@ -14,7 +14,10 @@ export interface LevelDecision {
 
 /** A policy's answer to one request. */
 export interface Verdict {
-  /** True if every level that matched allowed the request; then all of them have taken. Otherwise none has. */
+  /**
+   * True if every level that matched, except shadow levels, allowed the request. Then every level that allowed it has taken;
+   * otherwise none has.
+   */
   readonly allowed: boolean
   /** The names of the levels that denied, in the order of the policy. */
   readonly deniedBy: readonly string[]

@@ -97,8 +97,8 @@ export class LocalQueue implements TurnQueue {
   }
 
   /**
-   * When so many waiting units are no more than the queue holds. If only slots that were just used are in the way, it is
-   * when those are over, even in a pause; otherwise when enough waiters have left.
+   * How long until the queue has room for `units`. If only slots that were just used are in the way: until
+   * those are over, even in a pause. Otherwise: until enough waiters have left.
    */
   #roomAfterMs(overAfterMs: number, freeAfterMs: number, units: number): number {
     const excess = units - this.capacity

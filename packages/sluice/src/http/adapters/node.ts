@@ -49,7 +49,8 @@ export function rateLimit<
 >(options: NodeOptions<Request, Response>): NodeMiddleware<Request, Response> {
   const limited = nodeMiddleware(options, nodeReader)
   return (request, response, next) => {
-    if (typeof next !== 'function') throw invalidType('the third argument', 'a function that goes on', next)
+    if (typeof next !== 'function')
+      throw invalidType('the third argument', 'a function that is called for an allowed request', next)
     limited(request, response, (error?: unknown) => {
       if (error === undefined) next()
       else fail(response, error)

@@ -34,7 +34,7 @@ const ROOT = new PathReadings(['/'])
 
 /**
  * The attributes that a policy asks about, of one request at a time. Each attribute has a number, so that it is looked up
- * and normalised once a request, however many levels ask about it.
+ * and normalised once for each request, however many levels ask about it.
  *
  * One `Facts` serves all requests of a policy: `read` overwrites the previous request, which saves allocations. Nothing
  * may use it across an `await`. `Matcher` keeps it private and reads, matches and forgets within one synchronous call.

@@ -9,14 +9,15 @@ export interface MemoryStoreOptions {
   readonly maxKeys?: number
   /**
    * How a new key is treated if `maxKeys` keys have a state and none of those can be forgotten without loss. `'share'`
-   * (default): it shares one of 1,024 states with other such keys. `'deny'`: it is denied.
+   * (default): it shares a common state with other such keys; there are at most 1,024 common states, and one more for
+   * each table. `'deny'`: it is denied.
    */
   readonly onFull?: 'share' | 'deny'
   /** Default: the process's own clock, which never steps back. */
   readonly clock?: Clock
   /**
    * The most timestamps that all sliding logs and concurrency limits together hold: a whole number from 1. Each key counts
-   * as three more. A request that needs more is denied. Default 2^24, which is 128 MiB.
+   * as three timestamps in addition. A request that needs more is denied. Default 2^24, which is 128 MiB.
    */
   readonly maxLogTimestamps?: number
   /** Two 32-bit numbers that key the hash. Default: random. Fixed numbers are for tests. */

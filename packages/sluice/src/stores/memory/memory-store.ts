@@ -33,7 +33,7 @@ const ENTRIES_FOR_ROOM = 64
 const SWEEPS_FOR_ROOM = 4
 
 /**
- * Keeps all state in this process, in flat arrays: no object, timer or closure a key, and never more than `maxKeys`.
+ * Keeps all state in this process, in flat arrays: no object, timer or closure for each key, and never more than `maxKeys`.
  *
  * @example
  * ```ts

@@ -117,7 +117,7 @@ export class StateTable implements TableOwner {
     return number
   }
 
-  /** Does nothing but the words of an entry decide? */
+  /** Do the words of an entry alone decide? */
   get isPlain(): boolean {
     return this.logs === undefined && this.#writers.length === 1
   }

@@ -143,7 +143,7 @@ export class Table {
     else this.#counts.keys += change
   }
 
-  /** The leading bits of a fingerprint. Shifted twice, because a shift by 32 is none. */
+  /** The leading bits of a fingerprint. Shifted twice, because JavaScript ignores a shift by 32. */
   #index(high: number): number {
     return (high >>> 1) >>> (31 - this.#depth)
   }

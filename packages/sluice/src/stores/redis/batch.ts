@@ -148,7 +148,7 @@ export class Reply {
   #at = 1
 
   constructor(reply: unknown) {
-    if (!Array.isArray(reply) || reply.length === 0) throw new Error('Redis replied to the script with something else')
+    if (!Array.isArray(reply) || reply.length === 0) throw new Error('Redis did not reply to the script with a list')
     this.#raw = reply
     // Some clients can be configured to give numbers as text.
     this.#numbers = typeof reply[0] === 'number' ? reply : reply.map(Number)

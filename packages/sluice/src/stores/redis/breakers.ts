@@ -11,7 +11,7 @@ const LONGEST_PROBE_MS = 500
 const LONGEST_STUCK_MS = 30_000
 /** All breakers of a store together probe about this often at most. */
 const PROBE_EVERY_MS = 20
-/** When one breaker closes, each open one is probed within 1 ms for each that is open, and within a second. */
+/** When a breaker closes and n others are open, each of those is probed within n ms, and within a second at most. */
 const HURRY_MS = 1
 const LONGEST_HURRY_MS = 1_000
 /** An outage of so many milliseconds is reported. */

@@ -97,7 +97,7 @@ export function unavailable(consequence: string, reason: FailureReason, cause: u
   return new StoreUnavailableError(`Redis did not answer (${reason}); ${consequence}`, { cause })
 }
 
-/** Warns once a client if its options let a call wait or be sent twice in an outage. */
+/** Warns once for each client if its options let a call wait or be sent twice in an outage. */
 export function warnOfOptions(client: object, { unsafeOptions, safeOptions }: ScriptRunner): void {
   if (unsafeOptions.length === 0) return
   warnOnce(

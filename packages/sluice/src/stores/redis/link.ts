@@ -39,8 +39,8 @@ interface Refusal {
 
 /**
  * Takes calls to Redis and their answers back. Calls that are made in one turn of the event loop leave together, in few
- * batches. Every call is answered once, by its deadline, whatever happens. No call is sent twice, unless Redis said that it
- * did not know the script and so did nothing.
+ * batches. Every call is answered once: by Redis, or without it soon after the deadline. No call is sent twice, unless
+ * Redis said that it did not know the script and so did nothing.
  */
 export class Link {
   readonly #runner: ScriptRunner

@@ -50,7 +50,7 @@ function gapMs([first, second]: readonly Seen[]): number {
 describe.concurrent('Retry-After', () => {
   const cases = CLIENTS.flatMap(([name, get]) => ([429, 503] as const).map((status) => ({ name, get, status })))
 
-  // Two seconds, for that is what none of them would wait for of itself.
+  // Two seconds, because no client would wait that long by default.
   it.each(cases)('$name waits as it is told by a $status, and then succeeds', async ({ get, status }) => {
     const limit = fixedWindow({ quota: 1, window: '1900ms', align: 'first' })
     await using server = await startLimited({ limit, status })

@@ -1,6 +1,7 @@
 -- The fast path of the most frequent limits: the token bucket, and the fixed window and the sliding window of one slice
--- that are aligned to the epoch. Tests hold them to the general form, to which they leave everything unusual: a key that
--- is blocked or holds no state, a state that has seen a later time, and numbers too large for one exact step.
+-- that are aligned to the epoch. Tests check that they decide as the general form does. They leave to it everything
+-- unusual: a key that is blocked or holds no state, a state that has seen a later time, and numbers too large for one
+-- exact step.
 --
 -- Gives three functions, or nothing if the limit has no fast path. x and y are the state as it stands now.
 --   look(key, cost)          does the cost fit, x, y; nothing if the case is unusual

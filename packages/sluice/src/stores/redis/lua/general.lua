@@ -161,7 +161,7 @@ local function reset(keyAt, count)
   put(1)
 end
 
--- No limit is named here. When a state is whole, only its expiry or an earlier block tells.
+-- These steps get no limit. So the time when a state is whole is read from its expiry, or from an earlier block.
 local function block(keyAt, count, durationUs)
   local head = 1
   for i = 1, count do

@@ -47,8 +47,8 @@ local reply, size = { now }, 1
 local LARGE = 2 ^ 49
 local onlyCost, done = tonumber(ARGV[1]), 0
 
--- The most frequent batch, one token bucket, is written out before anything else is set up. bucket.lua says the same, and
--- tests hold the two to each other. The first key that is unusual ends it: a blocked one, one that holds no state, or a
+-- The most frequent batch, one token bucket, is written out before anything else is set up. Tests check that it
+-- decides as bucket.lua does. The first key that is unusual ends it: a blocked one, one that holds no state, or a
 -- state that has seen a later time. The rest of the batch then takes the general form.
 if onlyCost and ARGV[2] == '1' then
   local unit, perUs = tonumber(ARGV[3]), tonumber(ARGV[4])
