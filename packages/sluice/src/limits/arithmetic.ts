@@ -32,8 +32,8 @@ export interface Arithmetic {
   /** Set if a state needs more words the more it holds. */
   readonly elastic: ElasticState | undefined
   /**
-   * Limits of equal `stateId` share one state for each name and key: `'token-bucket'`, `'fixed-window/1m'`. The algorithm and,
-   * for windows, the length, slices and alignment belong to it. Quotas, capacities, rates and a `ttl` do not.
+   * Limits of equal `stateId` share one state for each name and key: `'token-bucket'`, `'fixed-window/1m'`. The algorithm
+   * and, for windows, the length, slices and alignment belong to it. Quotas, capacities, rates and a `ttl` do not.
    */
   readonly stateId: string
   /** For states that are counted elsewhere by the same arithmetic in another language. */
