@@ -1,9 +1,11 @@
 // Compiles every TypeScript example of the documentation as its own module, against the built packages, as a user would.
 // Examples marked `ts run` also run; those marked `ts no-check` are left out. A module starts with as many empty lines as
-// its document has above the example, so that tsc's line numbers are right.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// its document has above the example, so that tsc's line numbers are right. Also checks that every relative link of the
+// documentation leads to a file and a heading that exist.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { examplesInMarkdown, examplesInSource } from './doc-examples.mjs'
+import { brokenLinks } from './doc-links.mjs'
 import { fail, runNode, runTool } from './run-command.mjs'
 import { packageFolders, root } from './workspaces.mjs'
 
@@ -21,6 +23,7 @@ const compilerOptions = {
   outDir: 'out',
 }
 
+checkLinks()
 const examples = documents().flatMap(readExamples)
 const checked = examples.filter(({ flags }) => !flags.includes('no-check'))
 const runnable = checked.filter(({ flags }) => flags.includes('run'))
@@ -31,13 +34,29 @@ for (const example of runnable) execute(example)
 console.log(`${checked.length} compile, ${runnable.length} run, ${examples.length - checked.length} not checked`)
 
 function documents() {
-  const packages = packageFolders()
-  const markdown = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', ...packages.map((each) => `${each}/README.md`)]
-  return [
-    ...markdown.filter((file) => existsSync(join(root, file)) && file !== copiedByTheBuild),
-    ...filesUnder('docs', '.md'),
-    ...packages.flatMap((folder) => filesUnder(`${folder}/src`, '.ts')),
-  ]
+  return [...markdownFiles(), ...packageFolders().flatMap((folder) => filesUnder(`${folder}/src`, '.ts'))]
+}
+
+function markdownFiles() {
+  const named = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'examples/README.md']
+  const ofPackages = packageFolders().map((folder) => `${folder}/README.md`)
+  const present = [...named, ...ofPackages].filter((file) => existsSync(join(root, file)) && file !== copiedByTheBuild)
+  return [...present, ...filesUnder('docs', '.md')]
+}
+
+function checkLinks() {
+  const broken = markdownFiles().flatMap((file) =>
+    brokenLinks(file, readFileSync(join(root, file), 'utf8'), readTarget).map(
+      ({ line, link }) => `${file}:${line} links to ${link}, which does not exist`,
+    ),
+  )
+  if (broken.length) fail(broken.join('\n'))
+}
+
+function readTarget(path) {
+  const target = join(root, path)
+  if (!existsSync(target)) return undefined
+  return statSync(target).isFile() ? readFileSync(target, 'utf8') : ''
 }
 
 function filesUnder(folder, ending) {
