@@ -40,7 +40,10 @@ export interface Level {
   readonly name: string
   /** The requests that the level applies to. Default: all that have its key. */
   readonly when?: When
-  /** The attributes that make the key. The level ignores requests that lack one. Default: none, one state for all. */
+  /**
+   * The attributes that make the key: a list, or one as a text such as `'merchant'`. The level ignores requests that lack
+   * one. Default: none, one state for all.
+   */
   readonly key?: string | readonly string[]
   /**
    * One limit, or several that must all allow: 10 a second and 250 a day. A limit's position in the list names its

@@ -66,7 +66,7 @@ export const changeRules: StoreRules = {
     assert.equal((await store.decide([demand(fast)])).allowed, true)
     assert.equal(await remaining(store, fast), 0)
   },
-  'a lowered bucket applies at once, and locks no key out for longer than its own refill': async (store, clock) => {
+  'a lowered bucket applies at once, and no wait is longer than its own refill': async (store, clock) => {
     const before = tokenBucket({ capacity: 2_000, refill: '1000/s' })
     const after = tokenBucket({ capacity: 10, refill: '10/m' })
     await store.decide([demand(before, 'key', 5)])

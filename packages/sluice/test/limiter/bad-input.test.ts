@@ -29,7 +29,7 @@ const COST = 'must be a whole number from 0 to 9,007,199,254,740,991, got '
 describe('a wrong cost is an error, and nothing is changed', () => {
   for (const limit of LIMITS) {
     for (const method of ['tryAcquire', 'charge', 'refund', 'reserve'] as const) {
-      it(`${method} of a ${limit.algorithm}`, () => {
+      it(`${method} of a ${limit.algorithm} refuses a wrong cost, and changes nothing`, () => {
         const limiter = createLimiter({ limit, clock: new ManualClock(1_745_000_100_000) })
         limiter.tryAcquire('key', { cost: 2 })
         const before = limiter.peek('key')
@@ -42,7 +42,7 @@ describe('a wrong cost is an error, and nothing is changed', () => {
       })
     }
 
-    it(`settle of a ${limit.algorithm}, which may still be settled afterwards`, () => {
+    it(`settle of a ${limit.algorithm} refuses a wrong cost, and the reservation can still be settled`, () => {
       const limiter = createLimiter({ limit, clock: new ManualClock(1_745_000_100_000) })
       limiter.tryAcquire('key')
       const reservation = limiter.reserve('key', { cost: 3 })
@@ -136,7 +136,7 @@ describe('keys', () => {
     },
   )
 
-  it('of 10 MB differ by any character, and are not kept in memory', () => {
+  it('keys of 10 MB differ by any character, and are not kept in memory', () => {
     const store = memoryStore({ clock: new ManualClock(1_745_000_100_000) })
     const limiter = createLimiter({ name: 'test', limit, store })
     const keys = [TEN_MB, `${TEN_MB}.`, `.${TEN_MB}`, `${TEN_MB}\u{1f511}`, `${TEN_MB.slice(1)}y`]
@@ -145,7 +145,7 @@ describe('keys', () => {
     expect(store.stats().bytes).toBeLessThan(1_000_000)
   })
 
-  it('with a lone surrogate equal those with U+FFFD in its place', () => {
+  it('a key with a lone surrogate equals the key with U+FFFD in its place', () => {
     const limiter = createLimiter({ limit, clock: new ManualClock(1_745_000_100_000) })
     limiter.tryAcquire('a\ud800b', { cost: 2 })
     expect(['a\ufffdb', 'a\udc00b', 'a\ufffd', 'ab'].map((key) => limiter.peek(key).remaining)).toEqual([3, 3, 5, 5])

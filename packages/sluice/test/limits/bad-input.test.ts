@@ -27,7 +27,7 @@ describe('a quota or capacity', () => {
   }
   for (const [name, make] of Object.entries(makers)) {
     const option = name.split(' ')[1]
-    it(`that is not a whole number from 1 is refused: ${name}`, () => {
+    it(`a quota or capacity that is not a whole number from 1 is refused: ${name}`, () => {
       for (const [value, shown] of [...WRONG_NUMBERS, [0, '0'] as const]) {
         expect(() => make(value)).toThrow(InvalidValueError)
         expectRefusal(() => make(value), new RegExp(`^${option} `), WHOLE, `got ${shown}`)
@@ -40,14 +40,14 @@ describe('a quota or capacity', () => {
     })
   }
 
-  it('that is larger than the algorithm can count is refused', () => {
+  it('a quota that is larger than the algorithm can count is refused', () => {
     expectRefusal(() => tokenBucket({ capacity: 1e15 + 1, refill: '1/s' }), 'capacity', '1000000000000001')
     expectRefusal(() => slidingLog({ quota: 1_000_001, window: '1s' }), 'quota', '1 to 1,000,000,', '1000001')
     expectRefusal(() => concurrency({ max: 1_000_001 }), 'max', '1 to 1,000,000,', '1000001')
     expect(fixedWindow({ quota: 1e15, window: '1s' }).quota).toBe(1e15)
   })
 
-  it('that makes a bucket take longer than a lifetime to fill is refused', () => {
+  it('a capacity that makes a bucket take longer than a lifetime to fill is refused', () => {
     const call = () => tokenBucket({ capacity: 1e15, refill: '1/s' })
     expectRefusal(
       call,
@@ -129,11 +129,11 @@ describe('a malformed rate', () => {
     ['5/week', 'in ms, s, m, h or d'],
     ['5/__proto__', RATE],
     ['5/constructor', 'in ms, s, m, h or d'],
-  ])('%s is refused', (value, right) => {
+  ])('the rate %s is refused', (value, right) => {
     for (const [option, call] of calls(value)) expectRefusal(call, `${option} must be ${right}`, `got '${value}'`)
   })
 
-  it('that is a bare number is refused, because it does not say per what', () => {
+  it('a rate that is a bare number is refused, because it does not say per what', () => {
     for (const value of [5, 0, Number.NaN, Infinity]) {
       for (const [option, call] of calls(value)) {
         expectRefusal(call, `${option} must be ${RATE} (a bare number does not say per what)`, `got ${value}`)
@@ -141,13 +141,13 @@ describe('a malformed rate', () => {
     }
   })
 
-  it('that is not a string is refused', () => {
+  it('a rate that is not a string is refused', () => {
     for (const [value, shown] of [...WRONG_TYPES, [undefined, 'undefined'] as const]) {
       for (const [option, call] of calls(value)) expectRefusal(call, `${option} must be ${RATE}`, `got ${shown}`)
     }
   })
 
-  it('of ten million characters is refused at once', () => {
+  it('a rate of ten million characters is refused at once', () => {
     for (const value of [
       TEN_MB,
       `${TEN_MB}/s`,
@@ -210,12 +210,12 @@ describe('a malformed duration', () => {
   ]
 
   for (const [value, right, shown] of wrong) {
-    it(`${String(value).slice(0, 40)} is refused`, () => {
+    it(`the duration ${String(value).slice(0, 40)} is refused`, () => {
       for (const call of calls(value)) expectRefusal(call, `window must be ${right}, got ${shown}`)
     })
   }
 
-  it('is neither one of 1000 days nor one of a century', () => {
+  it('durations of 1000 days and of a century are accepted', () => {
     expect(fixedWindow({ quota: 1, window: '1000d' }).window).toBe('1000d')
     expect(fixedWindow({ quota: 1, window: '36500d' }).window).toBe('36500d')
   })
@@ -254,11 +254,11 @@ describe('options', () => {
     ],
   ]
 
-  it('that are misspelt are refused with the names that were probably meant', () => {
+  it('misspelt options are refused with the names that were probably meant', () => {
     for (const [call, ...parts] of misspelt) expectRefusal(call, ...parts)
   })
 
-  it('that are not an object are refused', () => {
+  it('options that are not an object are refused', () => {
     for (const make of [tokenBucket, leakyBucket, fixedWindow, slidingWindow, slidingLog, concurrency]) {
       for (const value of [undefined, null, 5, 'five', [], () => {}, TEN_MB]) {
         expectRefusal(() => make(value as never), `${make.name} takes an object with `, 'got ')

@@ -60,7 +60,7 @@ const changes = fc.record({
 
 describe('when the quota of a named limit changes', () => {
   for (const [algorithm, make] of Object.entries(MAKERS)) {
-    it(`a raised ${algorithm} helps at once: no less is left, and no wait is longer`, () => {
+    it(`a raised ${algorithm} never makes a key worse off: no fewer units are left, and no wait is longer`, () => {
       fc.assert(
         fc.property(changes, ({ smaller, more, asks, cost }) => {
           const [before, after] = [make(smaller), make(smaller + more)]
@@ -71,6 +71,20 @@ describe('when the quota of a named limit changes', () => {
           expect(is.remaining).toBeGreaterThanOrEqual(was.remaining)
           expect(is.retryAfterMs).toBeLessThanOrEqual(was.retryAfterMs)
           if (was.allowed) expect(is.delayMs).toBeLessThanOrEqual(was.delayMs)
+        }),
+        RUNS,
+      )
+    })
+
+    const gain = algorithm === 'token-bucket' ? 'starts with the tokens that are left' : 'gives the difference at once'
+    it(`a larger quota of a ${algorithm} ${gain}`, () => {
+      fc.assert(
+        fc.property(changes, ({ smaller, more, asks }) => {
+          const store = storeAfter(make(smaller), asks)
+          const was = store.decideOne('test', make(smaller), KEY, 0)
+          const is = store.decideOne('test', make(smaller + more), KEY, 0)
+          const isWhole = was.resetAfterMs === 0
+          expect(is.remaining - was.remaining).toBe(algorithm === 'token-bucket' && !isWhole ? 0 : more)
         }),
         RUNS,
       )
@@ -143,7 +157,7 @@ describe('when both numbers of a named bucket change', () => {
   }
 
   for (const [kind, limits] of Object.entries(kinds)) {
-    it(`a ${kind} without a debt is whole within the new limit's own time to fill, so no key is locked out`, () => {
+    it(`a ${kind} without a debt is whole within the new limit's own time to fill`, () => {
       fc.assert(
         fc.property(limits, limits, rawSteps(false), (before, after, steps) => {
           const { clock, store } = started()
@@ -153,6 +167,27 @@ describe('when both numbers of a named bucket change', () => {
           }
           const { resetAfterMs } = store.decideOne('test', after.limit, KEY, 0)
           expect(resetAfterMs).toBeLessThanOrEqual(timeOfMs(after, after.quota))
+        }),
+        RUNS,
+      )
+    })
+
+    it(`a ${kind} with more capacity and a faster rate never makes a key worse off`, () => {
+      fc.assert(
+        fc.property(limits, limits, rawSteps(false), (one, other, steps) => {
+          const isFaster = one.rate.units * other.rate.perUs >= other.rate.units * one.rate.perUs
+          const [before, after] = isFaster ? [other, one] : [one, other]
+          fc.pre(after.quota >= before.quota)
+          const { clock, store } = started()
+          for (const step of steps) {
+            clock.us += stepUs(step, before)
+            const cost = stepCost(step, before)
+            const was = probe(store, 'test', before.limit, KEY, cost)
+            const is = probe(store, 'test', after.limit, KEY, cost)
+            expect(is.remaining).toBeGreaterThanOrEqual(was.remaining)
+            expect(is.retryAfterMs).toBeLessThanOrEqual(was.retryAfterMs)
+            store.decideOne('test', before.limit, KEY, cost)
+          }
         }),
         RUNS,
       )

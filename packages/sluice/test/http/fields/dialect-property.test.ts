@@ -134,8 +134,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-suite('every field is well-formed', () => {
-  it('of verdicts of real policies, which have a Retry-After that no t is later than', () => {
+suite('header fields', () => {
+  it('fields of the verdicts of real policies are well-formed, and Retry-After covers the wait of every level that denied', () => {
     const seen = { allowed: 0, denied: 0, never: 0 }
     fc.assert(
       fc.property(realVerdicts, dialects, fc.constantFrom(0, 1, 5_000), (verdicts, spoken, jitterMs) => {
@@ -156,7 +156,7 @@ suite('every field is well-formed', () => {
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(100)
   })
 
-  it('of verdicts that no policy makes, with values that are not numbers', () => {
+  it('fields of verdicts that no policy makes are well-formed, also if values are not numbers', () => {
     fc.assert(
       fc.property(
         oddVerdicts,
@@ -171,7 +171,7 @@ suite('every field is well-formed', () => {
     )
   })
 
-  it('whatever was written before for other levels, whose texts may be in the same cache entry', () => {
+  it('the fields of a level do not depend on fields that were written before for other levels', () => {
     const limits = [1, 2, 3].map((quota) => tokenBucket({ capacity: quota * 10_000, refill: '1/s' }))
     const levels = fc.record({
       name: fc.constantFrom('a', 'b'),
@@ -192,7 +192,7 @@ suite('every field is well-formed', () => {
     )
   })
 
-  it('whatever the levels are called', () => {
+  it('fields are well-formed whatever the levels are called', () => {
     fc.assert(
       fc.property(fc.array(oddNames, { minLength: 1, maxLength: 4 }), fc.boolean(), (names, allowed) => {
         const verdict = verdictOf(...names.map((name) => level(name, { allowed, retryAfterMs: allowed ? 0 : 1 })))
@@ -210,12 +210,12 @@ suite('every field is well-formed', () => {
     ['😀', '"%F0%9F%98%80";r=50;t=30'],
     ['\ud83d', '"%EF%BF%BD";r=50;t=30'],
     ['', '"";r=50;t=30'],
-  ])('a level called %j', (name, field) => {
+  ])('the name %j of a level is escaped', (name, field) => {
     expect(describe(verdictOf(level(name))).headers.RateLimit).toBe(field)
   })
 })
 
-suite('ratelimit-header-parser reads the same numbers', () => {
+suite('ratelimit-header-parser', () => {
   beforeEach(() => {
     vi.stubEnv('TZ', 'UTC')
     vi.useFakeTimers({ toFake: ['Date'], now: NOW_MS })
@@ -228,7 +228,7 @@ suite('ratelimit-header-parser reads the same numbers', () => {
   it.each([
     ['draft-6', 'RateLimit-'],
     ['legacy', 'X-RateLimit-'],
-  ] as const)('in %s', (dialect, prefix) => {
+  ] as const)('ratelimit-header-parser reads the numbers that were written in %s', (dialect, prefix) => {
     let compared = 0
     fc.assert(
       fc.property(anyVerdict, (verdict) => {
@@ -250,13 +250,13 @@ suite('ratelimit-header-parser reads the same numbers', () => {
     expect(compared).toBeGreaterThan(300)
   })
 
-  it('of both, those of draft-6', () => {
+  it('if draft-6 and legacy are both written, ratelimit-header-parser reads draft-6', () => {
     const { headers } = describe(verdictOf(level('a', { remaining: 7 })), ['draft-6', 'legacy'])
     const parsed = othersParse(new Headers(headers))
     expect(parsed).toEqual({ limit: 100, remaining: 7, used: 93, reset: new Date(NOW_MS + 60_000) })
   })
 
-  it('but takes the draft of today for revision 07, and so reads nothing there', () => {
+  it('ratelimit-header-parser takes the current draft for revision 07, and reads no numbers', () => {
     const { headers } = describe(verdictOf(level('a')), DIALECTS)
     expect(othersParse(new Headers(headers))).toMatchObject({ limit: Number.NaN, remaining: Number.NaN })
   })

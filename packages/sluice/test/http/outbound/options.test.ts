@@ -69,7 +69,7 @@ describe('options of shapedFetch', () => {
     expect(make).toThrow(expect.toSatisfy((e) => e instanceof InvalidTypeError || e instanceof InvalidValueError))
   })
 
-  it('may all be set', () => {
+  it('all options may be set', () => {
     const hosts = { 'api.example.com': { drain: '1/s' }, 'localhost:8080': { capacity: 5 }, '[::1]:8080': {} }
     const call: typeof fetch = shapedFetch({
       ...rate,

@@ -125,8 +125,8 @@ describe('acquire', () => {
   })
 })
 
-describe('acquire fails', () => {
-  it('at once when the cost is more than the limit can ever give, even behind other waiters', async () => {
+describe('acquire that fails', () => {
+  it('rejects at once when the cost is more than the limit can ever give, even behind other waiters', async () => {
     const { limiter } = waitingRoom(bucket)
     const never = { name: 'WaitTooLongError', code: 'SLUICE_WAIT_TOO_LONG', retryAfterMs: Infinity }
     await expect(limiter.acquire('user', { cost: 11 })).rejects.toMatchObject(never)
@@ -138,7 +138,7 @@ describe('acquire fails', () => {
     )
   })
 
-  it('at once when the wait is known to be longer than maxWaitMs', async () => {
+  it('rejects at once when the wait is known to be longer than maxWaitMs', async () => {
     const { clock, limiter, outcomes } = waitingRoom(bucket)
     limiter.tryAcquire('user', { cost: 10 })
     await expect(limiter.acquire('user', { cost: 3, maxWaitMs: 2_999 })).rejects.toMatchObject({ retryAfterMs: 3_000 })
@@ -152,7 +152,7 @@ describe('acquire fails', () => {
     expect(outcomes.admitted).toEqual(['just'])
   })
 
-  it('not at once for a caller that wants less than the first in line, which may give up', async () => {
+  it('does not reject a caller at once that wants less than the first in line, which may give up', async () => {
     const { clock, limiter, outcomes } = waitingRoom(bucket)
     limiter.tryAcquire('user', { cost: 5 })
     const controller = new AbortController()
@@ -166,7 +166,7 @@ describe('acquire fails', () => {
     expect(outcomes.of('small')?.error).toBe(undefined)
   })
 
-  it('when maxWaitMs is over, and then the waiters behind move up', async () => {
+  it('rejects when maxWaitMs is over, and then the waiters behind move up', async () => {
     const { clock, limiter, outcomes } = waitingRoom(bucket)
     limiter.tryAcquire('user', { cost: 10 })
     outcomes.watch('large', limiter.acquire('user', { cost: 3, maxWaitMs: 3_500 }))
@@ -186,7 +186,7 @@ describe('acquire fails', () => {
     expect(clock.nextAlarmMs).toBeUndefined()
   })
 
-  it("with the signal's reason, and takes nothing", async () => {
+  it("rejects with the signal's reason, and takes nothing", async () => {
     const { clock, limiter, outcomes } = waitingRoom(bucket)
     await expect(limiter.acquire('user', { signal: AbortSignal.abort('gone') })).rejects.toBe('gone')
     expect(limiter.peek('user').remaining).toBe(10)
@@ -206,7 +206,7 @@ describe('acquire fails', () => {
     expect(clock.nextAlarmMs).toBeUndefined()
   })
 
-  it('for all waiters of one signal; none of them is served because another has left', async () => {
+  it('rejects all waiters of one signal; none of them is served because another has left', async () => {
     const { clock, limiter, outcomes } = waitingRoom(bucket)
     limiter.tryAcquire('user', { cost: 8 })
     const { signal, ...controller } = withAbort()
@@ -231,7 +231,7 @@ describe('acquire fails', () => {
     [{ maxWaitMs: '1s' }, InvalidTypeError, /maxWaitMs must be .* got '1s'/],
     [{ signal: new AbortController() }, InvalidTypeError, /signal must be an AbortSignal/],
     [{ signal: null }, InvalidTypeError, /signal must be an AbortSignal/],
-  ])('on wrong options: %o', async (options, type, message) => {
+  ])('rejects wrong options: %o', async (options, type, message) => {
     const { limiter } = waitingRoom(bucket)
     const wait = limiter.acquire('user', options as never)
     await expect(wait).rejects.toBeInstanceOf(type)

@@ -53,8 +53,8 @@ describe.each(ODD_NAMES)('the attribute %s', (name) => {
   })
 })
 
-describe('a request', () => {
-  it('may inherit attributes or have getters, as requests of web frameworks do', () => {
+describe('requests', () => {
+  it('a request may inherit attributes or have getters, as requests of web frameworks do', () => {
     const prototype = {
       get path() {
         return `/${(this as { at?: string }).at}`
@@ -70,7 +70,7 @@ describe('a request', () => {
     expect(policy.check(request).levels).toHaveLength(1)
   })
 
-  it('may have other attributes of any type', () => {
+  it('a request may have other attributes of any type', () => {
     const policy = createPolicy({ levels: [{ name: 'level', key: 'user', limit }] })
     const trap = {
       get body(): never {
@@ -80,7 +80,7 @@ describe('a request', () => {
     expect(policy.check(Object.assign(trap, { user: 'a', headers: {}, socket: Symbol('x') })).allowed).toBe(true)
   })
 
-  it('with an attribute of another type is refused and takes nothing', () => {
+  it('a request with an attribute of another type is refused and takes nothing', () => {
     const policy = createPolicy({
       levels: [
         { name: 'all', limit },
@@ -117,7 +117,7 @@ describe('a request', () => {
     ])
   })
 
-  it('that is not an object is refused', () => {
+  it('a request that is not an object is refused', () => {
     const policy = createPolicy({ levels: [{ name: 'level', key: 'user', limit }] })
     for (const request of [undefined, null, 'user', 5, true, ['user'], () => ({ user: 'a' })]) {
       expectRefusal(() => policy.check(request as never), /^request must be an object of attributes such as \{ user \}/)
@@ -126,7 +126,7 @@ describe('a request', () => {
     expectRefusal(() => forAll.check(undefined as never), /^request must be an object, such as \{\}, got undefined$/)
   })
 
-  it('with a getter that calls the same policy is refused, and the two requests are not mixed up', () => {
+  it('a request with a getter that calls the same policy is refused, and the two requests are not mixed up', () => {
     const policy = createPolicy({ levels: [{ name: 'level', key: ['a', 'b'], limit }] })
     const request = {
       a: 'outer',
@@ -153,7 +153,7 @@ describe('a request', () => {
     expect(left('outer', 'y')).toBe(100)
   })
 
-  it('that no level matches is allowed and takes nothing', () => {
+  it('a request that no level matches is allowed and takes nothing', () => {
     const policy = createPolicy({ levels: [{ name: 'level', key: 'user', limit }] })
     expect(policy.check({ user: undefined })).toEqual({
       allowed: true,
@@ -164,7 +164,7 @@ describe('a request', () => {
     })
   })
 
-  it('may have texts of any length', () => {
+  it('a request may have texts of any length', () => {
     const policy = createPolicy({ levels: [{ name: 'level', key: ['user', 'path', 'ip'], limit }] })
     const long = 'x'.repeat(1_000_000)
     policy.check({ user: long, path: `/${long}`, ip: long })

@@ -65,7 +65,7 @@ onBothStores((own) => {
     createPolicy({ name: 'api', levels: [{ name: 'merchant', key: 'merchant', limit }], store: own.store })
 
   describe.each(Object.entries(SAME_STATE))('when the quota or rate of a %s changes', (_, [small, large]) => {
-    it('a raised limit helps at once, and units that were taken before still count', async () => {
+    it('an exhausted key gets units within a millisecond of a raise, and units that were taken before still count', async () => {
       expect(await drain(version(small))).toBe(10)
       own.clock.advance(1)
       const helped = await drain(version(large))
