@@ -13,7 +13,7 @@ export async function askTogether(contender, { callers, ids, ms = Number.POSITIV
   return { calls: run.answered, allowed: run.allowed, latencies, ms: performance.now() - startMs }
 }
 
-/** Reads the clock once a call: the reading ends this call and begins the next. */
+/** Reads the clock once for each call: the reading ends this call and begins the next. */
 async function askOnAndOn({ ask, isAllowed }, run) {
   let now = performance.now()
   while (now < run.endMs && run.asked < run.ids.length) {

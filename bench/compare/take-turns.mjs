@@ -1,6 +1,6 @@
 /**
  * Lets subjects take turns. Each round has one turn of every subject, in random order; the first rounds warm up the
- * compiler and do not count. Gives one object a round: what `turn(subject)` found, by the subject's name.
+ * compiler and do not count. Gives one object for each round: what `turn(subject)` found, by the subject's name.
  */
 export async function takeTurns(subjects, { rounds, warmUp }, turn) {
   const found = []

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 const START = 1_745_000_000_000
 
 describe('a memory store', () => {
-  it('keeps every state while it grows, and takes at most 40 bytes a key', () => {
+  it('keeps every state while it grows, and takes at most 40 bytes for each key', () => {
     const clock = new ManualClock(START)
     const store = memoryStore({ clock })
     const limiter = createLimiter({ name: 'api', limit: tokenBucket({ capacity: 1_000, refill: '1/h' }), store })

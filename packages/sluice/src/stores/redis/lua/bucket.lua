@@ -2,7 +2,7 @@
 --
 -- Words    tokens or, of a leaky bucket, the queue, in units; since when, in epoch µs; of a leaky bucket also the cost of
 --          the last slot. A negative queue is a debt: −3 is a full queue and 3 units beyond it
--- Limit    [algorithm, parts a unit, parts a µs, capacity]
+-- Limit    [algorithm, parts per unit, parts per µs, capacity]
 -- Report   nothing: the head has the tokens, and the numbers behind it the time ahead
 
 local isLeaky = ...
