@@ -53,8 +53,11 @@ export interface Arithmetic {
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision
   /** When units taken now count as taken: later than `nowUs` if the state has seen a later time. */
   takenUs(words: Words, at: number, nowUs: number): number
-  /** Adds units, never beyond the whole quota: those of `taken` if it is given, else the newest. */
-  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void
+  /**
+   * Adds units, never beyond the whole quota: those of `taken` if it is given, else the newest. Returns false if it changed
+   * nothing, because there are no such units any more.
+   */
+  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): boolean
   /** Does the state equal no state now? Then a store may forget it without loss. */
   isWhole(words: Words, at: number, nowUs: number): boolean
 }
@@ -72,7 +75,7 @@ export interface Report {
   /** The time there, in epoch microseconds. */
   readonly nowUs: number
   /** A bucket's tokens, in parts; otherwise 0. */
-  readonly level: number
+  readonly tokens: number
   /** How far a bucket's time lies ahead of the clock, in microseconds; otherwise 0. */
   readonly aheadUs: number
   /** Holds the state's other numbers: `reportLength` of them from index `at`. */

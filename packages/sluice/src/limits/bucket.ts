@@ -6,7 +6,7 @@ import { lowerFraction, type Rate } from './rate.js'
 import { RemoteWords } from './remote-words.js'
 
 /** Tokens stay below this many parts, so that tokens kept as units in a float64 come back as the same whole parts. */
-const LARGEST_LEVEL = 2 ** 50
+const MOST_PARTS = 2 ** 50
 
 /** A rate that cannot be counted exactly is rounded down, by at most one part in this many. */
 const LARGEST_SHORTFALL = 1_000_000n
@@ -42,7 +42,7 @@ export abstract class Bucket implements Arithmetic {
   protected readonly full: number
 
   constructor(algorithm: string, capacity: number, option: string, rate: Rate) {
-    const [gain, scale] = lowerFraction(rate, BigInt(Math.floor(LARGEST_LEVEL / capacity)))
+    const [gain, scale] = lowerFraction(rate, BigInt(Math.floor(MOST_PARTS / capacity)))
     checkShortfall(capacity, option, rate, gain, scale)
     this.quota = capacity
     this.partsPerUnit = Number(scale)
@@ -50,8 +50,8 @@ export abstract class Bucket implements Arithmetic {
     this.partsPerMs = this.partsPerUs * 1000
     this.full = capacity * this.partsPerUnit
     const parameters = [this.partsPerUnit, this.partsPerUs, capacity]
-    this.remote = new RemoteWords(this, parameters, 0, ({ level, nowUs, aheadUs }, words) => {
-      this.write(words, 0, level)
+    this.remote = new RemoteWords(this, parameters, 0, ({ tokens, nowUs, aheadUs }, words) => {
+      this.write(words, 0, tokens)
       words[SINCE] = nowUs + aheadUs
     })
     this.stateId = algorithm
@@ -86,10 +86,11 @@ export abstract class Bucket implements Arithmetic {
     return nowUs
   }
 
-  refund(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): void {
+  refund(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): boolean {
     const tokens = this.tokens(words, at, nowUs)
     if (nowUs > words[at + SINCE]) words[at + SINCE] = nowUs
     this.write(words, at, Math.min(this.full, tokens + units * this.partsPerUnit))
+    return true
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {
@@ -108,13 +109,13 @@ export abstract class Bucket implements Arithmetic {
   protected takeFrom(words: Words, at: number, nowUs: number, tokens: number, cost: number): void {
     // A full bucket equals no bucket, so it starts now, even if it has seen a later time.
     if (nowUs > words[at + SINCE] || tokens === this.full) words[at + SINCE] = nowUs
-    this.write(words, at, Math.max(tokens - cost * this.partsPerUnit, -LARGEST_LEVEL))
+    this.write(words, at, Math.max(tokens - cost * this.partsPerUnit, -MOST_PARTS))
   }
 
   /** The tokens now, in parts. Below 0 is a debt. */
   protected tokens(words: Words, at: number, nowUs: number): number {
     // A limit with other numbers may have written a debt of more parts than this limit can count.
-    const tokens = Math.max(this.read(words, at), -LARGEST_LEVEL)
+    const tokens = Math.max(this.read(words, at), -MOST_PARTS)
     if (tokens >= this.full) return this.full
     const gained = (nowUs - words[at + SINCE]) * this.partsPerUs
     if (gained <= 0) return tokens

@@ -104,9 +104,10 @@ export class FixedWindowArithmetic implements Arithmetic {
     return this.laterUs(words, at, nowUs)
   }
 
-  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
-    if (taken !== undefined && taken.atUs < this.startUs(words, at, nowUs)) return
+  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): boolean {
+    if (taken !== undefined && taken.atUs < this.startUs(words, at, nowUs)) return false
     words[at + COUNT] = Math.max(0, this.used(words, at, nowUs) - units)
+    return true
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {

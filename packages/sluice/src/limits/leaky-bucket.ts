@@ -63,14 +63,15 @@ export class LeakyBucketArithmetic extends Bucket {
    * Refunds the last slot only, and only before it departs: requests queued behind an earlier slot already know when to
    * go. A slot is the last if the queue ends where the slot ends.
    */
-  override refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+  override refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): boolean {
     const queue = this.full - this.tokens(words, at, nowUs)
     const lastCost = taken === undefined ? words[at + LAST_COST] : taken.cost
     const slot = lastCost * this.partsPerUnit
-    if (queue <= slot || (taken !== undefined && !this.endsAt(words, at, nowUs, queue, slot, taken))) return
+    if (queue <= slot || (taken !== undefined && !this.endsAt(words, at, nowUs, queue, slot, taken))) return false
     const refunded = Math.min(units, lastCost)
     super.refund(words, at, nowUs, refunded, taken)
     words[at + LAST_COST] = lastCost - refunded
+    return true
   }
 
   /** Takes a slot if the queue is gone in less than `leastUs`, and returns whether it did. */

@@ -94,13 +94,14 @@ export class LogArithmetic implements Arithmetic, ElasticState {
   }
 
   /** Removes the newest units; with `taken`, the newest that are no newer than it, so that other units keep their times. */
-  refund(words: Words, _at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+  refund(words: Words, _at: number, nowUs: number, units: number, taken: Taken | undefined): boolean {
     const expired = this.expired(words, this.laterUs(words, nowUs))
     const count = words[COUNT]
     const end = taken === undefined ? count : countUntil(words, taken.atUs)
     const removed = Math.min(units, Math.max(0, end - expired))
     for (let i = end; i < count; i++) words[indexOf(words, i - removed)] = words[indexOf(words, i)]
     words[COUNT] = count - removed
+    return removed > 0
   }
 
   takenUs(words: Words, _at: number, nowUs: number): number {

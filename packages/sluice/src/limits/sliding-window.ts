@@ -127,7 +127,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
     }
   }
 
-  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): void {
+  refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): boolean {
     const newest = taken === undefined ? this.newest(words, at) : this.sliceAt(words, at, taken.atUs)
     const oldestInside = this.sliceAt(words, at, this.takenUs(words, at, nowUs)) - this.slices
     const oldest = taken === undefined ? oldestInside : Math.max(oldestInside, newest)
@@ -137,6 +137,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
       if (refunded > 0) words[this.indexOf(at, j)] -= refunded
       left -= refunded
     }
+    return left < units
   }
 
   isWhole(words: Words, at: number, nowUs: number): boolean {

@@ -153,6 +153,27 @@ export const changeRules: StoreRules = {
       assert.equal(admitted, 10, name)
     }
   },
+  'a refund of units that are no longer there changes nothing': async (store, clock) => {
+    const [long, short] = ['1h', '10ms'].map((ttl) => concurrency({ max: 5, ttl }))
+    const { takenUs } = await store.decide([demand(long, 'key', 5)])
+    clock.advance(1_000)
+    await store.refund(demand(short, 'key', 1), { atUs: takenUs[0], cost: 1, delayMs: 0 })
+    clock.advance(1_000)
+    assert.equal((await store.decide([demand(long, 'key', 1)])).allowed, false)
+  },
+  'a shadow of another version tells what fits after the request has taken': async (store, clock) => {
+    const [small, large] = [leakyBucket({ capacity: 2, drain: '5/2s' }), leakyBucket({ capacity: 10, drain: '3/m' })]
+    await store.decide([demand(large, 'key', 10)])
+    clock.advance(5_000)
+    const shadows = [demand(small, 'key', 1), demand(large, 'key', 1)].map((each) => ({ ...each, shadow: true }))
+    const { allowed, decisions } = await store.decide(shadows)
+    assert.equal(allowed, true)
+    for (const { retryAfterMs } of decisions) assert.ok(retryAfterMs >= 0)
+    assert.deepEqual(
+      decisions.map((each) => each.allowed),
+      [true, true],
+    )
+  },
   'demands of two versions for the same state are added up': async (store) => {
     const [small, large] = [5, 8].map((quota) => fixedWindow({ quota, window: '1m' }))
     const denied = await store.decide([demand(small, 'key', 3), demand(large, 'key', 3)])

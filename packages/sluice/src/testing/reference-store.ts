@@ -49,7 +49,10 @@ export class ReferenceStore implements SyncStore {
     }
     // If another demand was refused, this one took nothing: describe the state that the next request meets.
     const decisions = demands.map((demand, i) =>
-      this.#describe(demand, nowUs, fits[i] && !allowed ? 0 : costOf(demand), fits[i]),
+      // A shadow that did not fit may fit after another version of its limit has cut the state.
+      fits[i] && !allowed
+        ? this.#describe(demand, nowUs, 0, true)
+        : this.#describe(demand, nowUs, costOf(demand), fits[i] || this.#fits(demand, nowUs, costOf(demand))),
     )
     const takenUs = demands.map((demand) => {
       const { arithmetic, words } = this.#entry(demand, nowUs)
@@ -69,8 +72,7 @@ export class ReferenceStore implements SyncStore {
     // A refund of nothing is a look, and a look changes nothing.
     if (demand.cost > 0 && this.#states.has(stateOf(demand))) {
       const entry = this.#entry(demand, nowUs)
-      entry.arithmetic.refund(entry.words, 0, nowUs, demand.cost, taken)
-      this.#states.set(stateOf(demand), entry)
+      if (entry.arithmetic.refund(entry.words, 0, nowUs, demand.cost, taken)) this.#states.set(stateOf(demand), entry)
     }
     return this.#describe(demand, nowUs, 0, this.#fits(demand, nowUs, 0))
   }

@@ -4,13 +4,13 @@ import { type Arithmetic, arithmeticOf, type Words } from 'sluice/limits'
 import { describe, it } from 'vitest'
 import {
   BY_ALGORITHM,
+  givenQuota,
   type LimitCase,
   RUNS,
   rawSteps,
   stepCost,
   stepUs,
   tokenBuckets,
-  withQuota,
 } from '../property/arbitraries.js'
 
 const START_US = 1_745_000_100_000_000
@@ -75,7 +75,7 @@ describe('tryTake', () => {
 function pairs(limits: Arbitrary<LimitCase>): Arbitrary<readonly [LimitCase, LimitCase]> {
   return fc
     .tuple(limits, limits)
-    .map(([one, other]) => [one, 'window' in one.limit ? withQuota(one, Number(other.quota)) : other])
+    .map(([one, other]) => [one, 'window' in one.limit ? givenQuota(one, Number(other.quota)) : other])
 }
 
 function withRoom({ elastic }: Arithmetic, state: Words, nowUs: number, cost: number): Words {

@@ -246,7 +246,7 @@ export function windowCase(
 }
 
 /** The same window or concurrency limit with another quota. */
-export function withQuota(given: LimitCase, quota: number): LimitCase {
+export function givenQuota(given: LimitCase, quota: number): LimitCase {
   const changed = 'max' in given.limit ? { ...given.limit, max: quota } : { ...given.limit, quota }
   return { ...given, limit: parseLimit(changed), quota: BigInt(quota) }
 }

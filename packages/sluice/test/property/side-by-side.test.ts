@@ -9,6 +9,7 @@ import { arithmeticOf } from 'sluice/limits'
 import { describe, expect, it } from 'vitest'
 import {
   BY_ALGORITHM,
+  givenQuota,
   type LimitCase,
   RUNS,
   rawSteps,
@@ -16,7 +17,6 @@ import {
   startUs,
   stepCost,
   stepUs,
-  withQuota,
 } from './arbitraries.js'
 import { ExactClock } from './asking.js'
 import { modelOf } from './exact-model.js'
@@ -182,7 +182,7 @@ describe('two versions of a window side by side', () => {
     it(`two quotas of the same ${algorithm} have one count, and each limit compares it with its own quota`, () => {
       fc.assert(
         fc.property(limits, fc.integer({ min: 1, max: 40 }), starts, steps, (given, quota, start, steps) => {
-          const versions = [given, withQuota(given, quota)]
+          const versions = [given, givenQuota(given, quota)]
           const clock = new ExactClock(startUs(start, given))
           const store = memoryStore({ clock })
           const model = modelOf(given)

@@ -28,6 +28,26 @@ it.each([...limitsOver('1h')])(
   },
 )
 
+it.each([...limitsOver('1h')])(
+  'a text as long as a state spoils its own call and no other, and never hangs the script (%s)',
+  async (name, limit) => {
+    const limiter = createLimiter({ name, limit, store: own.store })
+    const digest = 'd41d8cdf8f00b204e9800998ecf8427e'.repeat(8)
+    const texts = [16, 24, 32, 48, 64, 104, 112].flatMap((length) => [
+      digest.slice(0, length),
+      '\x7f'.repeat(length),
+      'z'.repeat(length),
+      Buffer.alloc(length, 0xff),
+    ])
+    for (const [i, text] of texts.entries()) await own.redis.set(layout.of(name, limit, `text ${i}`), text)
+    const { foreign } = own.store.stats().degraded
+    const calls = texts.flatMap((_, i) => [`text ${i}`, `own ${i}`])
+    const decisions = await Promise.all(calls.map((key) => limiter.tryAcquire(key)))
+    expect(decisions.map(({ degraded }) => degraded)).toEqual(texts.flatMap(() => ['closed', undefined]))
+    expect(own.store.stats().degraded).toMatchObject({ foreign: foreign + texts.length, error: 0, deadline: 0 })
+  },
+)
+
 it('a group with a key that holds something else takes from none', async () => {
   const demands = [...limitsOver('1h')].map(([name, limit]) => ({ name, limit, key: 'group', cost: 1 }))
   const spoiled = demands[5]

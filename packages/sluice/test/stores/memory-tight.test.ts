@@ -84,7 +84,7 @@ const stores = fc.record({
   seed: fc.oneof(fc.constant(SEED), fc.tuple(fc.nat(), fc.nat())),
 })
 
-interface Held {
+interface HeldUnits {
   readonly demand: Demand
   readonly atUs: number
   readonly delayMs: number
@@ -189,7 +189,7 @@ class Play {
   readonly #clock = new ManualClock(START)
   readonly #inForce = new Map<string, UnitsInForce>()
   readonly store: MemoryStore
-  #held: Held[] = []
+  #held: HeldUnits[] = []
 
   constructor({ filled, ...options }: { filled: number } & MemoryStoreOptions) {
     this.store = memoryStore({ ...options, clock: this.#clock })

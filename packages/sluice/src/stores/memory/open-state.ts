@@ -204,6 +204,8 @@ export class OpenState implements Fingerprint {
     } else if (first.fits && first.cost > 0) {
       this.#words = first.#words
       this.#at = first.#at
+      // The first demand's limit may have cut the state to its own capacity, and then this shadow fits.
+      this.fits ||= this.allows(nowUs, first.cost)
     }
     return this.describe(nowUs, first.cost, this.fits)
   }
@@ -238,8 +240,7 @@ export class OpenState implements Fingerprint {
     // Units of a key that shares a state may have been taken from a state of its own, since forgotten. A window, a log or
     // a queue is forgotten only when it holds no units, so for those `taken` proves that the shared state has the units.
     if (this.isShared && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
-    this.arithmetic.refund(this.#words, this.#at, nowUs, units, taken)
-    this.sign()
+    if (this.arithmetic.refund(this.#words, this.#at, nowUs, units, taken)) this.sign()
   }
 
   /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */

@@ -159,17 +159,17 @@ export class Reply {
   /** The report of the next demand; `undefined` if its key holds a value that no limit wrote. */
   next(arithmetic: Arithmetic): DemandReport | undefined {
     const head = this.number()
-    const level = Math.floor(head / 8)
-    const flags = head - level * 8
+    const headTokens = Math.floor(head / 8)
+    const flags = head - headTokens * 8
     const kind = flags >> 1
     if (kind === FOREIGN) return undefined
     const blockedUs = kind === BLOCKED ? this.number() - this.nowUs : 0
     const aheadUs = kind === USUAL ? 0 : this.number()
-    const fullLevel = kind === USUAL ? level : this.number()
+    const tokens = kind === USUAL ? headTokens : this.number()
     const at = this.#at
     this.#at += arithmetic.remote.reportLength
     const { nowUs } = this
-    return { nowUs, level: fullLevel, aheadUs, numbers: this.#numbers, at, fits: (flags & 1) === 1, blockedUs }
+    return { nowUs, tokens, aheadUs, numbers: this.#numbers, at, fits: (flags & 1) === 1, blockedUs }
   }
 
   /** The next number of a step that reports no state. */

@@ -27,7 +27,7 @@ if #raw ~= 16 then break end
 local units, sinceUs = unpackWords('<dd', raw)
 tokens = floor(units * unit + 0.5)
 local gained = (now - sinceUs) * perUs
-if gained < 0 or tokens <= -LARGE then break end
+if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then break end
 tokens = gained >= full - tokens and full or tokens + gained
 end
 local fits = tokens >= parts
@@ -61,7 +61,7 @@ if #raw ~= 16 then return nil end
 local units, sinceUs = unpackWords('<dd', raw)
 local tokens = floor(units * unit + 0.5)
 local gained = (now - sinceUs) * perUs
-if gained < 0 or tokens <= -LARGE then return nil end
+if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then return nil end
 tokens = gained >= full - tokens and full or tokens + gained
 return tokens >= cost * unit, tokens
 end, function(key, cost, tokens)
@@ -85,7 +85,7 @@ local raw = pcall('GET', key)
 if not raw then return cost <= quota, 0 end
 if #raw ~= 16 then return nil end
 local markUs, used = unpackWords('<dd', raw)
-if markUs > now then return nil end
+if not (markUs <= now and markUs % 1 == 0 and used >= 0) then return nil end
 if markUs < startUs then used = 0 end
 return used + cost <= quota, used
 end, function(key, cost, used)
@@ -105,7 +105,7 @@ local raw = pcall('GET', key)
 if not raw then return cost <= quota, 0, 0 end
 if #raw ~= 32 then return nil end
 local latestUs, _, current, previous = unpackWords('<dddd', raw)
-if latestUs > now then return nil end
+if not (latestUs <= now and latestUs % 1 == 0 and current >= 0 and previous >= 0) then return nil end
 if isOdd then current, previous = previous, current end
 if latestUs < startUs then
 current, previous = 0, latestUs >= startUs - windowUs and previous or 0
@@ -140,6 +140,9 @@ local function put(number)
 size = size + 1
 reply[size] = number
 end
+local function isWhole(number)
+return number >= 0 and number < 2 ^ 53 and number % 1 == 0
+end
 local BLOCK = 17
 local function read(key)
 local raw = pcall('GET', key)
@@ -162,7 +165,7 @@ end
 end
 local bucket = function(...)
 local isLeaky = ...
-local LARGEST_LEVEL = 2 ^ 50
+local MOST_PARTS = 2 ^ 50
 local function stored(limit, units)
 local parts = floor(units * limit[2] + 0.5)
 if not isLeaky or units < 0 then return parts end
@@ -170,7 +173,7 @@ return max(0, limit[4] * limit[2] - parts)
 end
 local function tokensNow(limit, units, sinceUs)
 local full = limit[4] * limit[2]
-local tokens = max(stored(limit, units), -LARGEST_LEVEL)
+local tokens = max(stored(limit, units), -MOST_PARTS)
 if tokens >= full then return full end
 local gained = (now - sinceUs) * limit[3]
 if gained <= 0 then return tokens end
@@ -183,6 +186,8 @@ if not words then
 return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, blockedUs = blockedUs }
 end
 local units, sinceUs, lastCost = unpackWords(isLeaky and '<ddd' or '<dd', words)
+local isState = isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53 and (not isLeaky or isWhole(lastCost))
+if not isState then return nil end
 return {
 tokens = tokensNow(limit, units, sinceUs), sinceUs = sinceUs, lastCost = lastCost, blockedUs = blockedUs, stored = true,
 }
@@ -192,7 +197,7 @@ return cost <= limit[4] and state.tokens >= cost * limit[2]
 end
 local function take(state, limit, cost)
 if now > state.sinceUs or state.tokens == limit[4] * limit[2] then state.sinceUs = now end
-state.tokens = max(state.tokens - cost * limit[2], -LARGEST_LEVEL)
+state.tokens = max(state.tokens - cost * limit[2], -MOST_PARTS)
 state.lastCost = cost
 end
 local function endsAt(state, limit, queue, slot, atUs, delayMs)
@@ -247,6 +252,7 @@ if bytes < HEADER or (bytes - HEADER) % ENTRY ~= 0 then return nil end
 state.dropped, state.base = unpackWords('<dd', raw)
 state.entries = (bytes - HEADER) / ENTRY
 state.stored = true
+if not (isWhole(state.dropped) and state.dropped <= state.entries and isWhole(state.base)) then return nil end
 return state
 end
 local function entry(state, index)
@@ -362,6 +368,7 @@ local words, blockedUs = read(key)
 if words == nil or (words and #words ~= 16) then return nil end
 if not words then return { markUs = now, count = 0, blockedUs = blockedUs } end
 local markUs, count = unpackWords('<dd', words)
+if not (isWhole(markUs) and isWhole(count)) then return nil end
 return { markUs = markUs, count = count, blockedUs = blockedUs, stored = true }
 end
 local function laterUs(state)
@@ -433,7 +440,7 @@ local window = floor(slice / state.slices)
 local parts = (slice - window * state.slices) * state.windowUs
 return state.originUs + window * state.windowUs + ceil(parts / state.slices)
 end
-local function place(state, slice)
+local function indexOf(state, slice)
 local ring = state.slices + 1
 return slice - floor(slice / ring) * ring + 1
 end
@@ -443,14 +450,14 @@ end
 local function countOf(state, slice)
 local newest = newestSlice(state)
 if slice > newest or slice < newest - state.slices then return 0 end
-return state.counts[place(state, slice)]
+return state.counts[indexOf(state, slice)]
 end
 local function laterUs(state)
 return max(now, state.latestUs)
 end
 local function sum(state, slice)
 local total = 0
-for j = slice - state.slices + 1, newestSlice(state) do total = total + state.counts[place(state, j)] end
+for j = slice - state.slices + 1, newestSlice(state) do total = total + state.counts[indexOf(state, j)] end
 return total
 end
 local function leaving(state, slice, us)
@@ -464,7 +471,7 @@ end
 local function newestTaken(state, us)
 local oldest = sliceAt(state, us) - state.slices
 for j = newestSlice(state), oldest, -1 do
-if state.counts[place(state, j)] > 0 then return j end
+if state.counts[indexOf(state, j)] > 0 then return j end
 end
 return nil
 end
@@ -481,6 +488,10 @@ if words then
 state.latestUs, state.originUs = unpackWords('<dd', words)
 state.counts = { unpackWords('<' .. string.rep('d', counts), words, 17) }
 state.counts[counts + 1] = nil
+if not (isWhole(state.latestUs) and isWhole(state.originUs)) then return nil end
+for i = 1, counts do
+if not isWhole(state.counts[i]) then return nil end
+end
 else
 start(state, limit)
 end
@@ -495,9 +506,9 @@ local function take(state, limit, cost)
 if not newestTaken(state, laterUs(state)) then start(state, limit) end
 local us = laterUs(state)
 local slice = sliceAt(state, us)
-for j = max(newestSlice(state) + 1, slice - state.slices), slice do state.counts[place(state, j)] = 0 end
+for j = max(newestSlice(state) + 1, slice - state.slices), slice do state.counts[indexOf(state, j)] = 0 end
 state.latestUs = us
-local at = place(state, slice)
+local at = indexOf(state, slice)
 state.counts[at] = min(state.counts[at] + cost, limit[4] + LARGEST_DEBT)
 end
 local function refund(state, _, units, atUs)
@@ -509,7 +520,7 @@ for j = newest, oldest, -1 do
 if left <= 0 then break end
 local refunded = min(left, countOf(state, j))
 if refunded > 0 then
-local at = place(state, j)
+local at = indexOf(state, j)
 state.counts[at] = state.counts[at] - refunded
 end
 left = left - refunded

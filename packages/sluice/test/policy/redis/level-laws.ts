@@ -17,7 +17,7 @@ export class LevelLaws {
   readonly #levels: ReadonlyMap<string, Level>
   readonly #cases: ReadonlyMap<string, LimitCase>
   readonly #states = new Map<string, Watched>()
-  judged = 0
+  checked = 0
 
   constructor(levels: readonly Level[], cases: ReadonlyMap<string, LimitCase>) {
     this.#levels = new Map(levels.map((level) => [level.name, level]))
@@ -34,7 +34,7 @@ export class LevelLaws {
         level,
         verdict.levels.filter(({ name }) => name === each.name),
       )
-      this.#judge(
+      this.#check(
         us,
         this.#stateOf(level, place, request, each, apart),
         costOf(level, request, callCost),
@@ -60,8 +60,8 @@ export class LevelLaws {
     return state
   }
 
-  #judge(us: bigint, state: Watched, cost: number, { decision }: LevelDecision, { allowed }: Verdict): void {
-    this.judged++
+  #check(us: bigint, state: Watched, cost: number, { decision }: LevelDecision, { allowed }: Verdict): void {
+    this.checked++
     if (!decision.allowed) {
       assert.equal(state.model(us, BigInt(cost)).allowed, false, 'denied what its law allows')
       return

@@ -20,17 +20,17 @@ it.each(SEEDS)(
   'random requests against random policies: memory and Redis agree, denials change nothing, every level keeps its law (seed %i)',
   async (seed) => {
     const dice = new Dice(seed)
-    const seen = { allowed: 0, denied: 0, judged: 0 }
+    const seen = { allowed: 0, denied: 0, checked: 0 }
     for (let i = 0; i < POLICIES; i++) await runPolicy(dice, `seed ${seed}, policy ${i}`, seen)
     expect(seen.allowed + seen.denied).toBe(POLICIES * REQUESTS)
     // Or there would be nothing that it shows.
     expect(seen.allowed).toBeGreaterThan(REQUESTS * 10)
     expect(seen.denied).toBeGreaterThan(REQUESTS * 10)
-    expect(seen.judged).toBeGreaterThan(POLICIES * REQUESTS)
+    expect(seen.checked).toBeGreaterThan(POLICIES * REQUESTS)
   },
 )
 
-async function runPolicy(dice: Dice, title: string, seen: { allowed: number; denied: number; judged: number }) {
+async function runPolicy(dice: Dice, title: string, seen: { allowed: number; denied: number; checked: number }) {
   const clock = new ManualClock(Date.UTC(2026, 0, 1) + dice.from(0, 100_000))
   const { levels, cases } = randomLevels(dice)
   const laws = new LevelLaws(levels, cases)
@@ -59,5 +59,5 @@ async function runPolicy(dice: Dice, title: string, seen: { allowed: number; den
       throw new Error(context(), { cause: error })
     }
   }
-  seen.judged += laws.judged
+  seen.checked += laws.checked
 }

@@ -6,7 +6,7 @@
 -- Report   nothing: the head has the tokens, and the numbers behind it the time ahead
 
 local isLeaky = ...
-local LARGEST_LEVEL = 2 ^ 50
+local MOST_PARTS = 2 ^ 50
 
 -- The tokens that were written, in parts.
 local function stored(limit, units)
@@ -17,7 +17,7 @@ end
 
 local function tokensNow(limit, units, sinceUs)
   local full = limit[4] * limit[2]
-  local tokens = max(stored(limit, units), -LARGEST_LEVEL)
+  local tokens = max(stored(limit, units), -MOST_PARTS)
   if tokens >= full then return full end
   local gained = (now - sinceUs) * limit[3]
   if gained <= 0 then return tokens end
@@ -31,6 +31,8 @@ local function open(key, limit)
     return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, blockedUs = blockedUs }
   end
   local units, sinceUs, lastCost = unpackWords(isLeaky and '<ddd' or '<dd', words)
+  local isState = isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53 and (not isLeaky or isWhole(lastCost))
+  if not isState then return nil end
   return {
     tokens = tokensNow(limit, units, sinceUs), sinceUs = sinceUs, lastCost = lastCost, blockedUs = blockedUs, stored = true,
   }
@@ -43,7 +45,7 @@ end
 local function take(state, limit, cost)
   -- A full bucket equals no bucket, so it starts now, even if it has seen a later time.
   if now > state.sinceUs or state.tokens == limit[4] * limit[2] then state.sinceUs = now end
-  state.tokens = max(state.tokens - cost * limit[2], -LARGEST_LEVEL)
+  state.tokens = max(state.tokens - cost * limit[2], -MOST_PARTS)
   state.lastCost = cost
 end
 

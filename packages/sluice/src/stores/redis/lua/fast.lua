@@ -22,7 +22,7 @@ if algorithm == 1 then
     local units, sinceUs = unpackWords('<dd', raw)
     local tokens = floor(units * unit + 0.5)
     local gained = (now - sinceUs) * perUs
-    if gained < 0 or tokens <= -LARGE then return nil end
+    if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then return nil end
     tokens = gained >= full - tokens and full or tokens + gained
     return tokens >= cost * unit, tokens
   end, function(key, cost, tokens)
@@ -49,7 +49,7 @@ if algorithm == 3 then
     if not raw then return cost <= quota, 0 end
     if #raw ~= 16 then return nil end
     local markUs, used = unpackWords('<dd', raw)
-    if markUs > now then return nil end
+    if not (markUs <= now and markUs % 1 == 0 and used >= 0) then return nil end
     if markUs < startUs then used = 0 end
     return used + cost <= quota, used
   end, function(key, cost, used)
@@ -72,7 +72,7 @@ if algorithm == 4 and limit[5] == 1 then
     if not raw then return cost <= quota, 0, 0 end
     if #raw ~= 32 then return nil end
     local latestUs, _, current, previous = unpackWords('<dddd', raw)
-    if latestUs > now then return nil end
+    if not (latestUs <= now and latestUs % 1 == 0 and current >= 0 and previous >= 0) then return nil end
     if isOdd then current, previous = previous, current end
     if latestUs < startUs then
       -- The ring has not moved on yet: the slice before this one may have units, this one has none.

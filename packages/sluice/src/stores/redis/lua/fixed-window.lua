@@ -12,6 +12,7 @@ local function open(key)
   if words == nil or (words and #words ~= 16) then return nil end
   if not words then return { markUs = now, count = 0, blockedUs = blockedUs } end
   local markUs, count = unpackWords('<dd', words)
+  if not (isWhole(markUs) and isWhole(count)) then return nil end
   return { markUs = markUs, count = count, blockedUs = blockedUs, stored = true }
 end
 

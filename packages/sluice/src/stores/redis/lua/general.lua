@@ -17,6 +17,11 @@ local function put(number)
   reply[size] = number
 end
 
+-- Times are whole microseconds, and counts are whole units. No limit writes any other number.
+local function isWhole(number)
+  return number >= 0 and number < 2 ^ 53 and number % 1 == 0
+end
+
 -- A blocked key has so many bytes behind its state: the end of the block, the time when the state is whole, and a letter.
 -- So the length of its value is no multiple of 8.
 local BLOCK = 17

@@ -28,6 +28,7 @@ local function open(key)
   state.dropped, state.base = unpackWords('<dd', raw)
   state.entries = (bytes - HEADER) / ENTRY
   state.stored = true
+  if not (isWhole(state.dropped) and state.dropped <= state.entries and isWhole(state.base)) then return nil end
   return state
 end
 

@@ -61,7 +61,7 @@ if onlyCost and ARGV[2] == '1' then
       local units, sinceUs = unpackWords('<dd', raw)
       tokens = floor(units * unit + 0.5)
       local gained = (now - sinceUs) * perUs
-      if gained < 0 or tokens <= -LARGE then break end
+      if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then break end
       tokens = gained >= full - tokens and full or tokens + gained
     end
     local fits = tokens >= parts

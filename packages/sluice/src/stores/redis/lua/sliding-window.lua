@@ -48,7 +48,8 @@ local function sliceUs(state, slice)
   return state.originUs + window * state.windowUs + ceil(parts / state.slices)
 end
 
-local function place(state, slice)
+-- Where in the ring the count of a slice is.
+local function indexOf(state, slice)
   local ring = state.slices + 1
   return slice - floor(slice / ring) * ring + 1
 end
@@ -60,7 +61,7 @@ end
 local function countOf(state, slice)
   local newest = newestSlice(state)
   if slice > newest or slice < newest - state.slices then return 0 end
-  return state.counts[place(state, slice)]
+  return state.counts[indexOf(state, slice)]
 end
 
 local function laterUs(state)
@@ -70,7 +71,7 @@ end
 -- The units of the slices that are wholly inside the window.
 local function sum(state, slice)
   local total = 0
-  for j = slice - state.slices + 1, newestSlice(state) do total = total + state.counts[place(state, j)] end
+  for j = slice - state.slices + 1, newestSlice(state) do total = total + state.counts[indexOf(state, j)] end
   return total
 end
 
@@ -88,7 +89,7 @@ end
 local function newestTaken(state, us)
   local oldest = sliceAt(state, us) - state.slices
   for j = newestSlice(state), oldest, -1 do
-    if state.counts[place(state, j)] > 0 then return j end
+    if state.counts[indexOf(state, j)] > 0 then return j end
   end
   return nil
 end
@@ -109,6 +110,10 @@ local function open(key, limit)
     state.counts = { unpackWords('<' .. string.rep('d', counts), words, 17) }
     -- struct.unpack also returns where it stopped.
     state.counts[counts + 1] = nil
+    if not (isWhole(state.latestUs) and isWhole(state.originUs)) then return nil end
+    for i = 1, counts do
+      if not isWhole(state.counts[i]) then return nil end
+    end
   else
     start(state, limit)
   end
@@ -125,9 +130,9 @@ local function take(state, limit, cost)
   if not newestTaken(state, laterUs(state)) then start(state, limit) end
   local us = laterUs(state)
   local slice = sliceAt(state, us)
-  for j = max(newestSlice(state) + 1, slice - state.slices), slice do state.counts[place(state, j)] = 0 end
+  for j = max(newestSlice(state) + 1, slice - state.slices), slice do state.counts[indexOf(state, j)] = 0 end
   state.latestUs = us
-  local at = place(state, slice)
+  local at = indexOf(state, slice)
   state.counts[at] = min(state.counts[at] + cost, limit[4] + LARGEST_DEBT)
 end
 
@@ -140,7 +145,7 @@ local function refund(state, _, units, atUs)
     if left <= 0 then break end
     local refunded = min(left, countOf(state, j))
     if refunded > 0 then
-      local at = place(state, j)
+      local at = indexOf(state, j)
       state.counts[at] = state.counts[at] - refunded
     end
     left = left - refunded
