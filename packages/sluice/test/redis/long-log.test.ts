@@ -36,6 +36,8 @@ test('a long log is the log that the reference keeps, to the last digit', async 
       const limit = slidingLog({ quota: 250, window: '1s' })
       const clock = new ManualClock(1_745_000_100_000)
       const [store, reference] = [injected.create(clock), new ReferenceStore(clock)]
+      // As a limiter does: a block reaches the states of limits that the store knows.
+      store.prepare({ name: 'long', limit })
       let taken: { atUs: number; cost: number; delayMs: number } | undefined
       for (const { advanceMs, call, cost, isRemembered } of steps) {
         if (advanceMs < 0) {
