@@ -67,7 +67,10 @@ export interface Store {
   refund(demand: Demand, taken: Taken | undefined): Awaitable<Decision>
   /** Forgets every state of a key under a name, and its block: its whole quota is there again. */
   reset(name: string, key: string): Awaitable<void>
-  /** Denies every request of a key for this long. A later block replaces an earlier one. */
+  /**
+   * Denies every request of a key for this long. A later block replaces an earlier one. `redisStore` blocks the states of
+   * limits that this store object knows, so a block does not survive a changed window.
+   */
   block(name: string, key: string, durationUs: number): Awaitable<void>
   /** The run-time overrides of the policy of that name. Without this method, policies of the store have none. */
   overrides?(policy: string): Overrides
