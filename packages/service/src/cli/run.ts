@@ -3,11 +3,12 @@ import { nearestName } from 'sluice'
 import { printable } from '../policy-file/policy-file-error.js'
 import { type Command, type CommandIo, UsageError } from './command.js'
 import { explain } from './commands/explain.js'
+import { serve } from './commands/serve.js'
 import { types } from './commands/types.js'
 import { validate } from './commands/validate.js'
 import { parseOptions } from './parse-options.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { validate, explain, types }
+const COMMANDS: Readonly<Record<string, Command>> = { serve, validate, explain, types }
 
 /** Runs a command line. Returns the exit code, as {@link Command.run} defines it. */
 export async function run(args: readonly string[], io: CommandIo): Promise<number> {

@@ -1,0 +1,126 @@
+import type { OnFailure } from 'sluice'
+import { UsageError } from '../cli/command.js'
+
+/** The settings of `sluice serve`. */
+export interface ServeOptions {
+  /** The policy file; the example if absent. */
+  readonly policy: string | undefined
+  readonly store: string
+  readonly host: string
+  readonly port: number
+  readonly adminToken: string | undefined
+  readonly trustedProxies: readonly string[]
+  readonly workers: number
+  readonly prefix: string | undefined
+  readonly onFailure: OnFailure | undefined
+  readonly instances: number | undefined
+  readonly deadlineMs: number | undefined
+  readonly log: 'json' | 'text' | 'off' | undefined
+  readonly shutdownMs: number
+}
+
+/** An option of `sluice serve`, and the environment variable that stands for it. */
+interface ServeOption {
+  readonly value: string
+  readonly help: string
+}
+
+/** Every option takes a value. `--on-failure` is `SLUICE_ON_FAILURE` in the environment, and so on. */
+const OPTIONS: Readonly<Record<string, ServeOption>> = {
+  policy: { value: 'FILE', help: 'the policy, a YAML or JSON file. Default: an example' },
+  store: {
+    value: 'STORE',
+    help: 'memory (default), redis://host:6379, rediss://…, redis-cluster://host:6379,host:6380',
+  },
+  http: { value: 'HOST:PORT', help: 'where to listen. Default 127.0.0.1:8080; port 0 takes a free one' },
+  'admin-token': { value: 'TEXT', help: 'allows the admin API to requests with this token. Default: the API is off' },
+  'trusted-proxies': {
+    value: 'RANGES',
+    help: 'whose X-Forwarded-* and X-Original-* are believed: 10.0.0.0/8,192.0.2.1. Default: none',
+  },
+  workers: { value: 'N', help: 'processes that serve the same port; needs a Redis. Default 1' },
+  prefix: { value: 'TEXT', help: 'the start of every key in Redis. Default sluice:' },
+  'on-failure': { value: 'RULE', help: 'how to decide while Redis does not answer: open (default), closed or local' },
+  instances: { value: 'N', help: 'among how many processes the rule local divides a limit. Default: the workers' },
+  'deadline-ms': { value: 'MS', help: 'the longest that a decision waits for Redis. Default 50' },
+  log: { value: 'FORM', help: 'json, text or off. Default: text on a terminal, otherwise json' },
+  'shutdown-ms': { value: 'MS', help: 'how long requests in flight may take after SIGTERM. Default 10000' },
+}
+
+/** The names and kinds of all options, as `parseOptions` wants them. */
+export const SERVE_OPTION_KINDS = Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, 'text' as const]))
+
+/** The part of the help that lists the options. */
+export function serveOptionsHelp(): string {
+  return Object.entries(OPTIONS)
+    .map(([name, { value, help }]) => `  ${`--${name} ${value}`.padEnd(26)}${help}`)
+    .join('\n')
+}
+
+/** Reads the command line's values, and those of the environment for options that it leaves out. */
+export function readServeOptions(
+  values: Readonly<Record<string, string | undefined>>,
+  env: Readonly<Record<string, string | undefined>>,
+): ServeOptions {
+  const given = (name: string) => values[name] ?? (env[variableOf(name)] || undefined)
+  const sourceOf = (name: string) => (values[name] === undefined ? variableOf(name) : `--${name}`)
+  const whole = (name: string, least: number, most: number, otherwise?: number) => {
+    const text = given(name)
+    if (text === undefined) return otherwise
+    const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+    if (number >= least && number <= most) return number
+    throw new UsageError(
+      `${sourceOf(name)} must be a whole number from ${least} to ${most}, got '${text.slice(0, 60)}'`,
+    )
+  }
+  const oneOf = <const T extends string>(name: string, choices: readonly T[]): T | undefined => {
+    const text = given(name)
+    if (text === undefined || choices.includes(text as T)) return text as T | undefined
+    throw new UsageError(`${sourceOf(name)} must be ${choices.join(', ')}, got '${text.slice(0, 60)}'`)
+  }
+  const workers = whole('workers', 1, 256, 1) as number
+  const store = given('store') ?? 'memory'
+  if (workers > 1 && store === 'memory')
+    throw new UsageError(
+      `${sourceOf('workers')} needs a Redis, such as --store redis://localhost:6379: with --store memory each process ` +
+        'would have a store of its own, and a key could use its limit in each of them',
+    )
+  return {
+    policy: given('policy'),
+    store,
+    ...readAddress(given('http') ?? '127.0.0.1:8080', sourceOf('http')),
+    adminToken: readToken(given('admin-token'), sourceOf('admin-token')),
+    trustedProxies: (given('trusted-proxies') ?? '')
+      .split(',')
+      .map((each) => each.trim())
+      .filter((each) => each !== ''),
+    workers,
+    prefix: given('prefix'),
+    onFailure: oneOf('on-failure', ['open', 'closed', 'local']),
+    instances: whole('instances', 1, 1_000_000, workers > 1 ? workers : undefined),
+    deadlineMs: whole('deadline-ms', 1, 3_600_000),
+    log: oneOf('log', ['json', 'text', 'off']),
+    shutdownMs: whole('shutdown-ms', 0, 3_600_000, 10_000) as number,
+  }
+}
+
+function variableOf(name: string): string {
+  return `SLUICE_${name.toUpperCase().replaceAll('-', '_')}`
+}
+
+/** Reads `127.0.0.1:8080`, `[::1]:8080`, `:8080` or `8080`. The last two listen on loopback. */
+function readAddress(text: string, source: string): { readonly host: string; readonly port: number } {
+  const match = /^(?:(\[[\da-f:.]+\]|[\w.-]*):)?(\d{1,5})$/i.exec(text)
+  const port = Number(match?.[2])
+  if (match === null || port > 65_535)
+    throw new UsageError(`${source} must be an address with a port, such as 127.0.0.1:8080, got '${text.slice(0, 60)}'`)
+  const host = (match[1] ?? '').replace(/^\[|\]$/g, '')
+  return { host: host === '' ? '127.0.0.1' : host, port }
+}
+
+const SHORTEST_TOKEN = 16
+
+function readToken(token: string | undefined, source: string): string | undefined {
+  if (token === undefined || token.length >= SHORTEST_TOKEN) return token
+  throw new UsageError(`${source} must have at least ${SHORTEST_TOKEN} characters: openssl rand -hex 16 makes one`)
+}

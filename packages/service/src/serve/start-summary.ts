@@ -1,0 +1,35 @@
+import type { ServeOptions } from './serve-options.js'
+import type { RunningService } from './start-service.js'
+
+/** The text that a person sees when the service has started. */
+export function startSummary(running: RunningService, options: ServeOptions): string {
+  const { service, url, store } = running
+  const { policy, attributes } = service.file
+  const levels = policy.levels.map(({ name }) => name).join(', ')
+  const isLoopback = /\/\/(?:127\.|\[::1\]|localhost)/.test(url)
+  const reach = isLoopback
+    ? 'only programs on this machine can reach it; --http 0.0.0.0:8080 changes that'
+    : 'programs on other machines can reach it'
+  return `Sluice decides at ${url} (${reach})
+
+  policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${policy.levels.length} levels, ${levels}
+  store    ${store}${store === 'memory' ? ': counts are lost when the service ends; --store redis://… keeps them' : ''}
+  admin    ${options.adminToken === undefined ? 'off (--admin-token TEXT)' : 'on, with the token'}
+
+Try it:
+  curl ${url}/v1/check -d '${JSON.stringify({ attributes: exampleOf(attributes) })}'
+  curl ${url}/readyz
+
+`
+}
+
+/** Values for the attributes that a policy asks about. */
+function exampleOf(attributes: readonly string[]): object {
+  const known: Readonly<Record<string, string>> = {
+    method: 'POST',
+    path: '/v1/charges',
+    ip: '192.0.2.7',
+    merchant: 'acct_1',
+  }
+  return Object.fromEntries(attributes.map((name) => [name, known[name] ?? 'example']))
+}

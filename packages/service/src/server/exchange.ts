@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { badRequest, Problem, problemOf } from './problem.js'
+
+/** A JSON object that a client sent. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** One request and its answer. A handler answers exactly once, or throws. */
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** The text behind `?`, or an empty text. */
+  readonly query: string
+  readonly #onFault: (error: unknown) => void
+
+  constructor(request: IncomingMessage, response: ServerResponse, query: string, onFault: (error: unknown) => void) {
+    this.request = request
+    this.response = response
+    this.query = query
+    this.#onFault = onFault
+  }
+
+  /**
+   * Reads the body as a JSON object and calls `next` with it. Takes a callback, because a promise for each small body costs
+   * more than reading it. An error of `next` is answered.
+   */
+  readObject(maxBytes: number, next: (body: JsonObject) => void | Promise<void>): void {
+    const { request } = this
+    const chunks: Buffer[] = []
+    let bytes = 0
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= maxBytes) chunks.push(chunk)
+      else if (!this.response.headersSent) this.fail(tooLarge(maxBytes))
+    })
+    request.on('end', () => {
+      if (bytes > maxBytes) return
+      this.run(() => next(parseObject((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString())))
+    })
+  }
+
+  /** Runs a part of a handler and answers its error. */
+  run(part: () => void | Promise<void>): void {
+    try {
+      const later = part()
+      if (later !== undefined) later.catch((error: unknown) => this.fail(error))
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** Answers with JSON. */
+  json(text: string, status = 200): void {
+    this.text(text, 'application/json', status)
+  }
+
+  /** Answers with a text in one write. */
+  text(text: string, type: string, status = 200): void {
+    this.response.writeHead(status, ['Content-Type', type, 'Content-Length', `${Buffer.byteLength(text)}`])
+    this.response.end(text)
+  }
+
+  /** Answers with an error. */
+  fail(error: unknown): void {
+    const { request, response } = this
+    const problem = problemOf(error)
+    if (problem.status === 500) this.#onFault(error)
+    if (response.headersSent) return void response.destroy()
+    response.writeHead(problem.status, {
+      'Content-Type': 'application/problem+json',
+      'Content-Length': Buffer.byteLength(problem.body),
+      'Cache-Control': 'no-store',
+      // The rest of a body that is too large is not read.
+      ...(!request.complete && { Connection: 'close' }),
+      ...problem.fields,
+    })
+    response.end(problem.body)
+  }
+}
+
+function parseObject(text: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw badRequest(`the body must be JSON: ${text === '' ? 'it is empty' : (error as Error).message}`)
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  throw badRequest(`the body must be a JSON object, got ${JSON.stringify(value).slice(0, 60)}`)
+}
+
+function tooLarge(maxBytes: number): Problem {
+  return new Problem(413, 'The body is too large', `the body must have at most ${maxBytes.toLocaleString('en')} bytes`)
+}
