@@ -51,7 +51,7 @@ export class LocalQueue implements TurnQueue {
     const { key, cost, priority, maxWaitMs, runs } = request
     if (cost > this.capacity) throw queueFull(this.#name, this.capacity, cost, Infinity)
     const nowMs = this.room.clock.now()
-    const waiting = this.#keys.size === 0 ? undefined : this.#keys.get(key)
+    let waiting = this.#keys.size === 0 ? undefined : this.#keys.get(key)
     const mayLeave = waiting === undefined && pausedUntilMs <= nowMs
     // `run` starts its work now. A caller of `wait` goes on only after the code that runs now: no crowd may go on then.
     const isNoCrowd = mayLeave && (runs || this.room.measureTick(nowMs) <= CATCH_UP_MS)
@@ -68,7 +68,12 @@ export class LocalQueue implements TurnQueue {
       const waitMs = freeMs - nowMs + this.drainMs(waiting?.line.unitsBefore(priority) ?? 0)
       if (waitMs > maxWaitMs) throw turnTooLate(maxWaitMs, waitMs)
     }
-    return (waiting ?? this.#openKey(key, freeMs, pausedUntilMs)).join(request, nowMs)
+    if (waiting === undefined) {
+      waiting = new LocalKey(key, this, freeMs, pausedUntilMs)
+      this.#keys.set(key, waiting)
+      this.room.agenda.set(waiting, freeMs)
+    }
+    return waiting.join(request, nowMs)
   }
 
   pause(key: string, untilMs: number): void {
@@ -87,13 +92,6 @@ export class LocalQueue implements TurnQueue {
 
   forget({ key }: LocalKey): void {
     this.#keys.delete(key)
-  }
-
-  #openKey(key: string, freeMs: number, pausedUntilMs: number): LocalKey {
-    const opened = new LocalKey(key, this, freeMs, pausedUntilMs)
-    this.#keys.set(key, opened)
-    this.room.agenda.set(opened, freeMs)
-    return opened
   }
 
   /**
@@ -136,8 +134,7 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
     const { room } = this.#queue
     return new Promise((resolve, reject) => {
       const waiter: LocalWaiter = new Waiter(this, request, resolve, reject)
-      room.admit()
-      this.line.add(waiter)
+      room.admit(waiter)
       room.watch(waiter, nowMs)
     })
   }
@@ -159,14 +156,15 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
     queueMicrotask(() => {
       this.#hasLeftInTick = false
     })
-    this.#catchUp(nowMs)
+    this.#queue.room.agenda.catchUpWith(this, nowMs)
     return true
   }
 
   /** If the waiter's turn has come too and only the alarm is late, the waiter leaves. */
   expire(waiter: LocalWaiter): void {
-    const nowMs = this.#queue.room.clock.now()
-    this.#catchUp(nowMs)
+    const { agenda, clock } = this.#queue.room
+    const nowMs = clock.now()
+    agenda.catchUpWith(this, nowMs)
     if (!waiter.isInLine) return
     const waitMs = Math.max(0, this.#freeMs - nowMs) + this.#queue.drainMs(this.line.units - waiter.cost)
     this.giveUp(waiter, turnTooLate(waiter.request.maxWaitMs, waitMs))
@@ -174,7 +172,6 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
 
   giveUp(waiter: LocalWaiter, reason: unknown): void {
     const { room } = this.#queue
-    this.line.remove(waiter)
     room.reject(waiter, reason)
     if (this.line.size > 0) return
     room.agenda.drop(this)
@@ -186,9 +183,7 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
     const { room } = this.#queue
     for (let { first } = this.line; first !== undefined && this.#freeMs <= nowMs; { first } = this.line) {
       const atMs = this.#takeSlot(first.cost, nowMs)
-      if (atMs === undefined) continue
-      this.line.remove(first)
-      room.release(first, { atMs })
+      if (atMs !== undefined) room.release(first, { atMs })
     }
     if (this.line.size === 0) {
       this.#queue.forget(this)
@@ -197,12 +192,6 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
     // No more waiters may leave together than leave now: slots that came meanwhile would make them more.
     if (wasHeldUp) this.#freeMs = Math.max(this.#freeMs, room.clock.now())
     room.agenda.set(this, this.#freeMs)
-  }
-
-  #catchUp(nowMs: number): void {
-    if (this.heapIndex < 0 || this.atMs > nowMs) return
-    this.#queue.room.agenda.drop(this)
-    this.due(nowMs)
   }
 
   /** Takes the next slot from the schedule and returns its time; `undefined` if the slot turns out to come later. */

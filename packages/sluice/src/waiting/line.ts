@@ -1,3 +1,5 @@
+import type { Reminder } from './agenda.js'
+
 /** How a caller waits. */
 export interface WaitRequest {
   readonly cost: number
@@ -16,6 +18,8 @@ export class Waiter<Owner, Result> {
   readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
 
+  /** Only the room changes it: rings at the deadline, or when a result that the waiter already has may be used. */
+  reminder: Reminder | undefined = undefined
   // Only the line changes the following fields.
   arrival = 0
   samePriority: SamePriority<this> | undefined = undefined
