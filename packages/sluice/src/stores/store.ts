@@ -136,3 +136,8 @@ export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLik
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
   return 'then' in value && typeof value.then === 'function'
 }
+
+/** Calls `next` with the value: now, or when the promise of it is fulfilled. */
+export function after<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
+  return isPromiseLike(value) ? value.then(next) : next(value)
+}
