@@ -8,13 +8,6 @@ import { type AsyncLease, checkHasPlaces, type Lease, makeLease } from './lease.
 import type { AcquireOptions, AsyncLimiter, BlockOptions, CostOptions } from './limiter.js'
 import { isSynchronous } from './store-option.js'
 
-/** A reservation on any store. Methods return promises on a store that answers later. */
-interface StoreReservation {
-  readonly decision: Decision
-  settle(actual: number): Awaitable<void>
-  cancel(): Awaitable<void>
-}
-
 /**
  * A limiter on any store. If the store is synchronous, every method returns its value, and this is a `Limiter` as it
  * stands. Otherwise every method returns a promise, or throws if an argument is wrong; `asyncLimiter` turns that into a
@@ -67,11 +60,11 @@ export class StoreLimiter {
     return this.#wakeAfter(key, this.#store.block(this.name, key, checkBlock(key, options)))
   }
 
-  reserve(key: string, options?: CostOptions): Awaitable<StoreReservation> {
+  reserve(key: string, options?: CostOptions) {
     const demand = this.#demand('reserve', key, options)
     return after(this.#store.decide([demand]), (answer) => {
       let isOpen = answer.allowed
-      const settle = (actual: number) => {
+      const settle = (actual: number): Awaitable<void> => {
         checkCost(actual, 'actual')
         if (!isOpen) return undefined
         // Even if the store fails: units refunded twice would be units for free.

@@ -43,10 +43,6 @@ export class LocalQueue implements TurnQueue {
     this.room = new WaitingRoom(clock, setExactAlarm)
   }
 
-  get size(): number {
-    return this.room.size
-  }
-
   enter(request: TurnRequest, pausedUntilMs: number): number | Promise<Turn> {
     const { key, cost, priority, maxWaitMs, runs } = request
     if (cost > this.capacity) throw queueFull(this.#name, this.capacity, cost, Infinity)
@@ -111,8 +107,9 @@ export class LocalQueue implements TurnQueue {
 class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
   readonly key: string
   readonly line: Line<LocalWaiter>
+  /** When the first waiter may leave. */
+  freeMs: number
   readonly #queue: LocalQueue
-  #freeMs: number
   #pausedUntilMs: number
   #hasLeftInTick = false
 
@@ -121,13 +118,8 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
     this.key = key
     this.line = new Line(queue.capacity)
     this.#queue = queue
-    this.#freeMs = freeMs
+    this.freeMs = freeMs
     this.#pausedUntilMs = pausedUntilMs
-  }
-
-  /** When the first waiter may leave. */
-  get freeMs(): number {
-    return this.#freeMs
   }
 
   join(request: TurnRequest, nowMs: number): Promise<Turn> {
@@ -140,8 +132,8 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
   }
 
   pause(untilMs: number): void {
-    if (this.#freeMs >= untilMs) return
-    this.#freeMs = untilMs
+    if (this.freeMs >= untilMs) return
+    this.freeMs = untilMs
     this.#pausedUntilMs = untilMs
     this.#queue.room.agenda.set(this, untilMs)
   }
@@ -166,7 +158,7 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
     const nowMs = clock.now()
     agenda.catchUpWith(this, nowMs)
     if (!waiter.isInLine) return
-    const waitMs = Math.max(0, this.#freeMs - nowMs) + this.#queue.drainMs(this.line.units - waiter.cost)
+    const waitMs = Math.max(0, this.freeMs - nowMs) + this.#queue.drainMs(this.line.units - waiter.cost)
     this.giveUp(waiter, turnTooLate(waiter.request.maxWaitMs, waitMs))
   }
 
@@ -179,9 +171,9 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
   }
 
   due(nowMs: number): void {
-    const wasHeldUp = this.#freeMs < nowMs - CATCH_UP_MS
+    const wasHeldUp = this.freeMs < nowMs - CATCH_UP_MS
     const { room } = this.#queue
-    for (let { first } = this.line; first !== undefined && this.#freeMs <= nowMs; { first } = this.line) {
+    for (let { first } = this.line; first !== undefined && this.freeMs <= nowMs; { first } = this.line) {
       const atMs = this.#takeSlot(first.cost, nowMs)
       if (atMs !== undefined) room.release(first, { atMs })
     }
@@ -190,15 +182,15 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
       return
     }
     // No more waiters may leave together than leave now: slots that came meanwhile would make them more.
-    if (wasHeldUp) this.#freeMs = Math.max(this.#freeMs, room.clock.now())
-    room.agenda.set(this, this.#freeMs)
+    if (wasHeldUp) this.freeMs = Math.max(this.freeMs, room.clock.now())
+    room.agenda.set(this, this.freeMs)
   }
 
   /** Takes the next slot from the schedule and returns its time; `undefined` if the slot turns out to come later. */
   #takeSlot(cost: number, nowMs: number): number | undefined {
     const { schedule } = this.#queue
-    const slotMs = Math.max(this.#freeMs, nowMs - CATCH_UP_MS)
-    const isScheduled = slotMs === this.#freeMs && slotMs > this.#pausedUntilMs
+    const slotMs = Math.max(this.freeMs, nowMs - CATCH_UP_MS)
+    const isScheduled = slotMs === this.freeMs && slotMs > this.#pausedUntilMs
     let askedMs = isScheduled ? (Math.floor(slotMs * 1000) - EARLY_US) / 1000 : slotMs
     let answer = schedule.take(this.key, askedMs, cost)
     if (isScheduled && answer.allowed && answer.delayMs === 0) {
@@ -213,10 +205,10 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
     if (atMs > slotMs + LEAST_MS) {
       // Another key shares the state because the store is full, or the rate is rounded down.
       if (allowed) schedule.takeBack(this.key, askedMs, cost, delayMs)
-      this.#freeMs = atMs
+      this.freeMs = atMs
       return undefined
     }
-    this.#freeMs = atMs + this.#queue.drainMs(cost)
+    this.freeMs = atMs + this.#queue.drainMs(cost)
     return atMs
   }
 }

@@ -5,7 +5,7 @@ import type { Demand, NamedLimit } from '../stores/index.js'
 import { Appointment } from '../waiting/agenda.js'
 import { Line, Waiter } from '../waiting/line.js'
 import { keepApart, type Slot, Slots } from '../waiting/slots.js'
-import type { SlotAnswer, StoreSlots } from '../waiting/store-slots.js'
+import type { StoreSlots } from '../waiting/store-slots.js'
 import type { LineOwner, WaitingRoom } from '../waiting/waiting-room.js'
 import { queueFull, type TurnRequest, turnTooLate } from './queue-shaper.js'
 import type { Turn } from './shaper.js'
@@ -202,7 +202,7 @@ class StoreLine extends Appointment implements LineOwner<StoreWaiter> {
     this.#asked++
     const askedMs = this.#room.clock.now()
     const isAtOnce = this.#key.shaping.storeSlots.take(this.demand, {
-      answered: (given) => this.#answered(waiter, given),
+      answered: ({ decisions: [decision] }, slot) => this.#answered(waiter, decision, slot),
       failed: (error) => {
         this.#endQuestion(waiter, false)
         this.#rejectLacking(waiter, error)
@@ -245,8 +245,7 @@ class StoreLine extends Appointment implements LineOwner<StoreWaiter> {
     this.#refundSpare()
   }
 
-  #answered(waiter: StoreWaiter | undefined, { answer, slot }: SlotAnswer): void {
-    const [decision] = answer.decisions
+  #answered(waiter: StoreWaiter | undefined, decision: Decision, slot: Slot | undefined): void {
     this.#endQuestion(waiter, slot !== undefined)
     if (slot === undefined) {
       this.#denied(waiter, decision)

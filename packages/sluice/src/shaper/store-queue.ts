@@ -31,10 +31,6 @@ export class StoreQueue implements TurnQueue, StoreShaping {
     })
   }
 
-  get size(): number {
-    return this.room.size
-  }
-
   enter(request: TurnRequest, pausedUntilMs: number): Promise<Turn> {
     const { key, cost, maxWaitMs } = request
     const { name, limit } = this.named

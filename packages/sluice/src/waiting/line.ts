@@ -63,7 +63,6 @@ export class Line<W extends Waiter<unknown, never>> {
   readonly #priorities: SamePriority<W>[] = []
   #arrivals = 0
   #size = 0
-  #units = 0
 
   constructor(step: number) {
     this.#step = step
@@ -75,7 +74,7 @@ export class Line<W extends Waiter<unknown, never>> {
 
   /** The costs of all waiters. */
   get units(): number {
-    return this.#units
+    return this.unitsBefore(-Infinity)
   }
 
   get first(): W | undefined {
@@ -113,7 +112,8 @@ export class Line<W extends Waiter<unknown, never>> {
     if (same.last === undefined) same.first = waiter
     else same.last.next = waiter
     same.last = waiter
-    this.#count(same, 1, waiter.cost)
+    same.units += waiter.cost
+    this.#size++
   }
 
   remove(waiter: W): void {
@@ -126,13 +126,8 @@ export class Line<W extends Waiter<unknown, never>> {
     waiter.samePriority = undefined
     waiter.previous = undefined
     waiter.next = undefined
-    this.#count(same, -1, -waiter.cost)
-  }
-
-  #count(same: SamePriority<W>, waiters: number, units: number): void {
-    same.units += units
-    this.#size += waiters
-    this.#units += units
+    same.units -= waiter.cost
+    this.#size--
   }
 
   #samePriority(priority: number): SamePriority<W> {

@@ -5,7 +5,7 @@ import type { Answer, Demand, NamedLimit, Store } from '../stores/index.js'
 import { Appointment } from './agenda.js'
 import { Line, type WaitRequest } from './line.js'
 import type { Slot } from './slots.js'
-import { type SlotAnswer, type SlotHandler, StoreSlots, slotMs } from './store-slots.js'
+import { type SlotHandler, StoreSlots, slotMs } from './store-slots.js'
 import { neverError, UnitWaiter } from './unit-waiter.js'
 import { waitAfterDenial } from './wait-after-denial.js'
 import { type LineOwner, WaitingRoom } from './waiting-room.js'
@@ -169,7 +169,7 @@ class UnitQueue extends Appointment implements LineOwner<UnitWaiter>, SlotHandle
     } else if (first.cost < this.#askedCost) this.ask()
   }
 
-  answered({ answer, slot }: SlotAnswer): void {
+  answered(answer: Answer, slot: Slot | undefined): void {
     const [decision] = answer.decisions
     if (slot === undefined) this.#denial = decision
     else {
