@@ -96,6 +96,8 @@ export class StateTable implements TableOwner {
   readonly table: Table
   /** Where the states are if they grow; otherwise `undefined`. */
   readonly logs: LogStorage | undefined
+  /** The number of the last request that opened a state here: a second demand of it may be for the same state. */
+  lastRequest = 0
   readonly #counts: EntryCounts
   readonly #writers: Arithmetic[] = []
   readonly #writerNumbers = new Map<string, number>()
