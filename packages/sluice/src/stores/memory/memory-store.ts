@@ -88,10 +88,9 @@ export class MemoryStore implements SyncStore {
 
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision {
     const nowUs = this.#begin()
-    const state = this.#use(this.#single, name, limit)
-    this.#hash.hash(key, state)
+    const state = this.#useSingle(name, limit, key)
     // The usual case in one go: the key has a state of its own, and nothing but its words decides.
-    if (state.states.isPlain && !state.names.hasBlocks) {
+    if (state.states.logs === undefined && !state.states.isMixed && !state.names.hasBlocks) {
       const segment = state.states.table.segment(state.high)
       const at = segment.find(state.high, state.low)
       if (at >= 0) return state.arithmetic.tryTake(segment.words, at, nowUs, cost)
@@ -130,8 +129,7 @@ export class MemoryStore implements SyncStore {
 
   charge({ name, limit, key, cost }: Demand): Decision {
     const nowUs = this.#begin()
-    const state = this.#use(this.#single, name, limit)
-    this.#hash.hash(key, state)
+    const state = this.#useSingle(name, limit, key)
     this.#openSingle(nowUs)
     if (cost > 0 && state.take(nowUs, cost) && state.isNew) state.add(nowUs)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
@@ -139,8 +137,7 @@ export class MemoryStore implements SyncStore {
 
   refund({ name, limit, key, cost }: Demand, taken: Taken | undefined): Decision {
     const nowUs = this.#begin()
-    const state = this.#use(this.#single, name, limit)
-    this.#hash.hash(key, state)
+    const state = this.#useSingle(name, limit, key)
     this.#openSingle(nowUs)
     if (cost > 0) state.refund(nowUs, cost, taken)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
@@ -183,10 +180,15 @@ export class MemoryStore implements SyncStore {
     return state
   }
 
+  #useSingle(name: string, limit: Limit, key: string): OpenState {
+    this.#hash.hash(key, this.#single)
+    return this.#use(this.#single, name, limit)
+  }
+
   #namesOf(name: string): NamedStates {
     let names = this.#names.get(name)
     if (names === undefined) {
-      names = new NamedStates({ tables: this.#tables, logs: this.#logs })
+      names = new NamedStates(this.#tables, this.#logs)
       this.#names.set(name, names)
     }
     return names
@@ -218,8 +220,10 @@ export class MemoryStore implements SyncStore {
     for (let i = 0; i < demands.length; i++) {
       const { name, limit, key, cost, shadow } = demands[i]
       const state = this.#use(records[i], name, limit)
-      if (i === 0 || key !== demands[i - 1].key) this.#hash.hash(key, state)
-      else state.copyFingerprint(records[i - 1])
+      if (i > 0 && key === demands[i - 1].key) {
+        state.high = records[i - 1].high
+        state.low = records[i - 1].low
+      } else this.#hash.hash(key, state)
       state.first = state
       state.cost = cost
       state.isShadow = shadow === true

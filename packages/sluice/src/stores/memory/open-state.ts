@@ -11,11 +11,9 @@ import type { LogStorage } from './log-storage.js'
 import type { NamedStates, StateTable } from './named-states.js'
 import type { Segment } from './segment.js'
 
-/** Counts decisions that were shaped by a lack of memory. */
+/** Counts decisions that were shaped by a lack of memory: see `MemoryStoreStats`. */
 export interface MemoryShortage {
-  /** Decisions for keys that share an overflow state. */
   shared: number
-  /** Denials for lack of memory alone, and charges that were cut short by it. */
   refused: number
 }
 
@@ -82,11 +80,6 @@ export class OpenState implements Fingerprint {
     this.#writer = writer
   }
 
-  copyFingerprint({ high, low }: Fingerprint): void {
-    this.high = high
-    this.low = low
-  }
-
   /** Finds the key's own state. If the key has none, call `begin`. */
   open(nowUs: number): void {
     const { states, names, high, low } = this
@@ -140,10 +133,9 @@ export class OpenState implements Fingerprint {
     return this.high === OVERFLOW
   }
 
-  /** Loses its room if both share overflow states of one name: a request may take from those for one key only. */
+  /** A key that shares a state loses its room if an earlier one does in the same table: a request may do so for one key only. */
   giveWayTo(earlier: OpenState): void {
-    if (this.isShared && earlier.isShared && this.states === earlier.states && this.first !== earlier.first)
-      this.#hasRoom = false
+    if (earlier.isShared && this.states === earlier.states && this.first !== earlier.first) this.#hasRoom = false
   }
 
   /** Adds a new state to its table. This makes pointers of other records into the table stale. */
