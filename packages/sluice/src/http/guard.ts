@@ -1,12 +1,13 @@
 import { invalidType, reasonOf, warn } from '../errors.js'
 import type { CostOptions } from '../limiter/index.js'
+import { isConcurrency, type Limit } from '../limits/index.js'
 import type { Awaitable } from '../stores/index.js'
 import { checkDialects } from './dialect.js'
 import { atOnce, checkGuardOptions, type GuardOptions } from './guard-options.js'
-import { type AnswerFormat, Passage } from './passage.js'
+import { type AnswerFormat, type Ending, Passage } from './passage.js'
 import { QuotaItems } from './quota-items.js'
 import type { RequestReader } from './request-attributes.js'
-import { mapped, type RequestLimiter, type ReservedAnswer, requestLimiter } from './request-limiter.js'
+import { mapped, type RequestLimiter, type RequestReservation, requestLimiter } from './request-limiter.js'
 import { costOf, expectCost } from './set-cost.js'
 
 /**
@@ -52,7 +53,9 @@ export class Guard<Request extends object> {
     if (this.#skip !== undefined && this.#skips(this.#skip(request))) return undefined
     const cost = this.#costOf === undefined ? this.#cost : { cost: atOnce('cost', this.#costOf(request)) }
     if (mustHold || this.#alwaysHolds || this.#limiter.leases)
-      return mapped(this.#limiter.reserve(request, cost), (reserved) => this.#reserved(request, cost, reserved))
+      return mapped(this.#limiter.reserve(request, cost), (reservation) =>
+        this.#holding(request, cost?.cost ?? 1, reservation),
+      )
     const answer = this.#limiter.check(request, cost)
     return answer instanceof Promise
       ? answer.then((later) => new Passage(this.#format, later, undefined))
@@ -66,23 +69,23 @@ export class Guard<Request extends object> {
     return answer as boolean
   }
 
-  #reserved(request: Request, cost: CostOptions | undefined, reserved: ReservedAnswer): Passage {
-    return new Passage(this.#format, reserved.answer, {
-      settle: reserved.answer.allowed ? this.#settling(request, cost?.cost ?? 1, reserved) : undefined,
-      cancel: () => carefully(() => reserved.cancel()),
-    })
-  }
-
-  /** The function to call when the response is over, if there is anything to do then. */
-  #settling(request: Request, taken: number, reserved: ReservedAnswer): Passage['settle'] {
+  /** The passage of a request that holds its units until its response is over. */
+  #holding(request: Request, taken: number, reservation: RequestReservation): Passage {
     const unitsOf = this.#settle
-    const { hasPlaces } = reserved
-    if (unitsOf === undefined && !hasPlaces) return undefined
-    return (ending) => {
-      if (hasPlaces) carefully(() => reserved.release())
+    const answer = 'verdict' in reservation ? reservation.verdict : reservation.decision
+    const levels = 'levels' in answer ? answer.levels : [this.#limiter.only as { limit: Limit }]
+    const hasPlaces = levels.some(({ limit }) => isConcurrency(limit))
+    const settle = (ending: Ending) => {
+      if (hasPlaces) carefully(() => ('release' in reservation ? reservation.release() : reservation.cancel()))
       if (unitsOf === undefined) return
-      carefully(() => reserved.settle(atOnce('settle', unitsOf({ ...ending, taken, cost: costOf(request) }))))
+      carefully(() =>
+        reservation.settle(atOnce('settle', unitsOf({ ...ending, taken, cost: costOf(request) })) as number),
+      )
     }
+    return new Passage(this.#format, answer, {
+      settle: answer.allowed && (hasPlaces || unitsOf !== undefined) ? settle : undefined,
+      cancel: () => carefully(() => reservation.cancel()),
+    })
   }
 }
 
