@@ -9,6 +9,7 @@ import {
 } from '../addresses/index.js'
 import { checkOptions } from '../checks/check-options.js'
 import { invalidType, invalidValue, warn } from '../errors.js'
+import type { RequestReader } from './request-attributes.js'
 
 /** Which proxies may say where a request comes from. */
 export interface ClientAddressOptions {
@@ -83,19 +84,12 @@ export function originOf(options: ClientAddressOptions): ClientAddress {
   }
 }
 
-/** How an adapter reads the connection and the header fields of a request. */
-export interface ConnectionReader<Request> {
-  /** The address of the connection. Left out if the framework does not tell it. */
-  remoteAddress?(request: Request): string | undefined
-  field(request: Request, name: string): string | null | undefined
-}
-
 /**
  * Makes a function that finds the client of a request by `address`, which is `clientKey(options)` or `originOf(options)`.
  * Returns `undefined` if the adapter cannot tell the address of a connection.
  */
 export function requestAddress<Request>(
-  reader: ConnectionReader<Request>,
+  reader: RequestReader<Request>,
   options: ClientAddressOptions,
   address: ClientAddress,
 ): ((request: Request) => string) | undefined {
@@ -117,7 +111,7 @@ function noField(): undefined {}
 const FIRST_REQUESTS = 100
 
 /** Warns once if requests come through a proxy that is not trusted: all of its clients would count as one. */
-function proxyNotice<Request>(reader: ConnectionReader<Request>): (request: Request) => void {
+function proxyNotice<Request>(reader: RequestReader<Request>): (request: Request) => void {
   let left = FIRST_REQUESTS
   return (request) => {
     if (left === 0) return

@@ -19,6 +19,6 @@ export {
   type ParseRateLimitOptions,
   parseRateLimit,
 } from './parse-rate-limit.js'
-export type { Admission, Ending, Passage } from './passage.js'
+export type { Ending, Passage } from './passage.js'
 export type { RequestReader } from './request-attributes.js'
 export { setCost } from './set-cost.js'

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Verdict } from '../../policy/index.js'
-import type { Fields } from '../dialect.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { mergeFields, withoutBodyFields } from '../merge-fields.js'
-import { bothAdmissions, type Passage } from '../passage.js'
+import { mergeFields } from '../merge-fields.js'
+import type { Passage } from '../passage.js'
 import type { RequestReader } from '../request-attributes.js'
 import { admit } from './admit.js'
 import {
@@ -74,46 +73,39 @@ export class FastifyLimit {
 
   /**
    * Calls `next` when an allowed request may go on, or with an error. Answers a denied request. `second` is a limit behind
-   * this one: if it denies, this limit gets its units back.
+   * this one. `first` is the passage through a limit before it, which gets its units back if this limit denies.
    */
-  enter(request: FastifyRequestLike, reply: FastifyReplyLike, next: Next, second?: FastifyLimit): void {
-    attempt(
-      () => this.#guard.enter(request, second !== undefined),
-      next,
-      (passage) => {
-        if (!this.#tell(passage, request, reply, next)) return
-        if (second !== undefined) second.#enterAfter(passage, request, reply, next)
-        else if (passage === undefined || passage.goesAtOnce) next()
-        else admit(passage, { request, response: reply.raw }, next)
-      },
-    )
-  }
-
-  #enterAfter(first: Passage | undefined, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
+  enter(
+    request: FastifyRequestLike,
+    reply: FastifyReplyLike,
+    next: Next,
+    second?: FastifyLimit,
+    first?: Passage,
+  ): void {
     const fail = (error: Error) => {
       first?.cancel()
       next(error)
     }
     attempt(
-      () => this.#guard.enter(request),
+      () => this.#guard.enter(request, second !== undefined),
       fail,
       (passage) => {
-        if (this.#tell(passage, request, reply, next))
-          admit(bothAdmissions(first, passage), { request, response: reply.raw }, next)
-        else first?.cancel()
+        if (passage !== undefined) setFields(reply, passage)
+        if (passage?.allowed === false) {
+          first?.cancel()
+          this.#deny(passage, request, reply, next)
+        } else if (second !== undefined) second.enter(request, reply, next, undefined, passage)
+        else if (first === undefined && (passage === undefined || passage.goesAtOnce)) next()
+        else {
+          const passages = [first, passage].filter((each) => each !== undefined)
+          admit(passages, { request, response: reply.raw }, next)
+        }
       },
     )
   }
 
-  /** Sets the fields of a passage and answers a denied request. Returns whether the request goes on. */
-  #tell(passage: Passage | undefined, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): boolean {
-    if (passage === undefined) return true
-    if (passage.allowed) {
-      setFields(reply, passage)
-      return true
-    }
+  #deny(passage: Passage, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
     const onDenied = this.#onDenied
-    setFields(reply, passage, onDenied && withoutBodyFields(passage.headers))
     reply.code(passage.status)
     if (onDenied === undefined) reply.send(passage.body)
     else {
@@ -124,12 +116,11 @@ export class FastifyLimit {
         (body) => body !== undefined && body !== reply && !reply.sent && reply.send(body),
       )
     }
-    return false
   }
 }
 
 /** Sets the fields of a passage beside those that another limiter has set, by Fastify's means or on the response itself. */
-function setFields(reply: FastifyReplyLike, passage: Passage, fields?: Readonly<Fields>): void {
+function setFields(reply: FastifyReplyLike, passage: Passage): void {
   // Names in lower case, because Fastify would convert them.
   if (
     passage.isPlain &&
@@ -140,6 +131,6 @@ function setFields(reply: FastifyReplyLike, passage: Passage, fields?: Readonly<
     reply.header('ratelimit', passage.quotaField)
     return
   }
-  const merged = mergeFields(fields ?? passage.headers, (name) => fieldText(reply.getHeader(name)))
+  const merged = mergeFields(passage.headers, (name) => fieldText(reply.getHeader(name)))
   for (const name in merged) reply.header(name, merged[name])
 }

@@ -7,7 +7,6 @@ import {
   type FastifyOptions,
   type FastifyReplyLike,
   type FastifyRequestLike,
-  type Next,
 } from './fastify-limit.js'
 import { type FastifyServing, holdEarlyAnswers, reachedHooks } from './hold-early-answers.js'
 import { attempt } from './node-exchange.js'
@@ -57,9 +56,10 @@ export function rateLimit<
 >(options?: FastifyOptions<Request, Reply>): FastifyRateLimit {
   const given = options as FastifyLimitOptions | undefined
   const forAll = given === undefined ? undefined : new FastifyLimit(given)
+  const inherited: Inherited = { options: given, limits: new WeakMap() }
   const plugin: FastifyRateLimit = (app, _options, done) => {
     if (given !== undefined) {
-      Object.assign(app, { [OPTIONS]: given })
+      Object.assign(app, { [INHERITED]: inherited })
       holdEarlyAnswers(app as unknown as FastifyServing)
     }
     // A mistake in a route's options shows when the route is added, if the plugin is loaded by then.
@@ -68,7 +68,15 @@ export function rateLimit<
     })
     app.addHook('onRequest', (request, reply, next) => {
       reachedHooks(request.raw)
-      limitRequest(forAll, request, reply, next)
+      attempt(
+        () => ownLimit(request),
+        next,
+        (ofRoute) => {
+          if (forAll !== undefined) forAll.enter(request, reply, next, ofRoute)
+          else if (ofRoute !== undefined) ofRoute.enter(request, reply, next)
+          else next()
+        },
+      )
     })
     done()
   }
@@ -83,48 +91,32 @@ export function rateLimit<
 /** Requests whose route's limit is decided already: the plugin may be registered twice. */
 const decided = new WeakSet<object>()
 
-/** Lets a request through the limit for all routes, then through the limit of its route. */
-function limitRequest(
-  forAll: FastifyLimit | undefined,
-  request: FastifyRequestLike,
-  reply: FastifyReplyLike,
-  next: Next,
-): void {
-  const enter = (ofRoute?: FastifyLimit) => {
-    if (forAll !== undefined) forAll.enter(request, reply, next, ofRoute)
-    else if (ofRoute !== undefined) ofRoute.enter(request, reply, next)
-    else next()
-  }
+/** The limit of a request's own route, the first time that it is asked for. */
+function ownLimit(request: FastifyRequestLike): FastifyLimit | undefined {
   const own = request.routeOptions?.config?.rateLimit
-  if (own === undefined || decided.has(request)) {
-    enter()
-    return
-  }
+  if (own === undefined || decided.has(request)) return undefined
   decided.add(request)
-  attempt(() => routeLimit(own, request.server), next, enter)
+  return routeLimit(own as FastifyLimitOptions, request.server)
 }
 
 /**
- * The options of the plugin, as a property of the context in which it is registered. The prototype of a Fastify context is the
- * context around it, so a context has the options of the nearest plugin.
+ * What routes inherit, as a property of the context in which the plugin is registered. The prototype of a Fastify context is
+ * the context around it, so a context inherits from the nearest plugin.
  */
-const OPTIONS = Symbol('sluice.options')
+const INHERITED = Symbol('sluice.inherited')
 
-interface FastifyContext {
-  [OPTIONS]?: FastifyLimitOptions
+interface Inherited {
+  readonly options: FastifyLimitOptions | undefined
+  /** The limits of routes, by their own options. */
+  readonly limits: WeakMap<object, FastifyLimit>
 }
 
-/** Limits of routes, by the options that they inherit from, and then by their own. */
-const limits = new WeakMap<object, WeakMap<object, FastifyLimit>>()
-const NOTHING_INHERITED = {}
+const NOTHING_INHERITED: Inherited = { options: undefined, limits: new WeakMap() }
 
 /** The limit of a route by its options. Routes with the same options object share it, as GET and its HEAD do. */
-function routeLimit(options: unknown, context: FastifyContext = {}): FastifyLimit {
-  const own = options as FastifyLimitOptions
-  const before = context[OPTIONS]
-  const inheriting = limits.get(before ?? NOTHING_INHERITED) ?? new WeakMap<object, FastifyLimit>()
-  limits.set(before ?? NOTHING_INHERITED, inheriting)
-  const limit = inheriting.get(own) ?? new FastifyLimit(inheritedOptions(own, before))
-  inheriting.set(own, limit)
+function routeLimit(own: FastifyLimitOptions, context: { [INHERITED]?: Inherited } = {}): FastifyLimit {
+  const { options, limits } = context[INHERITED] ?? NOTHING_INHERITED
+  const limit = limits.get(own) ?? new FastifyLimit(inheritedOptions(own, options))
+  limits.set(own, limit)
   return limit
 }

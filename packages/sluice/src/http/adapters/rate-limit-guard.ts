@@ -5,7 +5,7 @@ import type { Awaitable } from '../../stores/index.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
-import { mergeFields, withoutBodyFields } from '../merge-fields.js'
+import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 import { mapped } from '../request-limiter.js'
 import { admitted } from './admit.js'
@@ -120,12 +120,13 @@ function proceed(passage: Passage, request: ExpressRequest, response: NestRespon
   const raw = 'raw' in response ? response.raw : response
   const set = (name: string, value: string) =>
     'raw' in response ? response.header(name, value) : response.setHeader(name, value)
-  const merged = mergeFields(withoutBodyFields(passage.headers), (name) => fieldText(response.getHeader(name)))
+  const { 'Content-Type': type, ...headers } = passage.headers
+  const merged = mergeFields(headers, (name) => fieldText(response.getHeader(name)))
   for (const name in merged) set(name, merged[name])
   if (passage.allowed) return admitted(passage, { request, response: raw })
   // The type is set together with the body. If it is set before, Nest 11 on Express warns and overwrites it, Fastify drops it,
   // and it is wrong if an exception filter answers with another body.
   throw new RateLimitException(passage, () => {
-    if (!raw.headersSent) set('Content-Type', passage.headers['Content-Type'])
+    if (!raw.headersSent) set('Content-Type', type)
   })
 }
