@@ -17,30 +17,26 @@ import { costOf, expectCost } from './set-cost.js'
 export class Guard<Request extends object> {
   readonly #limiter: RequestLimiter<Request>
   readonly #format: AnswerFormat
-  readonly #skip: GuardOptions<Request>['skip']
-  readonly #costOf: ((request: Request) => number) | undefined
+  readonly #options: GuardOptions<Request>
   /** The same for every request, unless the cost is a function. */
   readonly #cost: CostOptions | undefined
-  readonly #settle: GuardOptions<Request>['settle']
   readonly #alwaysHolds: boolean
 
   /** `more` are the names of options that only the adapter uses. */
   constructor(options: GuardOptions<Request>, reader: RequestReader<Request>, more: readonly string[] = []) {
-    const { expose, cost, settle, skip, dialect } = checkGuardOptions(options, more)
+    this.#options = { ...checkGuardOptions(options, more) }
     this.#limiter = requestLimiter(options, reader)
+    const { expose, cost, settle, dialect } = options
     const { only, queues } = this.#limiter
     const dialects = checkDialects(dialect)
     const isPlain = dialects.length === 1 && dialects[0] === 'draft' && expose !== true
     this.#format = {
       dialects,
-      options: { ...options },
+      options: this.#options,
       only,
       plainItems: only !== undefined && isPlain ? new QuotaItems(only.limit, only.name) : undefined,
     }
-    this.#skip = skip
-    this.#costOf = typeof cost === 'function' ? cost : undefined
     this.#cost = typeof cost === 'number' ? { cost } : undefined
-    this.#settle = settle
     this.#alwaysHolds = settle !== undefined || queues
   }
 
@@ -49,9 +45,10 @@ export class Guard<Request extends object> {
    * `mustHold`: then `cancel` of the passage gives the units back when the other guard denies.
    */
   enter(request: Request, mustHold = false): Awaitable<Passage> | undefined {
-    if (this.#settle !== undefined) expectCost(request)
-    if (this.#skip !== undefined && this.#skips(this.#skip(request))) return undefined
-    const cost = this.#costOf === undefined ? this.#cost : { cost: atOnce('cost', this.#costOf(request)) }
+    const { skip, cost: costOption, settle } = this.#options
+    if (settle !== undefined) expectCost(request)
+    if (skip !== undefined && isSkipped(skip(request))) return undefined
+    const cost = typeof costOption === 'function' ? { cost: atOnce('cost', costOption(request)) } : this.#cost
     if (mustHold || this.#alwaysHolds || this.#limiter.leases)
       return mapped(this.#limiter.reserve(request, cost), (reservation) =>
         this.#holding(request, cost?.cost ?? 1, reservation),
@@ -62,16 +59,9 @@ export class Guard<Request extends object> {
       : new Passage(this.#format, answer, undefined)
   }
 
-  #skips(answer: unknown): boolean {
-    // A promise or a text would count as true and let every request through.
-    if (typeof atOnce('skip', answer) !== 'boolean')
-      throw invalidType('skip', 'a function that returns true or false synchronously', answer)
-    return answer as boolean
-  }
-
   /** The passage of a request that holds its units until its response is over. */
   #holding(request: Request, taken: number, reservation: RequestReservation): Passage {
-    const unitsOf = this.#settle
+    const unitsOf = this.#options.settle
     const answer = 'verdict' in reservation ? reservation.verdict : reservation.decision
     const levels = 'levels' in answer ? answer.levels : [this.#limiter.only as { limit: Limit }]
     const hasPlaces = levels.some(({ limit }) => isConcurrency(limit))
@@ -87,6 +77,12 @@ export class Guard<Request extends object> {
       cancel: () => carefully(() => reservation.cancel()),
     })
   }
+}
+
+/** Checks the answer of `skip`: a promise or a text would count as true and let every request through. */
+function isSkipped(answer: unknown): boolean {
+  if (typeof atOnce('skip', answer) === 'boolean') return answer as boolean
+  throw invalidType('skip', 'a function that returns true or false synchronously', answer)
 }
 
 /** Turns an error into a warning: the response is over, so no caller is left to throw to. */
