@@ -9,7 +9,6 @@ import {
 } from '../addresses/index.js'
 import { checkOptions } from '../checks/check-options.js'
 import { invalidType, invalidValue, warn } from '../errors.js'
-import type { RequestReader } from './request-attributes.js'
 
 /** Which proxies may say where a request comes from. */
 export interface ClientAddressOptions {
@@ -82,6 +81,19 @@ export function originOf(options: ClientAddressOptions): ClientAddress {
     }
     return address === undefined ? UNKNOWN : addressText(address)
   }
+}
+
+/** How an adapter reads the requests of its framework. */
+export interface RequestReader<Request> {
+  method(request: Request): string
+  /**
+   * The target of a request as routers see it: a path, perhaps with a query, or a whole URL. If the target was rewritten, a
+   * list: as routers see it now, and as the client wrote it.
+   */
+  url(request: Request): string | readonly string[]
+  /** The address of the connection. Left out if the framework does not tell it. */
+  remoteAddress?(request: Request): string | undefined
+  field(request: Request, name: string): string | null | undefined
 }
 
 /**

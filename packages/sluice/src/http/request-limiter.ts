@@ -9,9 +9,9 @@ import {
 import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/index.js'
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
-import { clientKey, originOf, requestAddress } from './client-address.js'
+import { clientKey, originOf, type RequestReader, requestAddress } from './client-address.js'
 import { atOnce, type GuardOptions, type LimitOptions, type PolicyOptions } from './guard-options.js'
-import { isAbsent, type RequestReader, requestAttributes } from './request-attributes.js'
+import { isAbsent, requestAttributes } from './request-attributes.js'
 
 /** The decision of a limit, or the verdict of a policy. */
 export type Answer = Decision | Verdict
@@ -40,8 +40,11 @@ export function requestLimiter<Request>(
 }
 
 function byLimit<Request>(options: LimitOptions<Request>, reader: RequestReader<Request>): RequestLimiter<Request> {
-  const limiter = createLimiter(limiterOptions(options))
-  const { name, limit } = limiter
+  const { name, store, onFailure } = options
+  const limiter = createLimiter({ limit: options.limit, name, store, onFailure } as SharedStoreOptions<
+    SyncStore | AsyncStore
+  >)
+  const { limit } = limiter
   const leases = isConcurrency(limit)
   if (typeof options.cost === 'number' && options.cost > quotaOf(limit))
     throw invalidValue('cost', 'no more than the quota of the limit, or every request is denied', options.cost)
@@ -55,16 +58,10 @@ function byLimit<Request>(options: LimitOptions<Request>, reader: RequestReader<
   return {
     check: (request, cost) => limiter.tryAcquire(keyOf(request), cost),
     reserve: (request, cost) => limiter.reserve(keyOf(request), cost),
-    only: { name, limit },
+    only: { name: limiter.name, limit },
     queues: limit.algorithm === 'leaky-bucket',
     leases,
   }
-}
-
-/** The limiter's part of the options. An option that is not set must be absent, not undefined. */
-function limiterOptions<Request>({ limit, name, store, onFailure }: LimitOptions<Request>) {
-  const given = Object.entries({ limit, name, store, onFailure }).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given) as unknown as SharedStoreOptions<SyncStore | AsyncStore>
 }
 
 function keyFunction<Request>(

@@ -1,12 +1,12 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Verdict } from '../../policy/index.js'
+import type { RequestReader } from '../client-address.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
 import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
-import type { RequestReader } from '../request-attributes.js'
 import { admit } from './admit.js'
 import { type FastifyServing, holdEarlyAnswers, reachedHooks } from './hold-early-answers.js'
 import {
