@@ -1,6 +1,11 @@
 import type { Clock } from '../clock.js'
 import type { Decision, Limit, Taken } from '../limits/index.js'
-import type { OnFailure } from './on-failure.js'
+
+/**
+ * How a request is answered if its store fails: `'open'` admits it, `'closed'` denies it, `'local'` limits it in this
+ * process.
+ */
+export type OnFailure = 'open' | 'closed' | 'local'
 
 /** A limit as a store knows it. */
 export interface NamedLimit {
