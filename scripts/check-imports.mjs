@@ -15,6 +15,7 @@ const layers = [
   'addresses',
   'stores',
   'waiting',
+  'reservations',
   'limiter',
   'policy',
   'shaper',

@@ -49,11 +49,13 @@ export {
   tokenBucket,
 } from './limits/index.js'
 export * from './policy/index.js'
+export * from './reservations/index.js'
 export * from './shaper/index.js'
 export {
   type Answer,
   type AsyncStore,
   type Awaitable,
+  type Correction,
   type Demand,
   MemoryStore,
   type MemoryStoreOptions,
@@ -61,7 +63,10 @@ export {
   memoryStore,
   type NamedLimit,
   type OnFailure,
+  type Opening,
+  type OpenReservation,
   type Overrides,
+  type Reservations,
   type Store,
   type SyncOverrides,
   type SyncStore,

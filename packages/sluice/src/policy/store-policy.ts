@@ -1,7 +1,7 @@
 import { checkOptions } from '../checks/check-options.js'
 import { invalidType } from '../errors.js'
-import { checkCostOptions } from '../limiter/check-call.js'
-import type { CostOptions } from '../limiter/index.js'
+import { checkCostOptions, checkReserve } from '../limiter/check-call.js'
+import type { CostOptions, ReserveOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, Awaitable, Overrides, Store } from '../stores/index.js'
 import { type Explanation, withDecisions } from './explanation.js'
@@ -9,19 +9,11 @@ import type { Matcher } from './matcher.js'
 import { checkOverride, checkRemoval, type OverrideArguments } from './override-arguments.js'
 import type { OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
 import { TakenDemands } from './taken-demands.js'
+import { type StoreReservation, TimedPolicyReservations } from './timed-policy-reservations.js'
 import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
 
 /** Continues with the demands of a request. `isKnown`: all run-time overrides were known when they were made. */
 type WithDemands<R> = (demands: readonly LevelDemand[], isKnown: boolean) => Awaitable<R>
-
-/** A reservation on any store. Methods return promises on a store that answers later. */
-export interface StoreReservation {
-  readonly verdict: Verdict
-  settle(actual: unknown): Awaitable<void>
-  cancel(): Awaitable<void>
-  release(): Awaitable<void>
-  [Symbol.dispose](): Awaitable<void>
-}
 
 /**
  * A policy on any store. If the store is synchronous, every method returns its value, and this is a `Policy` as it
@@ -37,6 +29,7 @@ export class StorePolicy {
   readonly #store: Store
   readonly #isSynchronous: boolean
   readonly #overrides: Overrides | undefined
+  readonly #timed: TimedPolicyReservations
 
   constructor(name: string, matcher: Matcher, store: Store, isSynchronous: boolean) {
     this.name = name
@@ -44,6 +37,7 @@ export class StorePolicy {
     this.#store = store
     this.#isSynchronous = isSynchronous
     this.#overrides = store.overrides?.(name)
+    this.#timed = new TimedPolicyReservations(name, matcher, store)
   }
 
   get attributes(): readonly string[] {
@@ -80,10 +74,11 @@ export class StorePolicy {
     return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.refund(demand, undefined))
   }
 
-  reserve(request: object, options?: CostOptions): Awaitable<StoreReservation> {
-    const cost = checkCostOptions('reserve', options)
+  reserve(request: object, options?: ReserveOptions): Awaitable<StoreReservation> {
+    const { cost, ttlMs, id } = checkReserve(options)
     const copy = this.#matcher.copyOf(request)
     return this.#withDemands(copy, cost, false, (demands, isKnown) => {
+      if (ttlMs !== undefined) return this.#timed.reserve(id, { request: copy, cost, demands, isKnown }, ttlMs)
       const costsFor = this.#matcher.costsFor(demands, copy, cost)
       return this.#then(this.#store.decide(demands), (answer) => {
         const taken = new TakenDemands(this.#store, demands, answer, costsFor)
@@ -97,6 +92,18 @@ export class StorePolicy {
         }
       })
     })
+  }
+
+  settle(id: string, actual: unknown): Awaitable<boolean> {
+    return this.#timed.settle(id, actual)
+  }
+
+  cancel(id: string): Awaitable<boolean> {
+    return this.#timed.cancel(id)
+  }
+
+  release(id: string): Awaitable<boolean> {
+    return this.#timed.release(id)
   }
 
   reset(request: object, options?: ResetOptions<string>): Awaitable<void> {
