@@ -1,5 +1,5 @@
 import type { JsonObject } from '../server/exchange.js'
-import { badRequest } from '../server/problem.js'
+import { badRequest, shown } from '../server/problem.js'
 
 /** A question to the policy. */
 export interface CheckRequest {
@@ -19,6 +19,6 @@ export function readCheck(body: JsonObject, more: readonly string[] = []): Check
   if (typeof attributes !== 'object' || attributes === null || Array.isArray(attributes))
     throw badRequest('attributes must be an object, such as {"method":"GET","path":"/v1/charges"}')
   if (!Number.isSafeInteger(cost) || (cost as number) < 0)
-    throw badRequest(`cost must be a whole number from 0, got ${JSON.stringify(cost).slice(0, 60)}`)
+    throw badRequest(`cost must be a whole number from 0, got ${shown(cost)}`)
   return { attributes, cost: cost as number }
 }

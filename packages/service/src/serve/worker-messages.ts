@@ -1,0 +1,20 @@
+import type { PolicyText } from './policy-source.js'
+
+/** What the first process tells a worker: the policy to use from now on, or to shut down. */
+export type ToWorker = { readonly policy: PolicyText } | { readonly close: true }
+
+/** What a worker tells the first process: that it waits for its policy, that it listens, or why it cannot. */
+export type FromWorker = { readonly awake: true } | { readonly listening: Listening } | { readonly failed: Failure }
+
+/** Where a worker listens and on which store it decides. All workers of a service say the same. */
+export interface Listening {
+  readonly url: string
+  /** The store as a person is told. */
+  readonly store: string
+}
+
+/** Why a worker could not start. */
+export interface Failure {
+  readonly message: string
+  readonly exitCode: number
+}
