@@ -1,7 +1,7 @@
 import { readPolicyText } from '../policy-file/load-policy-file.js'
 import { type PolicyFile, parsePolicyFile } from '../policy-file/parse-policy-file.js'
 import { PolicyFileError, policyFileErrorOf } from '../policy-file/policy-file-error.js'
-import type { Logger } from './log.js'
+import type { Log } from './log.js'
 import { watchPath } from './watch-path.js'
 
 /** A policy and the text that it was read from. */
@@ -23,7 +23,7 @@ export type UsePolicy = (file: PolicyFile, text: PolicyText) => void
  */
 export class PolicySource {
   readonly #path: string
-  readonly #log: Logger
+  readonly #log: Log
   #use: UsePolicy = () => {}
   #stopWatching: (() => void) | undefined
   #file: PolicyFile
@@ -34,7 +34,7 @@ export class PolicySource {
   #reading: Promise<void> | undefined
   #isAgainDue = false
 
-  private constructor(path: string, text: string, log: Logger) {
+  private constructor(path: string, text: string, log: Log) {
     this.#path = path
     this.#log = log
     this.#file = parsePolicyFile(text, { file: path })
@@ -43,7 +43,7 @@ export class PolicySource {
   }
 
   /** Reads the file. Rejects with a `PolicyFileError` if it is bad. */
-  static async open(path: string, log: Logger): Promise<PolicySource> {
+  static async open(path: string, log: Log): Promise<PolicySource> {
     return new PolicySource(path, await readText(path), log)
   }
 

@@ -1,23 +1,23 @@
 import { UsageError } from '../cli/command.js'
 import { parsePolicyFile } from '../policy-file/parse-policy-file.js'
-import type { Logger } from './log.js'
+import type { Log } from './log.js'
 import type { ServeOptions } from './serve-options.js'
 import { type RunningService, startService } from './start-service.js'
-import type { FromWorker, ToWorker } from './worker-messages.js'
+import type { FromWorker, ToWorker } from './to-worker.js'
 
 /**
  * Serves as one of several processes. Starts with the first policy that the first process sends, and resolves when that
  * process tells it to shut down, when `ended` resolves, or when it cannot start.
  */
-export async function runWorker(options: ServeOptions, log: Logger, ended: Promise<unknown>): Promise<void> {
+export async function runWorker(options: ServeOptions, log: Log, ended: Promise<unknown>): Promise<void> {
   let running: Promise<RunningService> | undefined
   const closed = new Promise<void>((resolve) => {
     process.on('message', (message: ToWorker) => {
       if ('close' in message) return resolve()
-      const { text, file } = message.policy
-      const policy = parsePolicyFile(text, { file })
+      const { policy: given, port } = message
+      const policy = parsePolicyFile(given.text, given)
       if (running !== undefined) return void running.then(({ service }) => service.use(policy))
-      running = startService(options, log, policy)
+      running = startService({ ...options, port }, log, policy)
       running.then(
         ({ url, store }) => tellFirst({ listening: { url, store } }),
         (error: Error) => {

@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { UsageError } from '../cli/command.js'
-import type { Logger } from './log.js'
+import type { Log } from './log.js'
 import type { PolicyText } from './policy-source.js'
-import type { Failure, FromWorker, Listening, ToWorker } from './worker-messages.js'
+import type { Failure, FromWorker, Listening, ToWorker } from './to-worker.js'
 
 /** After a worker dies, the next starts so much later; twice as much after each further death, up to the most. */
 const FIRST_PAUSE_MS = 100
@@ -18,14 +18,17 @@ const OVERTIME_MS = 1_000
  * that starts while the file is bad has the policy of all others.
  */
 export class WorkerFleet {
-  readonly #log: Logger
+  readonly #port: number
+  readonly #log: Log
   readonly #workers = new Set<Worker>()
   readonly #pauses = new Set<NodeJS.Timeout>()
   #policy: PolicyText
   #pauseMs = FIRST_PAUSE_MS
   #isClosing = false
 
-  constructor(policy: PolicyText, log: Logger) {
+  /** `port` is where all workers listen, also those that start later: not 0. */
+  constructor(port: number, policy: PolicyText, log: Log) {
+    this.#port = port
     this.#policy = policy
     this.#log = log
   }
@@ -44,7 +47,7 @@ export class WorkerFleet {
   /** Puts another policy in force in all workers. */
   use(policy: PolicyText): void {
     this.#policy = policy
-    for (const worker of this.#workers) tell(worker, { policy })
+    for (const worker of this.#workers) tell(worker, { policy, port: this.#port })
   }
 
   /** Shuts all workers down. Resolves when they have ended: those that take longer than `deadlineMs` are killed. */
@@ -71,10 +74,11 @@ export class WorkerFleet {
       let isListening = false
       let failure: Failure = { message: 'a worker ended before it listened', exitCode: 1 }
       worker.on('message', (message: FromWorker) => {
-        if ('awake' in message) tell(worker, { policy: this.#policy })
+        if ('awake' in message) tell(worker, { policy: this.#policy, port: this.#port })
         else if ('failed' in message) failure = message.failed
         else {
           isListening = true
+          this.#log.info({ worker: worker.id, pid: worker.process.pid }, 'a worker listens')
           resolve(message.listening)
         }
       })
@@ -95,12 +99,9 @@ export class WorkerFleet {
     this.#log.error({ worker: worker.id, ...how, inMs }, 'a worker ended; another takes its place')
     const pause = setTimeout(() => {
       this.#pauses.delete(pause)
-      this.#startOne().then(
-        () => this.#log.info('a worker listens again'),
-        (error: Error) => {
-          if (!this.#isClosing) this.#replace(worker, { reason: error.message })
-        },
-      )
+      this.#startOne().catch((error: Error) => {
+        if (!this.#isClosing) this.#replace(worker, { reason: error.message })
+      })
     }, inMs)
     this.#pauses.add(pause)
   }

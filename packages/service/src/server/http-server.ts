@@ -11,6 +11,8 @@ import { Router } from './router.js'
 /** Bounds that keep one client from holding the server: slow headers, slow bodies, large headers, idle connections. */
 const BOUNDS = {
   maxHeaderSize: 16_384,
+  /** Nothing is read or written for so long: the client does not read its answers. */
+  timeout: 60_000,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
@@ -40,10 +42,12 @@ export class HttpServer {
   readonly #onFault: (error: unknown) => void
   #isClosing = false
 
-  constructor(doors: readonly Door[], events: ServerEvents) {
+  constructor(doors: readonly Door[], events: ServerEvents, bounds: Partial<typeof BOUNDS> = {}) {
     this.#router = new Router(doors)
     this.#onFault = (error) => events.fault(error)
-    this.#server = createServer(BOUNDS, (request, response) => this.#answer(request, response))
+    const { timeout, ...options } = { ...BOUNDS, ...bounds }
+    this.#server = createServer(options, (request, response) => this.#answer(request, response))
+    this.#server.timeout = timeout
     this.#server.maxConnections = MOST_CONNECTIONS
     this.#server.on('connection', (socket: Socket) => this.#follow(socket))
     this.#server.on('clientError', answerBadHttp)
@@ -68,6 +72,11 @@ export class HttpServer {
   get url(): string {
     const { address, port, family } = this.#server.address() as AddressInfo
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  }
+
+  /** How many connections are open. */
+  get connectionCount(): number {
+    return this.#connections.size
   }
 
   /**

@@ -38,19 +38,16 @@ export const serve: Command = {
     const options = readServeOptions(values, io.env)
     const log = createLog(options.log ?? (io.stdout.isTTY === true ? 'text' : 'json'), io.stdout)
     const signals = new EndSignals()
-    if (cluster.isWorker) {
-      // The first process reads the policy and passes it on.
-      process.on('SIGHUP', () => {})
-      await runWorker(options, log.child({ worker: cluster.worker?.id }), signals.first)
-      return 0
-    }
     try {
-      await serveUntil(signals, options, log, io)
+      if (cluster.isWorker) await runWorker(options, log.child({ worker: cluster.worker?.id }), signals.first)
+      else await serveUntil(signals, options, log, io)
       return 0
     } catch (error) {
       if (!(error instanceof PolicyFileError)) throw error
       io.stderr.write(`${error.message}\n`)
       return 1
+    } finally {
+      signals.close()
     }
   },
 }
@@ -58,7 +55,7 @@ export const serve: Command = {
 async function serveUntil(signals: EndSignals, options: ServeOptions, log: Logger, io: CommandIo): Promise<void> {
   for (const advice of misspeltVariables(io.env)) log.warn(advice)
   const serving = await startServing(options, log)
-  process.on('SIGHUP', () => void serving.reload())
+  signals.onHangUp = () => void serving.reload()
   io.stderr.write(startSummary(serving, options))
   log.info({ url: serving.url, store: serving.store, workers: options.workers }, 'the service listens')
   const signal = await signals.first
@@ -71,24 +68,36 @@ async function serveUntil(signals: EndSignals, options: ServeOptions, log: Logge
 /** A signal that follows this soon is the same wish: a terminal and `npm start` both pass Ctrl-C on. */
 const SAME_WISH_MS = 300
 
-/** The signals that ask the process to end. */
+/** The signals that the command hears from its start to its end. */
 class EndSignals {
-  /** Resolves with the first one. */
+  /** Resolves with the first signal that asks the process to end. */
   readonly first: Promise<NodeJS.Signals>
   /** Called before a second one ends the process. */
   onSecond = () => {}
+  /** Called for SIGHUP. A worker does nothing then: the first process reads the policy and passes it on. */
+  onHangUp = () => {}
+  readonly #onSignal: (signal: NodeJS.Signals) => void
 
   constructor() {
-    let firstMs: number | undefined
+    let resolveFirst: (signal: NodeJS.Signals) => void
     this.first = new Promise((resolve) => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const)
-        process.on(signal, () => {
-          firstMs ??= performance.now()
-          resolve(signal)
-          if (performance.now() - firstMs < SAME_WISH_MS) return
-          this.onSecond()
-          process.exit(128 + constants.signals[signal])
-        })
+      resolveFirst = resolve
     })
+    let firstMs: number | undefined
+    this.#onSignal = (signal) => {
+      if (signal === 'SIGHUP') return this.onHangUp()
+      firstMs ??= performance.now()
+      resolveFirst(signal)
+      if (performance.now() - firstMs < SAME_WISH_MS) return
+      this.onSecond()
+      process.exit(128 + constants.signals[signal])
+    }
+    for (const signal of SIGNALS) process.on(signal, this.#onSignal)
+  }
+
+  close(): void {
+    for (const signal of SIGNALS) process.off(signal, this.#onSignal)
   }
 }
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const

@@ -1,7 +1,10 @@
 import type { PolicyText } from './policy-source.js'
 
-/** What the first process tells a worker: the policy to use from now on, or to shut down. */
-export type ToWorker = { readonly policy: PolicyText } | { readonly close: true }
+/**
+ * What the first process tells a worker: the policy to use from now on, and where to listen; or to shut down.
+ * All messages between the processes are plain JSON.
+ */
+export type ToWorker = { readonly policy: PolicyText; readonly port: number } | { readonly close: true }
 
 /** What a worker tells the first process: that it waits for its policy, that it listens, or why it cannot. */
 export type FromWorker = { readonly awake: true } | { readonly listening: Listening } | { readonly failed: Failure }
