@@ -5,8 +5,8 @@ import type { Log } from './log.js'
 import { PolicySource } from './policy-source.js'
 import type { ServeOptions } from './serve-options.js'
 import { EXAMPLE_POLICY, startService } from './start-service.js'
-import { WorkerFleet } from './worker-fleet.js'
 import type { Listening } from './to-worker.js'
+import { WorkerFleet } from './worker-fleet.js'
 
 /** A service in one or several processes, whose policy follows its file. */
 export interface Serving extends Listening {
