@@ -1,4 +1,5 @@
 import { checkKey } from '../checks/check-value.js'
+import { type Asker, type DecisionMethod, decideObserved, decisionChannel } from '../diagnostics/decision-channel.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, AsyncStore, Demand, NamedLimit } from '../stores/index.js'
 import { UnitQueues } from '../waiting/unit-queues.js'
@@ -16,16 +17,18 @@ export class StoreLimiter implements AsyncLimiter {
   readonly limit: Limit
   readonly #store: AsyncStore
   readonly #queues: UnitQueues
+  readonly #asker: Asker
 
   constructor(store: AsyncStore, named: NamedLimit) {
     this.name = named.name
     this.limit = named.limit
     this.#store = store
     this.#queues = new UnitQueues(store, named)
+    this.#asker = { kind: 'limiter', name: named.name }
   }
 
   async tryAcquire(key: string, options?: CostOptions): Promise<Decision> {
-    return (await this.#store.decide([this.#demand('tryAcquire', key, options)])).decisions[0]
+    return (await this.#ask('tryAcquire', this.#demand('tryAcquire', key, options))).decisions[0]
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
@@ -61,7 +64,7 @@ export class StoreLimiter implements AsyncLimiter {
 
   async reserve(key: string, options?: CostOptions): Promise<AsyncReservation> {
     const demand = this.#demand('reserve', key, options)
-    const answer = await this.#store.decide([demand])
+    const answer = await this.#ask('reserve', demand)
     const settleFirst = settleOnce(this.#store, demand, answer)
     const settle = async (actual: number) => {
       if ((await settleFirst(actual)) !== undefined) this.#queues.wake(key)
@@ -72,14 +75,21 @@ export class StoreLimiter implements AsyncLimiter {
   async lease(key: string, options?: CostOptions): Promise<AsyncLease> {
     const demand = this.#demand('lease', key, options)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#store.decide([demand]))
+    return this.#lease(demand, await this.#ask('lease', demand))
   }
 
   async acquireLease(key: string, options?: AcquireOptions): Promise<AsyncLease> {
     const request = checkAcquire(key, options)
     const demand = this.#queues.demand(key, request.cost)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#queues.wait(key, request))
+    return this.#lease(demand, await this.#queues.wait(key, request, 'acquireLease'))
+  }
+
+  #ask(method: DecisionMethod, demand: Demand): Promise<Answer> {
+    const store = this.#store
+    return decisionChannel.hasSubscribers
+      ? decideObserved(store, this.#asker, method, [demand])
+      : store.decide([demand])
   }
 
   #demand(method: string, key: string, options: CostOptions | undefined): Demand {

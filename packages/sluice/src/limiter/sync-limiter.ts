@@ -1,4 +1,11 @@
 import { checkKey } from '../checks/check-value.js'
+import {
+  type Asker,
+  type DecisionMethod,
+  decideObserved,
+  decideOneObserved,
+  decisionChannel,
+} from '../diagnostics/decision-channel.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, Demand, NamedLimit, SyncStore } from '../stores/index.js'
 import { UnitQueues } from '../waiting/unit-queues.js'
@@ -14,6 +21,7 @@ export class SyncLimiter implements Limiter {
   readonly #store: SyncStore
   readonly #hasOwnRule: boolean
   readonly #queues: UnitQueues
+  readonly #asker: Asker
 
   constructor(store: SyncStore, named: NamedLimit) {
     this.name = named.name
@@ -21,10 +29,12 @@ export class SyncLimiter implements Limiter {
     this.#store = store
     this.#hasOwnRule = named.onFailure !== undefined
     this.#queues = new UnitQueues(store, named)
+    this.#asker = { kind: 'limiter', name: named.name }
   }
 
   tryAcquire(key: string, options?: CostOptions): Decision {
-    return this.#decide(key, checkCall('tryAcquire', key, options))
+    const cost = checkCall('tryAcquire', key, options)
+    return decisionChannel.hasSubscribers ? this.#decideObserved(key, cost) : this.#decide(key, cost)
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
@@ -60,7 +70,7 @@ export class SyncLimiter implements Limiter {
 
   reserve(key: string, options?: CostOptions): Reservation {
     const demand = this.#demand('reserve', key, options)
-    const answer = this.#store.decide([demand])
+    const answer = this.#ask('reserve', demand)
     const settleFirst = settleOnce(this.#store, demand, answer)
     const settle = (actual: number) => {
       if (settleFirst(actual) !== undefined) this.#queues.wake(key)
@@ -71,20 +81,32 @@ export class SyncLimiter implements Limiter {
   lease(key: string, options?: CostOptions): Lease {
     const demand = this.#demand('lease', key, options)
     checkHasPlaces(demand)
-    return this.#lease(demand, this.#store.decide([demand]))
+    return this.#lease(demand, this.#ask('lease', demand))
   }
 
   async acquireLease(key: string, options?: AcquireOptions): Promise<Lease> {
     const request = checkAcquire(key, options)
     const demand = this.#queues.demand(key, request.cost)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#queues.wait(key, request))
+    return this.#lease(demand, await this.#queues.wait(key, request, 'acquireLease'))
   }
 
   #decide(key: string, cost: number): Decision {
     // `decideOne` cannot carry an `onFailure` of this limiter's own.
     if (this.#hasOwnRule) return this.#store.decide([this.#queues.demand(key, cost)]).decisions[0]
     return this.#store.decideOne(this.name, this.limit, key, cost)
+  }
+
+  #decideObserved(key: string, cost: number): Decision {
+    if (this.#hasOwnRule) return this.#ask('tryAcquire', this.#queues.demand(key, cost)).decisions[0]
+    return decideOneObserved(this.#store, this.#asker, this.limit, key, cost)
+  }
+
+  #ask(method: DecisionMethod, demand: Demand): Answer {
+    const store = this.#store
+    return decisionChannel.hasSubscribers
+      ? decideObserved(store, this.#asker, method, [demand])
+      : store.decide([demand])
   }
 
   #demand(method: string, key: string, options: CostOptions | undefined): Demand {

@@ -2,7 +2,7 @@
 
 export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory-store.js'
 export type { MemoryStoreOptions } from './memory/memory-store-options.js'
-export { checkOnFailure, type OnFailure } from './on-failure.js'
+export { checkOnFailure, type Degraded, type OnFailure, worseOf } from './on-failure.js'
 export type {
   Answer,
   AsyncStore,

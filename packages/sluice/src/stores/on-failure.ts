@@ -7,6 +7,17 @@ import type { Clock } from '../clock.js'
  */
 export type OnFailure = 'open' | 'closed' | 'local'
 
+/** How an answer was made if the store did not decide it; `'overrides'`: without knowing all run-time overrides. */
+export type Degraded = OnFailure | 'overrides'
+
+/** Denied without the store outweighs allowed without it. */
+const WORST_FIRST = ['closed', 'open', 'local', 'overrides'] as const
+
+/** The one of two rules that describes a request which both were applied to. */
+export function worseOf(one: Degraded | undefined, other: Degraded | undefined): Degraded | undefined {
+  return WORST_FIRST.find((each) => each === one || each === other)
+}
+
 /** How a store's limits answer if it fails. */
 export interface FallbackOptions {
   /** The rule for demands that name none. */

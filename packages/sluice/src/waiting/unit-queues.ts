@@ -1,4 +1,5 @@
 import { setAlarm, systemClock } from '../clock.js'
+import { type Asker, decisionChannel, type WaitingMethod, waitObserved } from '../diagnostics/decision-channel.js'
 import { arithmeticOf, type Decision, type Limit } from '../limits/index.js'
 import type { Answer, Demand, NamedLimit, Store } from '../stores/index.js'
 import type { WaitRequest } from './line.js'
@@ -18,6 +19,7 @@ export class UnitQueues implements UnitSource {
   readonly msPerUnit: number
   readonly isShared: boolean
   readonly demand: (key: string, cost: number) => Demand
+  readonly #asker: Asker
   readonly #quota: number
   readonly #queues = new Map<string, UnitQueue>()
 
@@ -28,6 +30,7 @@ export class UnitQueues implements UnitSource {
     this.slots = new StoreSlots(store, clock)
     this.demand = (key, cost) => ({ name, limit, key, cost, onFailure })
     this.msPerUnit = limit.algorithm === 'leaky-bucket' ? slotMs(limit) : 0
+    this.#asker = { kind: 'limiter', name }
     this.#quota = arithmeticOf(limit).quota
     this.room = new WaitingRoom(clock, setAlarm)
   }
@@ -44,7 +47,13 @@ export class UnitQueues implements UnitSource {
   }
 
   /** Resolves with the answer that took the units. Rejects with a `WaitTooLongError` or the signal's reason. */
-  wait(key: string, request: WaitRequest): Promise<Answer> {
+  wait(key: string, request: WaitRequest, method: WaitingMethod = 'acquire'): Promise<Answer> {
+    if (!decisionChannel.hasSubscribers) return this.#wait(key, request)
+    const demand = this.demand(key, request.cost)
+    return waitObserved(() => this.#wait(key, request), this.#asker, method, demand, request.signal)
+  }
+
+  #wait(key: string, request: WaitRequest): Promise<Answer> {
     const { cost, signal } = request
     if (signal?.aborted) return Promise.reject(signal.reason)
     if (cost > this.#quota) return Promise.reject(neverError(cost))
