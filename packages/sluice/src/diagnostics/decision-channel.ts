@@ -108,13 +108,13 @@ export function decideOneObserved(store: SyncStore, asker: Asker, limit: Limit, 
 }
 
 /** Asks the store as `decide` does, and publishes the answer. `isKnown`: all run-time overrides were known. */
-export function decideObserved<S extends Store>(
-  store: S,
+export function decideObserved(
+  store: Store,
   asker: Asker,
   method: DecisionMethod,
   demands: readonly DecidedDemand[],
   isKnown = true,
-): ReturnType<S['decide']> {
+): Awaitable<Answer> {
   const startMs = performance.now()
   let answer: Awaitable<Answer>
   try {
@@ -125,7 +125,7 @@ export function decideObserved<S extends Store>(
   }
   if (store.synchronous !== true) answer = publishLater(answer, asker, method, startMs, demands, isKnown, undefined)
   else publishAnswer(answer as Answer, asker, method, startMs, demands, isKnown)
-  return answer as ReturnType<S['decide']>
+  return answer
 }
 
 /** Waits, and publishes the outcome. A caller that gave up by its signal is not published: no limit denied it. */

@@ -1,17 +1,20 @@
 /** Stores keep the state of limits: the interface, and the store that keeps it in this process. */
 
+export { checkOnFailure } from './fallback.js'
 export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory-store.js'
 export type { MemoryStoreOptions } from './memory/memory-store-options.js'
-export { checkOnFailure, type Degraded, type OnFailure, worseOf } from './on-failure.js'
 export type {
   Answer,
   AsyncStore,
   Awaitable,
+  Degraded,
   Demand,
   NamedLimit,
+  OnFailure,
   Overrides,
   Store,
   SyncOverrides,
   SyncStore,
 } from './store.js'
+export { worseOf } from './store.js'
 export { cannotFail, withFallback } from './with-fallback.js'
