@@ -32,11 +32,14 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
   const opened = openStore(options.store, options, (error) => log.warn({ err: error }, 'the store reports an error'))
   if (typeof opened === 'string') throw new UsageError(opened)
+  const service = new DecisionService(opened.store, policy)
+  const { recorder } = service
   try {
-    const service = new DecisionService(opened.store, policy)
     const server = new HttpServer([checkDoor(service), healthDoor(service)], {
       fault: (error) => log.error({ err: error }, 'a request failed'),
+      answered: (door, status, ms) => recorder.doors.answered(door, status, ms),
     })
+    recorder.watch(server)
     await listen(server, options)
     return {
       service,
@@ -45,10 +48,12 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
       close: async () => {
         service.beginClosing()
         await server.close(options.shutdownMs)
+        service.close()
         opened.close()
       },
     }
   } catch (error) {
+    service.close()
     opened.close()
     throw error
   }
