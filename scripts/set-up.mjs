@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from './build.mjs'
+import { getProxies } from './get-proxies.mjs'
 import { installRedis } from './install-redis.mjs'
 import { isInstalled } from './is-installed.mjs'
 import { fail, runNpm } from './run-command.mjs'
@@ -14,10 +15,11 @@ import { packageFolders, readManifest, root } from './workspaces.mjs'
 const stamp = join(root, 'node_modules', '.sluice-set-up')
 const recordOfNpm = join(root, 'node_modules', '.package-lock.json')
 
-export function setUp({ build: wantsBuild, redis: wantsRedis = false }) {
+export function setUp({ build: wantsBuild, redis: wantsRedis = false, proxies: wantsProxies = false }) {
   checkNode()
   install()
   if (wantsRedis) installRedis()
+  if (wantsProxies) getProxies()
   if (wantsBuild) build()
 }
 

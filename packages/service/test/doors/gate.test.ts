@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readServeOptions } from '../../dist/serve/serve-options.js'
@@ -26,7 +27,7 @@ const running: GateService[] = []
 async function start(levels = LEVELS, options: Record<string, string> = TRUSTED) {
   const service = await startGate(levels, options)
   running.push(service)
-  const gate = (headers: Asked['headers'], query = '', more: Asked = {}) =>
+  const gate = (headers: OutgoingHttpHeaders, query = '', more: Asked = {}) =>
     ask(service.port, `/v1/gate${query}`, { headers, ...more })
   return { service, gate }
 }
