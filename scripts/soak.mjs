@@ -4,7 +4,7 @@ import { soak } from '../bench/sections/soak.mjs'
 import { runNode } from './run-command.mjs'
 import { setUp } from './set-up.mjs'
 
-setUp({ build: true, redis: true })
+setUp({ build: 'always', redis: true })
 const { ok } = runNode(['--expose-gc', 'bench/run.mjs', soak.name], { show: true })
 const goals = ok ? soak.goals(readResult(soak.name).data) : []
 for (const { goal, measured, reached } of goals)
