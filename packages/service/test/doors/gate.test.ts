@@ -193,6 +193,14 @@ describe('a trusted proxy is told that', () => {
   })
 })
 
+test.each([
+  ['open', 204],
+  ['closed', 429],
+])('while the store does not answer, the rule %s answers %i', async (rule, status) => {
+  const { gate } = await start(LEVELS, { ...TRUSTED, store: 'redis://127.0.0.1:1', 'on-failure': rule })
+  expect((await gate(FORWARDED)).status).toBe(status)
+})
+
 test('the log names attributes of the policy that the gate knows no field for, once', async () => {
   const { gate, service } = await start(LEVELS, { 'trusted-proxies': '127.0.0.1' })
   await gate(FORWARDED)
