@@ -1,13 +1,11 @@
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from 'sluice'
 import { describe } from 'sluice/http'
 import type { DecisionService } from '../serve/decision-service.js'
+import type { Logger } from '../serve/log.js'
 import type { Door } from '../server/door.js'
 import type { Exchange } from '../server/exchange.js'
 import { Problem } from '../server/problem.js'
 import { GateReader, type GateSettings } from './gate-reader.js'
-
-/** Tells the operator about a setting that makes the gate useless. */
-export type WarnGate = (details: object, message: string) => void
 
 /** The longest time that a timer of Node.js can wait. */
 const LONGEST_MS = 2 ** 31 - 1
@@ -16,23 +14,23 @@ const LONGEST_MS = 2 ** 31 - 1
  * `ANY /v1/gate`: a proxy asks about a request of its client, before it forwards the request. The answer is 204, or 429 with
  * problem details (`?deny=403`: 403, for nginx). Both have the fields that tell the client its quota.
  */
-export function gateDoor(service: DecisionService, settings: GateSettings, warn: WarnGate): Door {
-  const gate = new Gate(service, settings, warn)
+export function gateDoor(service: DecisionService, settings: GateSettings, log: Pick<Logger, 'warn'>): Door {
+  const gate = new Gate(service, settings, log)
   return { name: 'gate', routes: { 'ANY /v1/gate': (exchange) => gate.enter(exchange) } }
 }
 
 class Gate {
   readonly #service: DecisionService
   readonly #reader: GateReader
-  readonly #warn: WarnGate
+  readonly #log: Pick<Logger, 'warn'>
   #hasRefusedPeer = false
   /** The attributes of the policy that were last compared with the known fields. */
   #compared: readonly string[] = []
 
-  constructor(service: DecisionService, settings: GateSettings, warn: WarnGate) {
+  constructor(service: DecisionService, settings: GateSettings, log: Pick<Logger, 'warn'>) {
     this.#service = service
     this.#reader = new GateReader(settings)
-    this.#warn = warn
+    this.#log = log
   }
 
   enter(exchange: Exchange): void | Promise<void> {
@@ -50,7 +48,8 @@ class Gate {
 
   /** Not a 403: nginx would take that for a denial by the policy. The log has the address once, the client never. */
   #untrusted(peer = 'unknown'): Problem {
-    if (!this.#hasRefusedPeer) this.#warn({ peer }, 'a peer that is not a trusted proxy asked the gate and was refused')
+    if (!this.#hasRefusedPeer)
+      this.#log.warn({ peer }, 'a peer that is not a trusted proxy asked the gate and was refused')
     this.#hasRefusedPeer = true
     const detail =
       'the gate believes trusted proxies only: start the service with --trusted-proxies and the address of the proxy'
@@ -63,7 +62,7 @@ class Gate {
     const unknown = this.#reader.unknownOf(names)
     if (unknown.length === 0) return
     const advice = `--gate-attributes ${unknown.map((name) => `${name}=x-${name}`).join(',')}`
-    this.#warn(
+    this.#log.warn(
       { attributes: unknown, advice },
       'the policy asks about attributes that the gate knows no field for: in its requests they are absent',
     )

@@ -8,7 +8,7 @@ export interface GateSettings {
   /** Addresses and CIDR ranges of proxies. */
   readonly trustedProxies: readonly string[]
   /** The header field of an attribute: `{ merchant: 'x-merchant' }`. */
-  readonly fields: Readonly<Record<string, string>>
+  readonly gateAttributes: Readonly<Record<string, string>>
 }
 
 /** The fields of a client's request that proxies write: nginx by custom the first, Caddy and Traefik the second. */
@@ -27,10 +27,10 @@ export class GateReader {
   readonly #ranges: readonly CidrRange[]
   readonly #clientOf: ClientAddress
   readonly #forwardedFor: string
-  readonly #fields: GateSettings['fields']
+  readonly #fields: GateSettings['gateAttributes']
 
   /** Throws an `InvalidValueError` or `InvalidTypeError` that names the wrong range or field. */
-  constructor({ trustedProxies, fields }: GateSettings) {
+  constructor({ trustedProxies, gateAttributes: fields }: GateSettings) {
     this.#ranges = trustedProxies.map((each) => parseCidrRange('trustedProxies', each))
     this.#forwardedFor = fields.ip ?? FORWARDED_FOR
     // The policy itself cuts IPv6 addresses to networks, so it gets the whole address.

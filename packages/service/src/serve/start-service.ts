@@ -32,12 +32,7 @@ export async function startService(options: ServeOptions, log: Logger): Promise<
   const opened = openStore(options.store, options, (error) => log.warn({ err: error }, 'the store reports an error'))
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened.store, file)
-  const gate = gateDoor(
-    service,
-    { trustedProxies: options.trustedProxies, fields: options.gateAttributes },
-    (...about) => log.warn(...about),
-  )
-  const server = createHttpServer([checkDoor(service), gate, healthDoor(service)], {
+  const server = createHttpServer([checkDoor(service), gateDoor(service, options, log), healthDoor(service)], {
     fault: (error) => log.error({ err: error }, 'a request failed'),
   })
   try {
