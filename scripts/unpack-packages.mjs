@@ -67,6 +67,9 @@ function cacheOptions(made) {
     // Nothing of the system is written, so none of its locks is needed, nor the user that apt downloads as.
     'Debug::NoLocking': '1',
     'APT::Sandbox::User': '',
+    // Without a network, give up soon.
+    'Acquire::Retries': '1',
+    'Acquire::http::Timeout': '20',
   })
 }
 
