@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 // Imported, so that a test that replaces the global timers does not stop decisions.
 import { setImmediate } from 'node:timers'
+import { type Breaker, Breakers } from '../remote/breakers.js'
+import { Deadlines } from '../remote/deadlines.js'
 import { Batch, Reply } from './batch.js'
-import { type Breaker, Breakers } from './breakers.js'
 import type { ScriptRunner } from './clients/script-runner.js'
-import { Deadlines } from './deadlines.js'
 import type { FailureReason, Failures } from './failures.js'
 import { Queue } from './queue.js'
 import type { ScriptCall, Turn } from './script-call.js'

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.js'
 import { invalidValue } from '../../errors.js'
 import type { Limit } from '../../limits/index.js'
+import { Deadlines, type Expiring } from '../remote/deadlines.js'
 import type { Awaitable, Overrides } from '../store.js'
-import { Deadlines, type Expiring } from './deadlines.js'
 import { OverrideCopy } from './override-copy.js'
 import type { OverrideSource } from './override-source.js'
 

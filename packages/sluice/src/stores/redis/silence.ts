@@ -1,3 +1,4 @@
+import type { ConnectionWatch } from '../remote/breakers.js'
 import type { Connection, ScriptRunner } from './clients/script-runner.js'
 
 /** A connection on which calls wait and nothing arrives for this long, or up to a quarter longer, is replaced. */
@@ -29,7 +30,7 @@ export interface SilenceOptions {
  *
  * It looks only when a probe has failed, so a connection that works costs nothing.
  */
-export class Silence {
+export class Silence implements ConnectionWatch {
   readonly #runner: ScriptRunner
   readonly #options: SilenceOptions
   readonly #leastMs: number

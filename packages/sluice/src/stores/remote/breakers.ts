@@ -1,6 +1,5 @@
 // Imported, so that a test that replaces the global timers does not stop probes.
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
-import type { Silence } from './silence.js'
 
 /** A breaker opens after so many failures in a row. */
 const FAILURES = 3
@@ -22,13 +21,21 @@ const LONG_MS = 5_000
  */
 const HASH_SLOTS_EACH = 16
 
+/** Hears of probes, so that a connection that has gone silent is replaced. */
+export interface ConnectionWatch {
+  /** A probe for `key` failed. Returns false if a probe without an answer may lie in a client's queue for ever. */
+  probeFailed(key: string, isRefused: boolean): boolean
+  /** The server has answered a call for `key`, in time or not. */
+  heard(key: string): void
+}
+
 /** The options of all breakers of a store. */
 export interface BreakerOptions {
   /** How long a probe may take. */
   readonly deadlineMs: number
   /** Asks the server of a key; resolves with whether the server answered. Never rejects. */
   readonly probe: (key: string) => Promise<boolean>
-  readonly silence: Silence
+  readonly silence: ConnectionWatch
   /** Hears of each breaker that opens or closes. */
   readonly onBreaker: (state: 'open' | 'closed', error: unknown) => void
   /** Hears, perhaps often, that a server has been away for long. */
