@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { UsageError } from '../cli/command.js'
 import { checkDoor } from '../doors/check-door.js'
 import { healthDoor } from '../doors/health-door.js'
+import { storeDoor } from '../doors/store-door.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
 import { createHttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
@@ -31,7 +32,7 @@ export async function startService(options: ServeOptions, log: Logger): Promise<
   const opened = openStore(options.store, options, (error) => log.warn({ err: error }, 'the store reports an error'))
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened.store, file)
-  const server = createHttpServer([checkDoor(service), healthDoor(service)], {
+  const server = createHttpServer([checkDoor(service), storeDoor(opened.store), healthDoor(service)], {
     fault: (error) => log.error({ err: error }, 'a request failed'),
   })
   try {
