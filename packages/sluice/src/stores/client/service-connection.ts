@@ -10,11 +10,13 @@ const MOST_DETAIL = 300
  * Sends batches to one service, each as one HTTP request, over connections that stay open. Nothing is sent twice: a request
  * whose answer is lost may have been carried out.
  *
- * Uses `node:http`, because `fetch` takes twice the time of this process for the same request.
+ * Uses `node:http`, because `fetch` takes three to four times as much of this process's time for the same request.
  */
 export class ServiceConnection {
   readonly #options: RequestOptions
   readonly #request: typeof requestHttp
+  /** Names and values in turn: Node takes less time for a list than for an object. */
+  readonly #fields: readonly string[]
 
   constructor(url: URL, headers: Readonly<Record<string, string>>) {
     const isSecure = url.protocol === 'https:'
@@ -26,8 +28,8 @@ export class ServiceConnection {
       port: url.port || (isSecure ? 443 : 80),
       path: `${url.pathname.replace(/\/+$/, '')}/v1/store`,
       method: 'POST',
-      headers: { ...headers, 'Content-Type': 'application/json' },
     }
+    this.#fields = ['Host', url.host, 'Content-Type', 'application/json', ...Object.entries(headers).flat()]
   }
 
   /**
@@ -41,7 +43,8 @@ export class ServiceConnection {
       isOver = true
       done(error, text)
     }
-    const request = this.#request(this.#options, (response) => {
+    const headers = [...this.#fields, 'Content-Length', String(Buffer.byteLength(body))]
+    const request = this.#request({ ...this.#options, headers }, (response) => {
       const chunks: Buffer[] = []
       let bytes = 0
       response.on('data', (chunk: Buffer) => {
