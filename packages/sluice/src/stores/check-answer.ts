@@ -5,8 +5,7 @@
 import { InvalidTypeError, shown } from '../errors.js'
 import { LONGEST_DURATION_US } from '../limits/duration.js'
 import { arithmeticOf, type Decision } from '../limits/index.js'
-import type { OnFailure } from './on-failure.js'
-import { type Answer, type Awaitable, type Demand, isPromiseLike } from './store.js'
+import { type Answer, type Awaitable, type Demand, isPromiseLike, type OnFailure } from './store.js'
 
 /** The store returned something that is not an answer. */
 export class MalformedAnswerError extends InvalidTypeError {}

@@ -1,8 +1,7 @@
 /** The protocol of `POST /v1/store`: `CallsBody` writes it, and the functions below read it. */
 import type { Decision, Limit, Taken } from '../../limits/index.js'
 import { checkAnswer, checkDecision } from '../check-answer.js'
-import type { OnFailure } from '../on-failure.js'
-import type { Answer, Demand } from '../store.js'
+import type { Answer, Demand, OnFailure } from '../store.js'
 
 /** Each limit as JSON: remembered, because it is the same in every request. */
 const texts = new WeakMap<Limit, string>()
@@ -44,13 +43,15 @@ export class CallsBody {
     this.#add(`{"refund":${this.#demand(demand)}${which}}`)
   }
 
-  /** `limits` are those that this process uses under the name: the service forgets their states too. */
-  reset(name: string, key: string, limits: Iterable<Limit>): void {
-    this.#add(`{"reset":{${this.#named(name, key, limits)}}}`)
-  }
-
-  block(name: string, key: string, limits: Iterable<Limit>, durationUs: number): void {
-    this.#add(`{"block":{${this.#named(name, key, limits)},"durationUs":${durationUs}}}`)
+  /** Forgets the states of a key, or blocks them for `blockUs`: also those of `limits`, which the service may not know. */
+  resetOrBlock(
+    { name, key }: Pick<Demand, 'name' | 'key'>,
+    limits: Iterable<Limit>,
+    blockUs: number | undefined,
+  ): void {
+    const places = Array.from(limits, (limit) => this.#placeOf(limit))
+    const named = `"name":${JSON.stringify(name)},"key":${JSON.stringify(key)},"limits":[${places}]`
+    this.#add(blockUs === undefined ? `{"reset":{${named}}}` : `{"block":{${named},"durationUs":${blockUs}}}`)
   }
 
   text(): string {
@@ -66,11 +67,6 @@ export class CallsBody {
     if (onFailure !== undefined) text += `,"onFailure":"${onFailure}"`
     if (shadow === true) text += ',"shadow":true'
     return `${text}}`
-  }
-
-  #named(name: string, key: string, limits: Iterable<Limit>): string {
-    const places = Array.from(limits, (limit) => this.#placeOf(limit))
-    return `"name":${JSON.stringify(name)},"key":${JSON.stringify(key)},"limits":[${places}]`
   }
 
   #placeOf(limit: Limit): number {

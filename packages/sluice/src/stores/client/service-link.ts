@@ -1,10 +1,10 @@
 // Imported, so that a test that replaces the global timers does not stop decisions.
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
-import type { OnFailure } from '../on-failure.js'
-import { type Breaker, Breakers, type ConnectionWatch } from '../remote/breakers.js'
-import { Deadlines } from '../remote/deadlines.js'
+import { Deadline } from '../deadline.js'
+import type { Awaitable, OnFailure } from '../store.js'
 import { CallsBody, problemOfAnswer, readAnswers } from './calls-body.js'
-import type { CallTurn, ServiceCall } from './service-call.js'
+import { ServiceBreaker } from './service-breaker.js'
+import type { ServiceCall } from './service-call.js'
 import type { ServiceConnection } from './service-connection.js'
 import type { ServiceFailureReason, ServiceFailures } from './service-failures.js'
 
@@ -12,12 +12,9 @@ import type { ServiceFailureReason, ServiceFailures } from './service-failures.j
 const { nextTick } = process
 const settled = Promise.resolve()
 
-/** A request to the service has at most this many demands, and characters of names and keys, unless one call has more. */
-const MOST_DEMANDS = 5_000
+/** A request to the service has at most this many names and keys, and characters of them, unless one call has more. */
+const MOST_KEYS = 5_000
 const MOST_CHARACTERS = 500_000
-
-/** A request that is given up closes its connection, so no connection stays silent. */
-const NO_WATCH: ConnectionWatch = { probeFailed: () => true, heard: () => {} }
 
 /** The options of a link. */
 interface ServiceLinkOptions {
@@ -30,10 +27,22 @@ interface ServiceLinkOptions {
   readonly failures: ServiceFailures
 }
 
-interface RefusedCall {
-  readonly call: ServiceCall
-  readonly reason: ServiceFailureReason
-  readonly error: unknown
+/** Calls that were made in one turn of the event loop and share a deadline. */
+interface CallTurn {
+  readonly calls: SentCall[]
+  /** How many calls have no answer yet. */
+  open: number
+  deadline: Deadline | undefined
+}
+
+/** A call that was made. */
+interface SentCall {
+  readonly call: ServiceCall<unknown>
+  readonly turn: CallTurn
+  answer(answer: unknown): void
+  isAnswered: boolean
+  /** The request that it was sent with, once it has been sent. `open` counts its calls that have no answer yet. */
+  sent: { open: number; readonly giveUp: () => void } | undefined
 }
 
 /**
@@ -44,35 +53,28 @@ export class ServiceLink {
   readonly #connection: ServiceConnection
   readonly #options: ServiceLinkOptions
   readonly #failures: ServiceFailures
-  readonly #breaker: Breaker
-  readonly #deadlines: Deadlines<CallTurn>
+  readonly #breaker: ServiceBreaker
   /** Calls that wait to be sent, oldest first. */
-  #queue: ServiceCall[] = []
-  #refused: RefusedCall[] = []
+  #queue: SentCall[] = []
+  /** Answers calls that were not sent. */
+  #refusals: (() => void)[] = []
   /** The turn that is being filled. */
   #turn: CallTurn | undefined
+  #calls = 0
   #pending = 0
   #inFlight = 0
   #requests = 0
 
   constructor(connection: ServiceConnection, options: ServiceLinkOptions) {
-    const { deadlineMs, failures } = options
     this.#connection = connection
     this.#options = options
-    this.#failures = failures
-    this.#breaker = new Breakers({
-      deadlineMs,
-      random: Math.random,
-      silence: NO_WATCH,
-      probe: () => this.#answersProbe(),
-      onBreaker: (state, error) => failures.breaker(state, error),
-      onLongOutage: () => failures.longOutage(this.#breaker.error),
-    }).of(0)
-    this.#deadlines = new Deadlines(deadlineMs, (turn) => this.#expire(turn))
+    this.#failures = options.failures
+    this.#breaker = new ServiceBreaker(options.failures, () => this.#answersProbe())
   }
 
   stats() {
     return {
+      calls: this.#calls,
       pending: this.#pending,
       requests: this.#requests,
       requestsInFlight: this.#inFlight,
@@ -80,27 +82,33 @@ export class ServiceLink {
     }
   }
 
-  ask(call: ServiceCall): void {
-    if (this.#breaker.isOpen) this.#refuse(call, 'breaker', this.#breaker.error)
-    else if (this.#pending >= this.#options.maxPending && !call.isUrgent) this.#refuse(call, 'overload', undefined)
-    else {
-      this.#turn ??= this.#beginTurn()
-      this.#turn.calls.push(call)
-      this.#turn.open++
-      call.turn = this.#turn
-      if (++this.#pending === 1) this.#deadlines.hold()
-      this.#queue.push(call)
-    }
+  /** Resolves with what the call reads from the answer or, if the service does not answer, with what its `fail` returns. */
+  ask<T>(call: ServiceCall<T>): Promise<T> {
+    this.#calls++
+    if (this.#breaker.isOpen) return this.#refuse(call, 'breaker', this.#breaker.error)
+    if (this.#pending >= this.#options.maxPending && !call.isUrgent) return this.#refuse(call, 'overload', undefined)
+    this.#turn ??= this.#beginTurn()
+    const turn = this.#turn
+    turn.open++
+    this.#pending++
+    return new Promise((resolve) => {
+      const answer = resolve as (answer: unknown) => void
+      const pending: SentCall = { call, turn, answer, isAnswered: false, sent: undefined }
+      turn.calls.push(pending)
+      this.#queue.push(pending)
+    })
   }
 
   /** Not at once: a caller that asks again and again would never let the event loop see that the service is back. */
-  #refuse(call: ServiceCall, reason: ServiceFailureReason, error: unknown): void {
-    this.#refused.push({ call, reason, error })
-    if (this.#refused.length > 1) return
-    setImmediate(() => {
-      const refused = this.#refused
-      this.#refused = []
-      for (const { call, reason, error } of refused) this.#fail(call, reason, error)
+  #refuse<T>(call: ServiceCall<T>, reason: ServiceFailureReason, error: unknown): Promise<T> {
+    return new Promise((answer) => {
+      this.#refusals.push(() => answer(this.#fail(call, reason, error)))
+      if (this.#refusals.length > 1) return
+      setImmediate(() => {
+        const refusals = this.#refusals
+        this.#refusals = []
+        for (const refuse of refusals) refuse()
+      })
     })
   }
 
@@ -108,7 +116,7 @@ export class ServiceLink {
   #beginTurn(): CallTurn {
     if (this.#inFlight > 0) setImmediate(this.#endTurn)
     else void settled.then(this.#endTurnAfterTask)
-    return { calls: [], open: 0, endsMs: 0 }
+    return { calls: [], open: 0, deadline: undefined }
   }
 
   /** A tick that is asked for by a microtask runs after all microtasks of the task. */
@@ -116,7 +124,8 @@ export class ServiceLink {
 
   readonly #endTurn = () => {
     // The deadline begins here: until now this process was busy, not the service.
-    if (this.#turn !== undefined) this.#deadlines.add(this.#turn)
+    const turn = this.#turn
+    if (turn !== undefined) turn.deadline = new Deadline(this.#options.deadlineMs, () => this.#expire(turn))
     this.#turn = undefined
     this.#flush()
   }
@@ -131,100 +140,90 @@ export class ServiceLink {
   }
 
   /** Removes the calls of the next request from the queue. Calls that were answered at their deadline are dropped. */
-  #nextBatch(): readonly ServiceCall[] {
-    const batch: ServiceCall[] = []
-    let demands = 0
+  #nextBatch(): readonly SentCall[] {
+    const batch: SentCall[] = []
+    let keys = 0
     let characters = 0
     let taken = 0
     for (; taken < this.#queue.length && batch.length < this.#options.maxBatch; taken++) {
-      const call = this.#queue[taken]
-      if (call.isAnswered) continue
-      demands += call.demands
-      characters += call.characters
-      if (batch.length > 0 && (demands > MOST_DEMANDS || characters > MOST_CHARACTERS)) break
-      batch.push(call)
+      const pending = this.#queue[taken]
+      if (pending.isAnswered) continue
+      keys += pending.call.keys.length
+      for (const { name, key } of pending.call.keys) characters += name.length + key.length
+      if (batch.length > 0 && (keys > MOST_KEYS || characters > MOST_CHARACTERS)) break
+      batch.push(pending)
     }
     this.#queue = taken === this.#queue.length ? [] : this.#queue.slice(taken)
     return batch
   }
 
-  #send(calls: readonly ServiceCall[]): void {
+  #send(calls: readonly SentCall[]): void {
     this.#inFlight++
     this.#requests++
     const body = new CallsBody(this.#options.onFailure)
-    for (const call of calls) call.write(body)
+    for (const { call } of calls) call.write(body)
     const giveUp = this.#connection.post(body.text(), (error, text) => {
       if (error === undefined) this.#received(calls, text)
       else this.#lost(calls, error)
       this.#flush()
     })
     const sent = { open: calls.length, giveUp }
-    for (const call of calls) call.sent = sent
+    for (const pending of calls) pending.sent = sent
   }
 
-  #received(calls: readonly ServiceCall[], text: string): void {
+  #received(calls: readonly SentCall[], text: string): void {
     try {
-      this.#read(calls, readAnswers(text, calls.length))
+      const answers = readAnswers(text, calls.length)
+      for (const [i, pending] of calls.entries()) this.#read(pending, answers[i])
       this.#breaker.succeeded()
     } catch (error) {
       this.#lost(calls, error)
     }
   }
 
-  /** Answers each call. Throws the last error of a malformed answer; its call is answered too. */
-  #read(calls: readonly ServiceCall[], answers: readonly unknown[]): void {
-    let malformed: unknown
-    for (const [i, call] of calls.entries()) {
-      // A call of an earlier turn may have been answered at its deadline.
-      if (!this.#answers(call)) continue
-      const problem = problemOfAnswer(answers[i])
-      if (problem !== undefined) {
-        this.#fail(call, 'error', problem)
-        continue
-      }
-      try {
-        call.read(answers[i])
-      } catch (error) {
-        malformed = error
-        this.#fail(call, 'error', error)
-      }
-    }
-    if (malformed !== undefined) throw malformed
+  /** Answers one call. Throws if its answer is malformed. */
+  #read(pending: SentCall, answer: unknown): void {
+    const { call } = pending
+    const problem = problemOfAnswer(answer)
+    const read = problem === undefined ? call.read(answer) : undefined
+    // A call of an earlier turn may have been answered at its deadline.
+    if (!this.#ends(pending)) return
+    pending.answer(problem === undefined ? read : this.#fail(call, 'error', problem))
   }
 
-  #lost(calls: readonly ServiceCall[], error: unknown): void {
-    this.#breaker.failed('', error)
+  /** Calls that were answered before stay as they are. */
+  #lost(calls: readonly SentCall[], error: unknown): void {
+    this.#breaker.failed(error)
     this.#failAll(calls, 'error', error)
   }
 
   /** Counts a call as answered; returns false if it was answered before. */
-  #answers(call: ServiceCall): boolean {
-    if (call.isAnswered) return false
-    call.isAnswered = true
-    if (--this.#pending === 0) this.#deadlines.release()
-    // A turn is kept until its deadline. Its calls are let go as soon as all are answered.
-    if (call.turn !== undefined && --call.turn.open === 0) call.turn.calls = []
-    if (call.sent !== undefined && --call.sent.open === 0) this.#inFlight--
+  #ends(pending: SentCall): boolean {
+    if (pending.isAnswered) return false
+    pending.isAnswered = true
+    this.#pending--
+    const { turn, sent } = pending
+    if (--turn.open === 0) turn.deadline?.cancel()
+    if (sent !== undefined && --sent.open === 0) this.#inFlight--
     return true
   }
 
-  #expire(turn: CallTurn): void {
+  #expire({ calls }: CallTurn): void {
     const error = new Error(`the service did not answer within ${this.#options.deadlineMs} ms`)
-    const { calls } = turn
-    if (calls.some(({ isAnswered, sent }) => !isAnswered && sent !== undefined)) this.#breaker.failed('', error)
+    if (calls.some(({ isAnswered, sent }) => !isAnswered && sent !== undefined)) this.#breaker.failed(error)
     this.#failAll(calls, 'deadline', error)
     // A request that no caller waits for any more is given up: its connection may be dead.
-    for (const sent of new Set(calls.map((call) => call.sent))) if (sent?.open === 0) sent.giveUp()
+    for (const sent of new Set(calls.map((pending) => pending.sent))) if (sent?.open === 0) sent.giveUp()
     this.#flush()
   }
 
-  #failAll(calls: readonly ServiceCall[], reason: ServiceFailureReason, error: unknown): void {
-    for (const call of calls) if (this.#answers(call)) this.#fail(call, reason, error)
+  #failAll(calls: readonly SentCall[], reason: ServiceFailureReason, error: unknown): void {
+    for (const pending of calls) if (this.#ends(pending)) pending.answer(this.#fail(pending.call, reason, error))
   }
 
-  #fail(call: ServiceCall, reason: ServiceFailureReason, error: unknown): void {
+  #fail<T>(call: ServiceCall<T>, reason: ServiceFailureReason, error: unknown): Awaitable<T> {
     this.#failures.count(reason, error)
-    call.fail(reason, error)
+    return call.fail(reason, error)
   }
 
   /** Sends no calls, to see whether the service answers in time. */

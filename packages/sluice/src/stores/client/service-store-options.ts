@@ -1,7 +1,8 @@
 import { checkOptions, isObject } from '../../checks/check-options.js'
 import { checkUnits } from '../../checks/check-value.js'
 import { InvalidTypeError, InvalidValueError, invalidType, invalidValue, shown } from '../../errors.js'
-import { checkLocalOptions, checkOnFailure, type OnFailure } from '../on-failure.js'
+import { checkLocalOptions, checkOnFailure } from '../fallback.js'
+import type { OnFailure } from '../store.js'
 
 /** Options of a service store. */
 export interface ServiceStoreOptions {

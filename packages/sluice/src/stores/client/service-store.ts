@@ -2,10 +2,9 @@ import { checkCost, checkKey, checkUnits } from '../../checks/check-value.js'
 import { InvalidValueError } from '../../errors.js'
 import { LONGEST_DURATION_US } from '../../limits/duration.js'
 import { arithmeticOf, type Decision, type Limit, type Taken } from '../../limits/index.js'
-import { Fallback } from '../fallback.js'
-import { checkOnFailure, type OnFailure } from '../on-failure.js'
-import type { Answer, AsyncStore, Demand, NamedLimit } from '../store.js'
-import { chargeCall, decideCall, type NamedKey, refundCall, resetOrBlockCall } from './service-call.js'
+import { checkOnFailure, Fallback } from '../fallback.js'
+import type { Answer, AsyncStore, Demand, NamedLimit, OnFailure } from '../store.js'
+import { chargeCall, decideCall, refundCall, resetOrBlockCall } from './service-call.js'
 import { ServiceConnection } from './service-connection.js'
 import { type ServiceFailureReason, ServiceFailures } from './service-failures.js'
 import { ServiceLink } from './service-link.js'
@@ -53,7 +52,6 @@ export class ServiceStore implements AsyncStore {
   readonly #failures: ServiceFailures
   readonly #link: ServiceLink
   readonly #names = new Map<string, KnownLimits>()
-  #calls = 0
 
   constructor(url: URL, options: ServiceStoreOptions) {
     const { onFailure, instances, maxLocalKeys, headers, ...bounds } = checkServiceStoreOptions(options)
@@ -66,7 +64,7 @@ export class ServiceStore implements AsyncStore {
   }
 
   stats(): ServiceStoreStats {
-    return { calls: this.#calls, degraded: { ...this.#failures.counts }, ...this.#link.stats() }
+    return { degraded: { ...this.#failures.counts }, ...this.#link.stats() }
   }
 
   /** Lets `reset` and `block` name the state, and makes the limit's share if `'local'` may need it. */
@@ -83,14 +81,12 @@ export class ServiceStore implements AsyncStore {
       return Promise.reject(error)
     }
     if (demands.length === 0) return Promise.resolve({ allowed: true, decisions: [], takenUs: [] })
-    this.#calls++
-    return new Promise((resolve) => this.#link.ask(decideCall(demands, resolve, this.#fallback)))
+    return this.#link.ask(decideCall(demands, this.#fallback))
   }
 
   async charge(demand: Demand): Promise<Decision> {
     this.#check([demand])
-    this.#calls++
-    return new Promise((resolve) => this.#link.ask(chargeCall(demand, resolve, this.#fallback)))
+    return this.#link.ask(chargeCall(demand, this.#fallback))
   }
 
   /**
@@ -103,8 +99,7 @@ export class ServiceStore implements AsyncStore {
     if (isLocal && this.#hasFailed()) return this.#fallback.refund(demand, taken)
     const isTaken = taken?.degraded === undefined || isLocal
     const refunded = isTaken ? demand : { ...demand, cost: 0 }
-    this.#calls++
-    return new Promise((resolve) => this.#link.ask(refundCall(refunded, taken, resolve, this.#fallback)))
+    return this.#link.ask(refundCall(refunded, taken, this.#fallback))
   }
 
   /**
@@ -112,10 +107,9 @@ export class ServiceStore implements AsyncStore {
    * process or the service's has used under the name. Rejects with a `StoreUnavailableError` if the service does not answer.
    */
   async reset(name: string, key: string): Promise<void> {
-    const named = this.#checkNamed(name, key)
+    checkNamed(name, key)
     this.#fallback.reset(name, key)
-    this.#calls++
-    return new Promise((resolve, reject) => this.#link.ask(resetOrBlockCall(named, undefined, resolve, reject)))
+    return this.#link.ask(resetOrBlockCall({ name, key }, this.#limitsOf(name), undefined))
   }
 
   /**
@@ -123,11 +117,10 @@ export class ServiceStore implements AsyncStore {
    * is away. Rejects with a `StoreUnavailableError` if the service does not answer.
    */
   async block(name: string, key: string, durationUs: number): Promise<void> {
-    const named = this.#checkNamed(name, key)
+    checkNamed(name, key)
     checkUnits('durationUs', durationUs, LONGEST_DURATION_US)
     this.#fallback.block(name, key, durationUs)
-    this.#calls++
-    return new Promise((resolve, reject) => this.#link.ask(resetOrBlockCall(named, durationUs, resolve, reject)))
+    return this.#link.ask(resetOrBlockCall({ name, key }, this.#limitsOf(name), durationUs))
   }
 
   /** A call shares a request with other callers' calls: a wrong one must not get that far. */
@@ -145,11 +138,9 @@ export class ServiceStore implements AsyncStore {
     checkCharacters(characters)
   }
 
-  #checkNamed(name: string, key: string): NamedKey {
-    checkKey(name, 'name')
-    checkKey(key)
-    checkCharacters(name.length + key.length)
-    return { name, key, limits: this.#names.get(name)?.byState.values() ?? [] }
+  /** The limits that this process uses under a name, one for each state id. */
+  #limitsOf(name: string): Iterable<Limit> {
+    return this.#names.get(name)?.byState.values() ?? []
   }
 
   /** Remembers the limit under its name. Throws for a value that is no limit. */
@@ -175,6 +166,12 @@ interface KnownLimits {
   readonly seen: WeakSet<Limit>
   /** One for each state id, because limits of equal state id share their states. */
   readonly byState: Map<string, Limit>
+}
+
+function checkNamed(name: string, key: string): void {
+  checkKey(name, 'name')
+  checkKey(key)
+  checkCharacters(name.length + key.length)
 }
 
 function checkCharacters(characters: number): void {
