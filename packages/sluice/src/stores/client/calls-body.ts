@@ -91,7 +91,9 @@ export function readAnswers(text: string, calls: number): readonly unknown[] {
 export function problemOfAnswer(answer: unknown): Error | undefined {
   const { problem } = (answer ?? {}) as { problem?: { detail?: unknown } }
   if (problem === undefined) return undefined
-  return new Error(`the service could not carry out the call: ${String(problem?.detail ?? 'no reason given')}`)
+  return new Error(
+    `the service could not carry out the call: ${String(problem?.detail ?? 'no reason given').slice(0, 300)}`,
+  )
 }
 
 /** Reads the answer to a `decide`. Throws a `MalformedAnswerError` for anything else. */

@@ -3,6 +3,11 @@ import { request as requestHttps, Agent as SecureAgent } from 'node:https'
 
 /** No answer to a batch is longer: 1,000 calls of 16 demands each have answers of about 4 MB. */
 const MOST_BYTES = 64 * 1024 * 1024
+/**
+ * An idle connection is closed after 30 s, before the service closes it (after 65 s): a call that is sent while the other
+ * side closes would be lost. Idle connections of an agent do not keep the process alive.
+ */
+const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 }
 /** How much of an error's detail is kept. */
 const MOST_DETAIL = 300
 
@@ -22,8 +27,7 @@ export class ServiceConnection {
     const isSecure = url.protocol === 'https:'
     this.#request = isSecure ? requestHttps : requestHttp
     this.#options = {
-      // Idle connections of an agent do not keep the process alive.
-      agent: isSecure ? new SecureAgent({ keepAlive: true }) : new Agent({ keepAlive: true }),
+      agent: isSecure ? new SecureAgent(KEEP_ALIVE) : new Agent(KEEP_ALIVE),
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: url.port || (isSecure ? 443 : 80),
       path: `${url.pathname.replace(/\/+$/, '')}/v1/store`,
