@@ -8,6 +8,7 @@ export {
 } from './addresses/index.js'
 export { nearest as nearestName } from './checks/nearest.js'
 export { type Clock, systemClock } from './clock.js'
+export type { DecidedDemand, DecisionEvent, DecisionMethod } from './diagnostics/decision-channel.js'
 export {
   ClosedError,
   InvalidPolicyError,
@@ -56,6 +57,7 @@ export {
   type AsyncStore,
   type Awaitable,
   type Correction,
+  type Degraded,
   type Demand,
   MemoryStore,
   type MemoryStoreOptions,

@@ -1,5 +1,5 @@
 import { Cluster, Redis } from 'ioredis'
-import { type AsyncStore, memoryStore, type OnFailure, type SyncStore } from 'sluice'
+import { type AsyncStore, InvalidValueError, memoryStore, type OnFailure, type SyncStore } from 'sluice'
 import { ioredisClusterOptions, ioredisOptions, redisStore } from 'sluice/redis'
 
 /** Where states are kept, from the option `--store`. */
@@ -37,8 +37,15 @@ export function openStore(
   if (wrong !== undefined) return `the store must be ${FORMS}, got '${withoutPassword(text)}'`
   const client = isCluster === undefined ? new Redis(urls[0], ioredisOptions) : clusterOf(urls)
   client.on('error', onError)
-  const store = redisStore(client, definedOnly(settings))
-  return { store, shown: withoutPassword(text), close: () => client.disconnect() }
+  const { prefix, onFailure, instances, deadlineMs } = settings
+  try {
+    const store = redisStore(client, definedOnly({ prefix, onFailure, instances, deadlineMs }))
+    return { store, shown: withoutPassword(text), close: () => client.disconnect() }
+  } catch (error) {
+    client.disconnect()
+    if (error instanceof InvalidValueError) return error.message
+    throw error
+  }
 }
 
 function clusterOf(urls: readonly string[]): Cluster {

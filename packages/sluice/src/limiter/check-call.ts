@@ -36,13 +36,15 @@ export interface ReserveRequest {
 
 /** Returns how a call of `reserve` takes and keeps. */
 export function checkReserve(options: ReserveOptions | undefined): ReserveRequest {
-  if (!isObject(options) || (options.ttl === undefined && options.id === undefined)) {
+  if (!isObject(options) || isSignal(options)) {
     return { cost: checkCostOptions('reserve', options), ttlMs: undefined, id: '' }
   }
   checkOptions('reserve', options, ['cost', 'ttl', 'id'])
-  const { ttl, id = randomUUID(), cost = 1 } = options
-  checkKey(id, 'id')
+  const { ttl, cost = 1 } = options
   checkCost(cost)
+  if (ttl === undefined && options.id === undefined) return { cost, ttlMs: undefined, id: '' }
+  const { id = randomUUID() } = options
+  checkKey(id, 'id')
   // Whole milliseconds, rounded up. An id without a ttl would name nothing.
   return { cost, ttlMs: Math.ceil(durationUs('ttl', ttl) / 1_000), id }
 }

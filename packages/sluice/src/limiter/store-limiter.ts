@@ -1,4 +1,11 @@
 import { checkCost, checkKey } from '../checks/check-value.js'
+import {
+  type Asker,
+  type DecisionMethod,
+  decideObserved,
+  decideOneObserved,
+  decisionChannel,
+} from '../diagnostics/decision-channel.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, SyncStore } from '../stores/index.js'
 import { after } from '../stores/store.js'
@@ -22,6 +29,7 @@ export class StoreLimiter {
   readonly #quickStore: SyncStore | undefined
   readonly #queues: UnitQueues
   readonly #timed: TimedReservations
+  readonly #asker: Asker
 
   constructor(store: SyncStore | AsyncStore, named: NamedLimit) {
     this.name = named.name
@@ -29,11 +37,13 @@ export class StoreLimiter {
     this.#store = store
     this.#quickStore = isSynchronous(store) && named.onFailure === undefined ? store : undefined
     this.#queues = new UnitQueues(store, named)
-    this.#timed = new TimedReservations(store, named.name, (key) => this.#queues.wake(key))
+    this.#asker = { kind: 'limiter', name: named.name }
+    this.#timed = new TimedReservations(store, this.#asker, (key) => this.#queues.wake(key))
   }
 
   tryAcquire(key: string, options?: CostOptions): Awaitable<Decision> {
-    return this.#decide(key, checkCall('tryAcquire', key, options))
+    const cost = checkCall('tryAcquire', key, options)
+    return decisionChannel.hasSubscribers ? this.#decideObserved(key, cost) : this.#decide(key, cost)
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
@@ -68,7 +78,7 @@ export class StoreLimiter {
     const { cost, ttlMs, id } = checkReserve(options)
     const demand = this.#queues.demand(key, cost)
     if (ttlMs !== undefined) return this.#timed.reserve(id, demand, ttlMs)
-    return after(this.#store.decide([demand]), (answer) => {
+    return after(this.#ask('reserve', demand), (answer) => {
       let isOpen = answer.allowed
       const settle = (actual: number): Awaitable<void> => {
         checkCost(actual, 'actual')
@@ -92,19 +102,29 @@ export class StoreLimiter {
   lease(key: string, options?: CostOptions): Awaitable<Lease | AsyncLease> {
     const demand = this.#demand('lease', key, options)
     checkHasPlaces(demand)
-    return after(this.#store.decide([demand]), (answer) => this.#lease(demand, answer))
+    return after(this.#ask('lease', demand), (answer) => this.#lease(demand, answer))
   }
 
   async acquireLease(key: string, options?: AcquireOptions): Promise<Lease | AsyncLease> {
     const request = checkAcquire(key, options)
     const demand = this.#queues.demand(key, request.cost)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#queues.wait(key, request))
+    return this.#lease(demand, await this.#queues.wait(key, request, 'acquireLease'))
   }
 
   #decide(key: string, cost: number): Awaitable<Decision> {
     if (this.#quickStore !== undefined) return this.#quickStore.decideOne(this.name, this.limit, key, cost)
     return after(this.#store.decide([this.#queues.demand(key, cost)]), firstDecision)
+  }
+
+  #decideObserved(key: string, cost: number): Awaitable<Decision> {
+    if (this.#quickStore !== undefined) return decideOneObserved(this.#quickStore, this.#asker, this.limit, key, cost)
+    return after(this.#ask('tryAcquire', this.#queues.demand(key, cost)), firstDecision)
+  }
+
+  #ask(method: DecisionMethod, demand: Demand): Awaitable<Answer> {
+    if (!decisionChannel.hasSubscribers) return this.#store.decide([demand])
+    return decideObserved(this.#store, this.#asker, method, [demand])
   }
 
   #demand(method: string, key: string, options: CostOptions | undefined): Demand {

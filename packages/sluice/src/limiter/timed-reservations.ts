@@ -1,5 +1,7 @@
 import { checkCost, checkKey } from '../checks/check-value.js'
+import type { Asker } from '../diagnostics/decision-channel.js'
 import { type Decision, isConcurrency } from '../limits/index.js'
+import { openObserved } from '../reservations/open-observed.js'
 import { openReservationsOf, scopedId } from '../reservations/open-reservations.js'
 import {
   type Awaitable,
@@ -22,19 +24,19 @@ export interface StoreReservation extends Partial<Timed> {
 /** The reservations of a limiter that have a `ttl`. They are kept beside the states of the limit. */
 export class TimedReservations {
   readonly #store: Store
-  readonly #name: string
+  readonly #asker: Asker
   readonly #freed: (key: string) => void
 
   /** `freed` is called when a reservation of a key has ended by a call of this limiter: units may have come back. */
-  constructor(store: Store, name: string, freed: (key: string) => void) {
+  constructor(store: Store, asker: Asker, freed: (key: string) => void) {
     this.#store = store
-    this.#name = name
+    this.#asker = asker
     this.#freed = freed
   }
 
   reserve(id: string, demand: Demand, ttlMs: number): Awaitable<StoreReservation> {
     const data = JSON.stringify([demand.key, demand.cost])
-    const opening = openReservationsOf(this.#store).open(this.#idOf(id), [demand], ttlMs, data)
+    const opening = openObserved(this.#store, this.#asker, { id: this.#idOf(id), demands: [demand], ttlMs, data })
     return after(opening, ({ reservation }) => {
       const { allowed, decisions } = reservation.answer
       const settle = (actual: number): Awaitable<void> => {
@@ -63,7 +65,7 @@ export class TimedReservations {
   }
 
   #idOf(id: string): string {
-    return scopedId('limiter', this.#name, id)
+    return scopedId('limiter', this.#asker.name, id)
   }
 }
 

@@ -1,4 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
+import { type Asker, decideObserved, decisionChannel } from '../diagnostics/decision-channel.js'
 import { invalidType } from '../errors.js'
 import { checkCostOptions, checkReserve } from '../limiter/check-call.js'
 import type { CostOptions, ReserveOptions } from '../limiter/index.js'
@@ -30,6 +31,7 @@ export class StorePolicy {
   readonly #isSynchronous: boolean
   readonly #overrides: Overrides | undefined
   readonly #timed: TimedPolicyReservations
+  readonly #asker: Asker
 
   constructor(name: string, matcher: Matcher, store: Store, isSynchronous: boolean) {
     this.name = name
@@ -37,7 +39,8 @@ export class StorePolicy {
     this.#store = store
     this.#isSynchronous = isSynchronous
     this.#overrides = store.overrides?.(name)
-    this.#timed = new TimedPolicyReservations(name, matcher, store)
+    this.#asker = { kind: 'policy', name }
+    this.#timed = new TimedPolicyReservations(this.#asker, matcher, store)
   }
 
   get attributes(): readonly string[] {
@@ -59,7 +62,9 @@ export class StorePolicy {
   }
 
   check(request: object, options?: CostOptions): Awaitable<Verdict> {
-    return this.#withDemands(request, checkCostOptions('check', options), false, this.#decide)
+    const cost = checkCostOptions('check', options)
+    if (decisionChannel.hasSubscribers) return this.#withDemands(request, cost, false, this.#decideObserved)
+    return this.#withDemands(request, cost, false, this.#decide)
   }
 
   peek(request: object): Awaitable<Verdict> {
@@ -80,7 +85,10 @@ export class StorePolicy {
     return this.#withDemands(copy, cost, false, (demands, isKnown) => {
       if (ttlMs !== undefined) return this.#timed.reserve(id, { request: copy, cost, demands, isKnown }, ttlMs)
       const costsFor = this.#matcher.costsFor(demands, copy, cost)
-      return this.#then(this.#store.decide(demands), (answer) => {
+      const asked = decisionChannel.hasSubscribers
+        ? decideObserved(this.#store, this.#asker, 'reserve', demands, isKnown)
+        : this.#store.decide(demands)
+      return this.#then(asked, (answer) => {
         const taken = new TakenDemands(this.#store, demands, answer, costsFor)
         const release = () => this.#done(taken.release())
         return {
@@ -173,6 +181,14 @@ export class StorePolicy {
 
   readonly #decide: WithDemands<Verdict> = (demands, isKnown) => {
     const answer = this.#store.decide(demands)
+    return this.#isSynchronous
+      ? verdictOf(demands, (answer as Answer).decisions, isKnown)
+      : this.#verdictLater(demands, answer, isKnown)
+  }
+
+  /** `#decide`, for the case that a subscriber listens. */
+  readonly #decideObserved: WithDemands<Verdict> = (demands, isKnown) => {
+    const answer = decideObserved(this.#store, this.#asker, 'check', demands, isKnown)
     return this.#isSynchronous
       ? verdictOf(demands, (answer as Answer).decisions, isKnown)
       : this.#verdictLater(demands, answer, isKnown)

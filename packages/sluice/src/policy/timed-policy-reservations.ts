@@ -1,6 +1,8 @@
 import { checkKey } from '../checks/check-value.js'
+import type { Asker } from '../diagnostics/decision-channel.js'
 import type { Timed } from '../limiter/index.js'
 import { isConcurrency } from '../limits/index.js'
+import { openObserved } from '../reservations/open-observed.js'
 import { type OpenReservations, openReservationsOf, scopedId } from '../reservations/open-reservations.js'
 import {
   type Awaitable,
@@ -44,12 +46,12 @@ interface ReservationData {
 
 /** The reservations of a policy that have a `ttl`. Any process with the same policy on the same store can settle them. */
 export class TimedPolicyReservations {
-  readonly #name: string
+  readonly #asker: Asker
   readonly #matcher: Matcher
   readonly #store: Store
 
-  constructor(name: string, matcher: Matcher, store: Store) {
-    this.#name = name
+  constructor(asker: Asker, matcher: Matcher, store: Store) {
+    this.#asker = asker
     this.#matcher = matcher
     this.#store = store
   }
@@ -58,7 +60,8 @@ export class TimedPolicyReservations {
     const { request, cost, demands, isKnown } = asked
     const levels = demands.map(({ level }) => level)
     const data = JSON.stringify({ request, cost, levels } satisfies ReservationData)
-    return after(this.#open.open(this.#idOf(id), demands, ttlMs, data), ({ reservation }) => {
+    const asking = { id: this.#idOf(id), demands, ttlMs, data, isKnown }
+    return after(openObserved(this.#store, this.#asker, asking), ({ reservation }) => {
       const { allowed, decisions } = reservation.answer
       const end = (correct: () => readonly Correction[]): Awaitable<void> =>
         allowed ? after(this.#open.close(reservation, correct()), () => {}) : undefined
@@ -97,7 +100,7 @@ export class TimedPolicyReservations {
   }
 
   #idOf(id: string): string {
-    return scopedId('policy', this.#name, id)
+    return scopedId('policy', this.#asker.name, id)
   }
 
   #end(id: string, correct: (reservation: OpenReservation) => readonly Correction[]): Awaitable<boolean> {

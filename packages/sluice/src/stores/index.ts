@@ -9,6 +9,7 @@ export type {
   AsyncStore,
   Awaitable,
   Correction,
+  Degraded,
   Demand,
   NamedLimit,
   OnFailure,
@@ -20,4 +21,5 @@ export type {
   SyncOverrides,
   SyncStore,
 } from './store.js'
+export { worseOf } from './store.js'
 export { cannotFail, withFallback } from './with-fallback.js'
