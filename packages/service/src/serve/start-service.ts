@@ -3,6 +3,7 @@ import { UsageError } from '../cli/command.js'
 import { checkDoor } from '../doors/check-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
+import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
@@ -36,8 +37,16 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened.store, policy)
   const { recorder } = service
+  // Gives back what ended while no service was there, and goes on about once a second.
+  Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   try {
-    const doors = [checkDoor(service), gateDoor(service, options, log), storeDoor(opened.store), healthDoor(service)]
+    const doors = [
+      checkDoor(service),
+      reservationDoor(service),
+      gateDoor(service, options, log),
+      storeDoor(opened.store),
+      healthDoor(service),
+    ]
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
       answered: (door, status, ms) => recorder.doors.answered(door, status, ms),
