@@ -91,7 +91,8 @@ export class OpenReservations {
     const opened = this.#openRemotely(this.#remote, asked)
     return after(opened, (opening) => {
       const { reservation, isKept } = opening
-      if (isKept || !reservation.answer.allowed) return opening
+      // If this process has no room either, the units of an outage stay taken until they come back by themselves.
+      if (isKept || !reservation.answer.allowed || !this.#local.hasRoom) return opening
       return { reservation: this.#local.add(reservation, ttlMs), isNew: true, isKept: false }
     })
   }

@@ -69,8 +69,8 @@ describe('on one server', () => {
     await own.store.reservations.sweep()
     const open = () => own.redis.zcard('sluice:r:{reservations-0}')
     await until('nothing is open', async () => (await open()) === 0)
-    // The ttl, and the second until the next sweep.
-    expect(performance.now() - killedMs).toBeLessThan(TTL_MS + 2_500)
+    // The ttl, and the second until the next sweep, on a machine that may be busy.
+    expect(performance.now() - killedMs).toBeLessThan(TTL_MS + 4_000)
     // A settled reservation keeps 1 and 4 units, any other keeps none: so there is no other way to these sums.
     const { small, large } = await taken(policy)
     expect(large).toBe(4 * small)

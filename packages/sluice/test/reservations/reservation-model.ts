@@ -5,7 +5,7 @@ import type { AsyncLimiter, Limiter } from '../../src/index.js'
 
 export const QUOTA = 1_000
 /** Taken at the start, so that units given back twice would show. */
-export const TAKEN = 500
+const TAKEN = 500
 
 /** One thing that a process does. `by` chooses the process. */
 export type Deed =
