@@ -11,6 +11,10 @@ export type Handler = (exchange: Exchange) => void | Promise<void>
 export interface Door {
   /** The name in metrics, such as `check`. */
   readonly name: string
-  /** Handlers by method and path: `'POST /v1/check'`. The method `ANY` answers every method. */
+  /**
+   * Handlers by method and path, such as `'POST /v1/check'`. The path is compared as a whole: there are no patterns.
+   *
+   * The method `ANY` answers every method that the path has no handler for. A handler of `GET` also answers `HEAD`.
+   */
   readonly routes: Readonly<Record<string, Handler>>
 }
