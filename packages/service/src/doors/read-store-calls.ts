@@ -176,6 +176,9 @@ function amount(name: string, value: unknown): number {
   throw badRequest(`${name} must be a number from 0, got ${shown(value)}`)
 }
 
+/** A value as a problem shows it. Lists and objects are not written out: they may be nested too deep. */
 function shown(value: unknown): string {
-  return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 60)
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value).slice(0, 60)
 }

@@ -91,7 +91,7 @@ describe('a request that is not valid', () => {
       "limits[1]: limit.algorithm 'bucket' is unknown",
     ],
     [call([]), 'calls[0]: a call must be an object'],
-    [call({}), 'calls[0]: a call must be a decide, charge, refund, reset or block, got {}'],
+    [call({}), 'calls[0]: a call must be a decide, charge, refund, reset or block, got an object'],
     [call({ decide: [], charge: DEMAND }), `calls[0]: there is no member "charge"; a decide has decide`],
     [call({ decide: DEMAND }), 'calls[0]: decide must be a list of demands'],
     [call({ charge: 1 }), 'calls[0]: a demand must be an object such as {"name"'],
@@ -124,6 +124,25 @@ describe('a request that is not valid', () => {
     expect(answer.status).toBe(400)
     expect(answer.body.detail).toContain(detail)
     expect(store.stats().keys).toBe(0)
+  })
+
+  it('that is nested very deep is answered too, wherever it is', async () => {
+    const url = await services.start(memory())
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const limits = JSON.stringify([BUCKET])
+    const bodies = [
+      `{"calls":[${deep}]}`,
+      `{"calls":{"a":${deep}}}`,
+      `{"calls":[],"limits":[${deep}]}`,
+      `{"calls":[],"limits":[{"algorithm":"token-bucket","capacity":${deep},"refill":"1/s"}]}`,
+      `{"calls":[],"limits":[{"algorithm":${deep}}]}`,
+      `{"calls":[{"decide":${deep}}],"limits":${limits}}`,
+      `{"calls":[{"reset":{"name":"a","key":${deep}}}],"limits":${limits}}`,
+      `{"calls":[{"block":{"name":"a","key":"b","limits":[${deep}]}}],"limits":${limits}}`,
+      `{"calls":[{"decide":[{"name":"a","limit":0,"key":"b","cost":${deep}}]}],"limits":${limits}}`,
+    ]
+    for (const body of bodies) expect((await post(url, body)).status, body.slice(0, 60)).toBe(400)
+    expect(services.faults).toEqual([])
   })
 
   it('that is too large is not read', async () => {
