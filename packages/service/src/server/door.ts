@@ -3,7 +3,11 @@ import type { Exchange } from './exchange.js'
 /** Answers an exchange, or throws. A `Problem` is told to the client. */
 export type Handler = (exchange: Exchange) => void | Promise<void>
 
-/** A way into the service: it translates requests and answers, and decides nothing itself. */
+/**
+ * A way into the service: it translates requests and answers, and decides nothing itself. A file of `doors/` exports a
+ * function that makes its door from the service that the door asks: `checkDoor(service)`. `start-service.ts` lists all
+ * doors.
+ */
 export interface Door {
   /** The name in metrics, such as `check`. */
   readonly name: string
