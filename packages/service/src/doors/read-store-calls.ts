@@ -1,6 +1,6 @@
 import type { Demand, Limit, OnFailure, Taken } from 'sluice'
 import type { JsonObject } from '../server/exchange.js'
-import { badRequest, problemOf } from '../server/problem.js'
+import { badRequest, problemOf, shown } from '../server/problem.js'
 import type { ClientLimits } from './client-limits.js'
 
 /** A call of a store that a client asks for. */
@@ -174,11 +174,4 @@ function whole(name: string, value: unknown, least: number, most: number): numbe
 function amount(name: string, value: unknown): number {
   if (typeof value === 'number' && value >= 0) return value
   throw badRequest(`${name} must be a number from 0, got ${shown(value)}`)
-}
-
-/** A value as a problem shows it. Lists and objects are not written out: they may be nested too deep. */
-function shown(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value).slice(0, 60)
 }

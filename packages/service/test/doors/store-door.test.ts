@@ -33,6 +33,7 @@ it('carries out calls in their order, and answers each', async () => {
     ],
   })
   expect(status).toBe(200)
+  expect(services.batches).toEqual([8])
   const decision = { quota: 10, retryAfterMs: 0, delayMs: 0 }
   expect(body.answers).toEqual([
     {
@@ -79,7 +80,7 @@ describe('a request that is not valid', () => {
   it.each([
     ['{', 'the body must be JSON'],
     ['[]', 'the body must be a JSON object'],
-    [{}, 'calls must be a list of at most 1000 calls, got nothing'],
+    [{}, 'calls must be a list of at most 1000 calls, got undefined'],
     [{ calls: {} }, 'calls must be a list'],
     [{ calls: Array(1_001).fill({ decide: [] }) }, 'calls must be a list of at most 1000 calls'],
     [{ calls: [], limit: [] }, `there is no member "limit"; a request has limits, calls`],
@@ -109,7 +110,7 @@ describe('a request that is not valid', () => {
     [taken({ delayMs: null }), 'taken.delayMs must be a number from 0, got null'],
     [taken({ degraded: 'x' }), 'taken.degraded must be open, closed or local'],
     [taken({ at: 1 }), `there is no member "at"; taken has`],
-    [call({ reset: { name: 'search' } }), 'key must be a text that is not empty, got nothing'],
+    [call({ reset: { name: 'search' } }), 'key must be a text that is not empty, got undefined'],
     [call({ reset: { name: 'search', key: 'k', limits: [1] } }), 'limit must be a place in limits'],
     [call({ block: { name: 'search', key: 'k' } }), 'durationUs must be a whole number from 1'],
     [call({ block: { name: 'search', key: 'k', durationUs: 1e18 } }), 'durationUs must be a whole number from 1'],
