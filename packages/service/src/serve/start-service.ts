@@ -37,7 +37,13 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   const service = new DecisionService(opened.store, policy)
   const { recorder } = service
   try {
-    const doors = [checkDoor(service), gateDoor(service, options, log), storeDoor(opened.store), healthDoor(service)]
+    const onBatch = (calls: number) => recorder.doors.batch('store', calls)
+    const doors = [
+      checkDoor(service),
+      gateDoor(service, options, log),
+      storeDoor(opened.store, onBatch),
+      healthDoor(service),
+    ]
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
       answered: (door, status, ms) => recorder.doors.answered(door, status, ms),
