@@ -6,6 +6,7 @@
 //   render(data)       the data as Markdown
 //   goals(data)        the goals: [{ goal, measured, reached }]
 //   onlyIfNamed        true for a section that runs only if it is named
+import { abuse } from './sections/abuse.mjs'
 import { httpSpeed } from './sections/http-speed.mjs'
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'
@@ -33,4 +34,5 @@ export const sections = [
   shaper,
   shaperDepartures,
   soak,
+  abuse,
 ]
