@@ -16,6 +16,7 @@ import { redisBytes } from './sections/redis-bytes.mjs'
 import { redisLatency } from './sections/redis-latency.mjs'
 import { redisSpeed } from './sections/redis-speed.mjs'
 import { service } from './sections/service.mjs'
+import { serviceClient } from './sections/service-client.mjs'
 import { shaper } from './sections/shaper.mjs'
 import { shaperDepartures } from './sections/shaper-departures.mjs'
 import { soak } from './sections/soak.mjs'
@@ -31,6 +32,7 @@ export const sections = [
   policyLatency,
   httpSpeed,
   service,
+  serviceClient,
   shaper,
   shaperDepartures,
   soak,

@@ -1,4 +1,4 @@
-import type { LevelDecision, Verdict } from 'sluice'
+import type { Decision, LevelDecision, Verdict } from 'sluice'
 
 /**
  * A verdict as JSON text, in ASCII: the server counts and writes it without looking at each character. Written by hand
@@ -17,14 +17,23 @@ export function verdictText(verdict: Verdict): string {
 }
 
 function levelText({ name, decision, shadow }: LevelDecision): string {
-  const { allowed, quota, remaining, retryAfterMs, nextUnitAfterMs, resetAfterMs, delayMs, degraded } = decision
-  const start = startOf(name, quota)
-  const text =
+  return `${startOf(name, decision.quota)}${membersText(decision)}${shadow === true ? ',"shadow":true}' : '}'}`
+}
+
+/** A decision as JSON text, in ASCII. */
+export function decisionText(decision: Decision): string {
+  return `{"quota":${decision.quota},${membersText(decision)}}`
+}
+
+/** All members of a decision but the quota. */
+function membersText(decision: Decision): string {
+  const { allowed, remaining, retryAfterMs, nextUnitAfterMs, resetAfterMs, delayMs, degraded } = decision
+  const outcome =
     allowed && retryAfterMs === 0 && delayMs === 0
-      ? `${start}${remaining},"allowed":true,"retryAfterMs":0,"delayMs":0,"nextUnitAfterMs":${wait(nextUnitAfterMs)},"resetAfterMs":${wait(resetAfterMs)}`
-      : `${start}${remaining},"allowed":${allowed},"retryAfterMs":${wait(retryAfterMs)},"delayMs":${delayMs},"nextUnitAfterMs":${wait(nextUnitAfterMs)},"resetAfterMs":${wait(resetAfterMs)}`
-  if (shadow === undefined && degraded === undefined) return `${text}}`
-  return `${text}${shadow === true ? ',"shadow":true' : ''}${degraded === undefined ? '' : `,"degraded":"${degraded}"`}}`
+      ? ',"allowed":true,"retryAfterMs":0,"delayMs":0,"nextUnitAfterMs":'
+      : `,"allowed":${allowed},"retryAfterMs":${wait(retryAfterMs)},"delayMs":${delayMs},"nextUnitAfterMs":`
+  const text = `"remaining":${remaining}${outcome}${wait(nextUnitAfterMs)},"resetAfterMs":${wait(resetAfterMs)}`
+  return degraded === undefined ? text : `${text},"degraded":"${degraded}"`
 }
 
 /** The start of a level's text. It is the same until the level's quota changes. */
@@ -40,7 +49,7 @@ const MOST_LEVELS = 10_000
 function startOf(name: string, quota: number): string {
   const known = starts.get(name)
   if (known !== undefined && known.quota === quota) return known.text
-  const text = `{"name":${asciiText(name)},"quota":${quota},"remaining":`
+  const text = `{"name":${asciiText(name)},"quota":${quota},`
   if (known !== undefined || starts.size < MOST_LEVELS) starts.set(name, { quota, text })
   return text
 }

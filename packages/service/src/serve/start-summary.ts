@@ -19,6 +19,7 @@ export function startSummary({ file, url, store }: Serving, options: ServeOption
 Try it:
   curl ${url}/v1/check -d '${JSON.stringify({ attributes: exampleOf(attributes) })}'
   curl ${url}/readyz
+  curl ${url}/metrics
 
 `
 }

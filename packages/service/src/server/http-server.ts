@@ -34,7 +34,12 @@ const LOOK_MS = 50
 export interface ServerEvents {
   /** An error that is not the client's fault. */
   fault(error: unknown): void
+  /** A request is over, after so many milliseconds. `status` is 0 if the client went away before the answer began. */
+  answered?(door: string, status: number, ms: number): void
 }
+
+/** The door of requests that no door answers. */
+const NO_DOOR = 'none'
 
 /** Answers HTTP requests by doors. */
 export class HttpServer {
@@ -42,11 +47,13 @@ export class HttpServer {
   readonly #router: Router
   readonly #connections = new Set<Connection>()
   readonly #onFault: (error: unknown) => void
+  readonly #answered: ServerEvents['answered']
   #isClosing = false
 
   constructor(doors: readonly Door[], events: ServerEvents, bounds: Partial<typeof BOUNDS> = {}) {
     this.#router = new Router(doors)
     this.#onFault = (error) => events.fault(error)
+    this.#answered = events.answered
     const { timeout, ...options } = { ...BOUNDS, ...bounds }
     this.#server = createServer(options, (request, response) => this.#answer(request, response))
     this.#server.timeout = timeout
@@ -114,10 +121,21 @@ export class HttpServer {
     const url = request.url ?? '/'
     const mark = url.indexOf('?')
     const exchange = this.#exchangeOf(request, response, mark < 0 ? '' : url.slice(mark + 1))
+    let door = NO_DOOR
+    const answered = this.#answered
+    if (answered !== undefined) {
+      const startMs = performance.now()
+      // Comes after the last byte of the answer, and also if the client goes away before.
+      response.on('close', () =>
+        answered(door, response.headersSent ? response.statusCode : 0, performance.now() - startMs),
+      )
+    }
     exchange.run(() => {
       if (request.headers.host === undefined && request.httpVersion === '1.1')
         throw badRequest('a request of HTTP/1.1 must have the field Host')
-      return this.#router.find(request.method ?? 'GET', pathOf(mark < 0 ? url : url.slice(0, mark))).handler(exchange)
+      const route = this.#router.find(request.method ?? 'GET', pathOf(mark < 0 ? url : url.slice(0, mark)))
+      door = route.door
+      return route.handler(exchange)
     })
   }
 
