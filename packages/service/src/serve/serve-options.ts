@@ -1,4 +1,4 @@
-import type { OnFailure } from 'sluice'
+import { nearestName, type OnFailure } from 'sluice'
 import { UsageError } from '../cli/command.js'
 
 /** The settings of `sluice serve`. */
@@ -123,4 +123,14 @@ const SHORTEST_TOKEN = 16
 function readToken(token: string | undefined, source: string): string | undefined {
   if (token === undefined || token.length >= SHORTEST_TOKEN) return token
   throw new UsageError(`${source} must have at least ${SHORTEST_TOKEN} characters: openssl rand -hex 16 makes one`)
+}
+
+/** Names of variables that are probably misspelt options: `SLUICE_STROE`. Others may belong to other programs. */
+export function misspeltVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const known = Object.keys(OPTIONS).map(variableOf)
+  return Object.keys(env).flatMap((name) => {
+    if (!name.startsWith('SLUICE_') || known.includes(name)) return []
+    const meant = nearestName(name, known)
+    return meant === undefined ? [] : [`the variable ${name} is not read; did you mean ${meant}?`]
+  })
 }
