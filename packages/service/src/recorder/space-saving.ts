@@ -10,7 +10,7 @@ export interface CountedKey {
  * (2005). It has `capacity` counters. A key without a counter takes over the smallest one, and inherits its count as error.
  *
  * For n keys in the stream, no error exceeds n / capacity, and every key that came more often than that has a counter.
- * Example: of 100,000 requests, with 256 counters, each key with more than 390 is found, and its count is off by at most 390.
+ * Example: of 100,000 requests, with 128 counters, each key with more than 781 is found, and its count is off by at most 781.
  */
 export class SpaceSaving {
   /** By slot: the key, its hash, its count and its error. A slot with a count of 0 has no key yet. */
@@ -59,9 +59,9 @@ export class SpaceSaving {
     return this.#counts[this.#order[0]]
   }
 
-  add(key: string): void {
+  /** `hash` is that of the key, if the caller has it: see `hashOf`. */
+  add(key: string, hash = hashOf(key)): void {
     this.#total++
-    const hash = hashOf(key)
     let slot = this.#find(key, hash)
     if (slot < 0) slot = this.#admit(key, hash)
     this.#increment(slot)
@@ -144,7 +144,7 @@ export class SpaceSaving {
 }
 
 /** FNV-1a over the code units, and a last mix, because the low bits choose the place in the table. */
-function hashOf(key: string): number {
+export function hashOf(key: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
