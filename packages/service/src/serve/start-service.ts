@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../cli/command.js'
 import { checkDoor } from '../doors/check-door.js'
+import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
+import { storeDoor } from '../doors/store-door.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { HttpServer } from '../server/http-server.js'
@@ -35,7 +37,8 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   const service = new DecisionService(opened.store, policy)
   const { recorder } = service
   try {
-    const server = new HttpServer([checkDoor(service), healthDoor(service)], {
+    const doors = [checkDoor(service), gateDoor(service, options, log), storeDoor(opened.store), healthDoor(service)]
+    const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
       answered: (door, status, ms) => recorder.doors.answered(door, status, ms),
     })

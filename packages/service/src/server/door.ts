@@ -4,19 +4,17 @@ import type { Exchange } from './exchange.js'
 export type Handler = (exchange: Exchange) => void | Promise<void>
 
 /**
- * A way into the service: it translates requests and answers, and decides nothing itself.
- *
- * A door is a function of the service that it asks:
- *
- * ```ts
- * export function hasQuotaDoor(service: DecisionService): Door {
- *   return { name: 'quota', routes: { 'GET /v1/quota': (exchange) => exchange.json('{}') } }
- * }
- * ```
+ * A way into the service: it translates requests and answers, and decides nothing itself. A file of `doors/` exports a
+ * function that makes its door from the service that the door asks: `checkDoor(service)`. `start-service.ts` lists all
+ * doors.
  */
 export interface Door {
   /** The name in metrics, such as `check`. */
   readonly name: string
-  /** Handlers by method and path: `'POST /v1/check'`. The method `ANY` answers every method. */
+  /**
+   * Handlers by method and path, such as `'POST /v1/check'`. The path is compared as a whole: there are no patterns.
+   *
+   * The method `ANY` answers every method that the path has no handler for. A handler of `GET` also answers `HEAD`.
+   */
   readonly routes: Readonly<Record<string, Handler>>
 }
