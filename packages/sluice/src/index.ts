@@ -61,6 +61,7 @@ export {
   memoryStore,
   type NamedLimit,
   type OnFailure,
+  type OverrideEntry,
   type Overrides,
   type Store,
   type SyncOverrides,

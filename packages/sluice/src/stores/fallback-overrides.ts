@@ -1,10 +1,10 @@
 import type { Limit } from '../limits/index.js'
-import type { Overrides } from './store.js'
+import type { OverrideEntry, Overrides } from './store.js'
 import { type Awaitable, isPromiseLike } from './store.js'
 
 /**
  * Overrides of a store that may fail. If reading fails, calls `failed`, which may throw; if it returns, the overrides known
- * so far count. If setting fails, that stays an error, because no answer can stand for it.
+ * so far count. If setting or listing fails, that stays an error, because no answer can stand for it.
  */
 export class FallbackOverrides implements Overrides {
   readonly #overrides: Overrides
@@ -21,6 +21,10 @@ export class FallbackOverrides implements Overrides {
 
   get(level: string, key: string): readonly Limit[] | undefined {
     return this.#read(() => this.#overrides.get(level, key))
+  }
+
+  entries(): Iterable<OverrideEntry> {
+    return this.#overrides.entries()
   }
 
   set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): Awaitable<void> {

@@ -9,6 +9,7 @@ export type {
   Awaitable,
   Demand,
   NamedLimit,
+  OverrideEntry,
   Overrides,
   Store,
   SyncOverrides,
