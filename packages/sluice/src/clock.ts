@@ -65,6 +65,22 @@ function startAlarm(clock: Clock, atMs: number, ring: () => void, pollMs: number
   }
 }
 
+/** Resolves after `ms` by the clock. Rejects with the signal's reason as soon as that is aborted. */
+export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) throw signal.reason
+    const stop = setAlarm(clock, clock.now() + ms, () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    const onAbort = () => {
+      stop()
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
 /** setTimeout takes whole milliseconds; 0 counts as 1. */
 function timerMs(ms: number): number {
   return Math.min(LONGEST_MS, Math.max(1, Math.ceil(ms)))

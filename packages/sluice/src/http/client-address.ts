@@ -83,8 +83,14 @@ export function originOf(options: ClientAddressOptions): ClientAddress {
   }
 }
 
-/** How an adapter reads the connection and the header fields of a request. */
-export interface ConnectionReader<Request> {
+/** How an adapter reads the requests of its framework. */
+export interface RequestReader<Request> {
+  method(request: Request): string
+  /**
+   * The target of a request as routers see it: a path, perhaps with a query, or a whole URL. If the target was rewritten, a
+   * list: as routers see it now, and as the client wrote it.
+   */
+  url(request: Request): string | readonly string[]
   /** The address of the connection. Left out if the framework does not tell it. */
   remoteAddress?(request: Request): string | undefined
   field(request: Request, name: string): string | null | undefined
@@ -95,7 +101,7 @@ export interface ConnectionReader<Request> {
  * Returns `undefined` if the adapter cannot tell the address of a connection.
  */
 export function requestAddress<Request>(
-  reader: ConnectionReader<Request>,
+  reader: RequestReader<Request>,
   options: ClientAddressOptions,
   address: ClientAddress,
 ): ((request: Request) => string) | undefined {
@@ -117,7 +123,7 @@ function noField(): undefined {}
 const FIRST_REQUESTS = 100
 
 /** Warns once if requests come through a proxy that is not trusted: all of its clients would count as one. */
-function proxyNotice<Request>(reader: ConnectionReader<Request>): (request: Request) => void {
+function proxyNotice<Request>(reader: RequestReader<Request>): (request: Request) => void {
   let left = FIRST_REQUESTS
   return (request) => {
     if (left === 0) return
@@ -139,13 +145,14 @@ const UNKNOWN = 'unknown'
 const MOST_ENTRIES = 64
 
 function listEntries(value: string): string[] {
-  return lastParts(value, (end) => value.lastIndexOf(',', end - 1)).map((entry) => entry.trim())
+  const entries = value.split(',').slice(-MOST_ENTRIES)
+  return entries.map((entry) => entry.trim())
 }
 
 /** The `for` of each element of a `Forwarded` field. An element with no `for` or with two of them has no address. */
 function forwardedEntries(value: string): string[] {
-  return lastParts(value, (end) => lastUnquoted(value, ',', end)).map((element) => {
-    const pairs = lastParts(element, (end) => lastUnquoted(element, ';', end))
+  return unquotedParts(value, ',').map((element) => {
+    const pairs = unquotedParts(element, ';')
     const nodes = pairs.filter((pair) => /^\s*for\s*=/i.test(pair))
     return nodes.length === 1 ? nodeName(nodes[0].slice(nodes[0].indexOf('=') + 1).trim()) : ''
   })
@@ -158,28 +165,22 @@ function nodeName(value: string): string {
 }
 
 /**
- * The index of the last separator before `end` that is not in quotes; -1 if there is none. Reads from the right, because the
- * trusted proxies wrote there and close the quotes that they open. A client may have opened a quote further to the left.
+ * The last parts between separators that are not in quotes. Reads from the right, because the trusted proxies wrote there and
+ * close the quotes that they open. A client may have opened a quote further to the left.
  */
-function lastUnquoted(value: string, separator: string, end: number): number {
+function unquotedParts(value: string, separator: string): string[] {
+  const parts: string[] = []
   let isQuoted = false
-  for (let i = end - 1; i >= 0; i--) {
+  let end = value.length
+  for (let i = end - 1; i >= 0 && parts.length < MOST_ENTRIES; i--) {
     const char = value[i]
     if (char === '"' && !(isQuoted && value[i - 1] === '\\')) isQuoted = !isQuoted
-    else if (char === separator && !isQuoted) return i
+    else if (char === separator && !isQuoted) {
+      parts.unshift(value.slice(i + 1, end))
+      end = i
+    }
   }
-  return -1
-}
-
-function lastParts(value: string, lastSeparator: (end: number) => number): string[] {
-  const parts: string[] = []
-  let end = value.length
-  while (end >= 0 && parts.length < MOST_ENTRIES) {
-    const start = end === 0 ? -1 : lastSeparator(end)
-    parts.unshift(value.slice(start + 1, end))
-    end = start
-  }
-  return parts
+  return parts.length < MOST_ENTRIES ? [value.slice(0, end), ...parts] : parts
 }
 
 function checkTrusted(value: unknown = []): { readonly ranges: readonly CidrRange[]; readonly trustsUnix: boolean } {

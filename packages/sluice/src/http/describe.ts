@@ -84,12 +84,17 @@ export function verdictOfOne(level: LevelDecision): Verdict {
   return degraded === undefined ? verdict : { ...verdict, degraded }
 }
 
+/** The options of a guard about its answers. `onDenied` writes the body of a denial and says of which type it is. */
+export interface AnswerOptions extends DescribeOptions {
+  readonly onDenied?: unknown
+}
+
 /** `describe` for arguments that are checked already. */
-export function describeIn(verdict: Verdict, dialects: readonly Dialect[], options: DescribeOptions): Description {
+export function describeIn(verdict: Verdict, dialects: readonly Dialect[], options: AnswerOptions): Description {
   const { allowed, levels } = verdict
   const headers: Fields = {}
   writeQuotas(headers, levels, dialects, options.nowMs)
-  if (!allowed) writeDenial(headers, verdict, options.jitterMs ?? 0)
+  if (!allowed) writeDenial(headers, verdict, options)
   const names = options.expose === true ? exposed(headers) : ''
   if (names !== '') headers['Access-Control-Expose-Headers'] = names
   if (allowed) return { status: 200, headers, body: undefined }
@@ -97,8 +102,8 @@ export function describeIn(verdict: Verdict, dialects: readonly Dialect[], optio
   return { status, headers, body: bodyOf(verdict, status) }
 }
 
-function writeDenial(headers: Fields, verdict: Verdict, jitterMs: number): void {
-  headers['Content-Type'] = 'application/problem+json'
+function writeDenial(headers: Fields, verdict: Verdict, { jitterMs = 0, onDenied }: AnswerOptions): void {
+  if (onDenied === undefined) headers['Content-Type'] = 'application/problem+json'
   headers['Cache-Control'] = 'no-store'
   if (verdict.retryAfterMs === Infinity) return
   const jitter = jitterMs > 0 && isAligned(verdict) ? Math.random() * jitterMs : 0

@@ -1,12 +1,13 @@
 import { invalidType, reasonOf, warn } from '../errors.js'
 import type { CostOptions } from '../limiter/index.js'
+import { isConcurrency, type Limit } from '../limits/index.js'
 import type { Awaitable } from '../stores/index.js'
+import type { RequestReader } from './client-address.js'
 import { checkDialects } from './dialect.js'
 import { atOnce, checkGuardOptions, type GuardOptions } from './guard-options.js'
-import { type AnswerFormat, Passage } from './passage.js'
+import { type AnswerFormat, type Ending, Passage } from './passage.js'
 import { QuotaItems } from './quota-items.js'
-import type { RequestReader } from './request-attributes.js'
-import { mapped, type RequestLimiter, type ReservedAnswer, requestLimiter } from './request-limiter.js'
+import { mapped, type RequestLimiter, type RequestReservation, requestLimiter } from './request-limiter.js'
 import { costOf, expectCost } from './set-cost.js'
 
 /**
@@ -16,30 +17,26 @@ import { costOf, expectCost } from './set-cost.js'
 export class Guard<Request extends object> {
   readonly #limiter: RequestLimiter<Request>
   readonly #format: AnswerFormat
-  readonly #skip: GuardOptions<Request>['skip']
-  readonly #costOf: ((request: Request) => number) | undefined
+  readonly #options: GuardOptions<Request>
   /** The same for every request, unless the cost is a function. */
   readonly #cost: CostOptions | undefined
-  readonly #settle: GuardOptions<Request>['settle']
   readonly #alwaysHolds: boolean
 
   /** `more` are the names of options that only the adapter uses. */
   constructor(options: GuardOptions<Request>, reader: RequestReader<Request>, more: readonly string[] = []) {
-    const { expose, cost, settle, skip, dialect } = checkGuardOptions(options, more)
+    this.#options = { ...checkGuardOptions(options, more) }
     this.#limiter = requestLimiter(options, reader)
+    const { expose, cost, settle, dialect } = options
     const { only, queues } = this.#limiter
     const dialects = checkDialects(dialect)
     const isPlain = dialects.length === 1 && dialects[0] === 'draft' && expose !== true
     this.#format = {
       dialects,
-      options: { ...options },
+      options: this.#options,
       only,
       plainItems: only !== undefined && isPlain ? new QuotaItems(only.limit, only.name) : undefined,
     }
-    this.#skip = skip
-    this.#costOf = typeof cost === 'function' ? cost : undefined
     this.#cost = typeof cost === 'number' ? { cost } : undefined
-    this.#settle = settle
     this.#alwaysHolds = settle !== undefined || queues
   }
 
@@ -48,42 +45,44 @@ export class Guard<Request extends object> {
    * `mustHold`: then `cancel` of the passage gives the units back when the other guard denies.
    */
   enter(request: Request, mustHold = false): Awaitable<Passage> | undefined {
-    if (this.#settle !== undefined) expectCost(request)
-    if (this.#skip !== undefined && this.#skips(this.#skip(request))) return undefined
-    const cost = this.#costOf === undefined ? this.#cost : { cost: atOnce('cost', this.#costOf(request)) }
+    const { skip, cost: costOption, settle } = this.#options
+    if (settle !== undefined) expectCost(request)
+    if (skip !== undefined && isSkipped(skip(request))) return undefined
+    const cost = typeof costOption === 'function' ? { cost: atOnce('cost', costOption(request)) } : this.#cost
     if (mustHold || this.#alwaysHolds || this.#limiter.leases)
-      return mapped(this.#limiter.reserve(request, cost), (reserved) => this.#reserved(request, cost, reserved))
+      return mapped(this.#limiter.reserve(request, cost), (reservation) =>
+        this.#holding(request, cost?.cost ?? 1, reservation),
+      )
     const answer = this.#limiter.check(request, cost)
     return answer instanceof Promise
       ? answer.then((later) => new Passage(this.#format, later, undefined))
       : new Passage(this.#format, answer, undefined)
   }
 
-  #skips(answer: unknown): boolean {
-    // A promise or a text would count as true and let every request through.
-    if (typeof atOnce('skip', answer) !== 'boolean')
-      throw invalidType('skip', 'a function that returns true or false synchronously', answer)
-    return answer as boolean
-  }
-
-  #reserved(request: Request, cost: CostOptions | undefined, reserved: ReservedAnswer): Passage {
-    return new Passage(this.#format, reserved.answer, {
-      settle: reserved.answer.allowed ? this.#settling(request, cost?.cost ?? 1, reserved) : undefined,
-      cancel: () => carefully(() => reserved.cancel()),
+  /** The passage of a request that holds its units until its response is over. */
+  #holding(request: Request, taken: number, reservation: RequestReservation): Passage {
+    const unitsOf = this.#options.settle
+    const answer = 'verdict' in reservation ? reservation.verdict : reservation.decision
+    const levels = 'levels' in answer ? answer.levels : [this.#limiter.only as { limit: Limit }]
+    const hasPlaces = levels.some(({ limit }) => isConcurrency(limit))
+    const settle = (ending: Ending) => {
+      if (hasPlaces) carefully(() => ('release' in reservation ? reservation.release() : reservation.cancel()))
+      if (unitsOf === undefined) return
+      carefully(() =>
+        reservation.settle(atOnce('settle', unitsOf({ ...ending, taken, cost: costOf(request) })) as number),
+      )
+    }
+    return new Passage(this.#format, answer, {
+      settle: answer.allowed && (hasPlaces || unitsOf !== undefined) ? settle : undefined,
+      cancel: () => carefully(() => reservation.cancel()),
     })
   }
+}
 
-  /** The function to call when the response is over, if there is anything to do then. */
-  #settling(request: Request, taken: number, reserved: ReservedAnswer): Passage['settle'] {
-    const unitsOf = this.#settle
-    const { hasPlaces } = reserved
-    if (unitsOf === undefined && !hasPlaces) return undefined
-    return (ending) => {
-      if (hasPlaces) carefully(() => reserved.release())
-      if (unitsOf === undefined) return
-      carefully(() => reserved.settle(atOnce('settle', unitsOf({ ...ending, taken, cost: costOf(request) }))))
-    }
-  }
+/** Checks the answer of `skip`: a promise or a text would count as true and let every request through. */
+function isSkipped(answer: unknown): boolean {
+  if (typeof atOnce('skip', answer) === 'boolean') return answer as boolean
+  throw invalidType('skip', 'a function that returns true or false synchronously', answer)
 }
 
 /** Turns an error into a warning: the response is over, so no caller is left to throw to. */

@@ -1,5 +1,11 @@
 /** `sluice/http`: the parts of an adapter, for frameworks without one, and `shapedFetch` for calls to other servers. */
-export { type ClientAddress, type ClientAddressOptions, clientAddress, type ReadField } from './client-address.js'
+export {
+  type ClientAddress,
+  type ClientAddressOptions,
+  clientAddress,
+  type ReadField,
+  type RequestReader,
+} from './client-address.js'
 export { type DescribeOptions, type Description, describe } from './describe.js'
 export type { Dialect } from './dialect.js'
 export { Guard } from './guard.js'
@@ -19,6 +25,5 @@ export {
   type ParseRateLimitOptions,
   parseRateLimit,
 } from './parse-rate-limit.js'
-export type { Admission, Ending, Passage } from './passage.js'
-export type { RequestReader } from './request-attributes.js'
+export type { Ending, Passage } from './passage.js'
 export { setCost } from './set-cost.js'

@@ -44,9 +44,3 @@ function withoutDuplicates(list: string): string {
     .filter((name, i) => names.findIndex((each) => each.toLowerCase() === name.toLowerCase()) === i)
     .join(', ')
 }
-
-/** The fields of a denial whose body is written by `onDenied` and not by Sluice. */
-export function withoutBodyFields(fields: Readonly<Fields>): Readonly<Fields> {
-  const { 'Content-Type': _type, ...rest } = fields
-  return rest
-}

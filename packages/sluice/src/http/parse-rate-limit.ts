@@ -61,7 +61,8 @@ export function parseRateLimit(headers: FieldSource, options: ParseRateLimitOpti
   return retryAfterMs === undefined ? { quotas } : { quotas, retryAfterMs }
 }
 
-type Field = (name: string) => string | undefined
+/** The text of a field; `''` if there is no such field. */
+type Field = (name: string) => string
 
 /** `RateLimit: "burst";r=50;t=30` and `RateLimit-Policy: "burst";q=100;w=60`, since revision 08. */
 function draftQuotas(field: Field): readonly ParsedQuota[] | undefined {
@@ -85,10 +86,10 @@ function draftQuotas(field: Field): readonly ParsedQuota[] | undefined {
  * The items that have a name and the required parameter. Several limiters may have the same name and append to both fields in the
  * same order, so an item is identified by its name and the number of earlier items with that name.
  */
-function namedItems(text: string | undefined, required: string): ReadonlyMap<string, Item> {
+function namedItems(text: string, required: string): ReadonlyMap<string, Item> {
   const named = new Map<string, Item>()
   const counts = new Map<string, number>()
-  for (const item of (text === undefined ? undefined : parseList(text)) ?? []) {
+  for (const item of parseList(text) ?? []) {
     const { value, parameters } = item
     if (typeof value !== 'string') continue
     const before = counts.get(value) ?? 0
@@ -100,8 +101,7 @@ function namedItems(text: string | undefined, required: string): ReadonlyMap<str
 
 /** `RateLimit: limit=100, remaining=50, reset=5`, in revision 07. */
 function dictionaryQuotas(field: Field): readonly ParsedQuota[] | undefined {
-  const text = field('ratelimit')
-  const members = text === undefined ? undefined : parseDictionary(text)
+  const members = parseDictionary(field('ratelimit'))
   const quota = wholeOf(members?.get('limit')?.value)
   const remaining = wholeOf(members?.get('remaining')?.value)
   if (quota === undefined && remaining === undefined) return undefined
@@ -125,7 +125,7 @@ function singleQuotas(field: Field, nowMs: number): readonly ParsedQuota[] {
 
 /** `RateLimit-Policy: 100;w=60`, until revision 07. */
 function oldWindow(field: Field): number | undefined {
-  const [first] = parseList(field('ratelimit-policy') ?? '') ?? []
+  const [first] = parseList(field('ratelimit-policy')) ?? []
   return typeof first?.value === 'number' ? windowOf(first) : undefined
 }
 
@@ -135,14 +135,13 @@ function windowOf(policy: Item | undefined): number | undefined {
 }
 
 /** Seconds from now, or a date. */
-function retryAfter(text: string | undefined, nowMs: number): number | undefined {
-  if (text !== undefined && NUMBER.test(text)) return Number(text) * 1_000
-  return untilMs(dateMs(text), nowMs)
+function retryAfter(text: string, nowMs: number): number | undefined {
+  return NUMBER.test(text) ? Number(text) * 1_000 : untilMs(dateMs(text), nowMs)
 }
 
 /** Seconds from now, a time in epoch seconds or milliseconds, or a date. */
-function resetAfter(text: string | undefined, nowMs: number): number | undefined {
-  if (text === undefined || !NUMBER.test(text)) return untilMs(dateMs(text), nowMs)
+function resetAfter(text: string, nowMs: number): number | undefined {
+  if (!NUMBER.test(text)) return untilMs(dateMs(text), nowMs)
   const number = Number(text)
   if (number < LEAST_EPOCH_SECONDS) return number * 1_000
   return untilMs(number < LEAST_EPOCH_MS ? number * 1_000 : number, nowMs)
@@ -153,16 +152,16 @@ function untilMs(timeMs: number | undefined, nowMs: number): number | undefined 
 }
 
 /** Checks the form first, because `Date.parse` takes `'soon 3'` for a day in March. */
-function dateMs(text: string | undefined): number | undefined {
-  const match = text === undefined ? null : DATE.exec(text)
+function dateMs(text: string): number | undefined {
+  const match = DATE.exec(text)
   if (match === null) return undefined
   const ms = Date.parse(match[1] === undefined ? match[0] : `${match[0]} GMT`)
   return Number.isNaN(ms) ? undefined : ms
 }
 
 /** Some revisions write `100, 100;w=60` for 100. */
-function leadingNumber(text: string | undefined): number | undefined {
-  const [, digits] = /^\s*(\d{1,15})\s*(?:[,;].*)?$/.exec(text ?? '') ?? []
+function leadingNumber(text: string): number | undefined {
+  const [, digits] = /^\s*(\d{1,15})\s*(?:[,;].*)?$/.exec(text) ?? []
   return digits === undefined ? undefined : Number(digits)
 }
 
@@ -187,7 +186,7 @@ function reading(headers: FieldSource): Field {
   const iterable = Symbol.iterator in headers
   if (!iterable && 'get' in headers && typeof headers.get === 'function') {
     const { get } = headers
-    return (name) => fieldText(get.call(headers, name))
+    return (name) => fieldText(get.call(headers, name)) ?? ''
   }
   const fields = new Map<string, string>()
   for (const pair of iterable ? (headers as Iterable<unknown>) : Object.entries(headers)) {
@@ -196,7 +195,7 @@ function reading(headers: FieldSource): Field {
     const before = fields.get(name)
     if (text !== undefined) fields.set(name, before === undefined ? text : `${before}, ${text}`)
   }
-  return (name) => fields.get(name)
+  return (name) => fields.get(name) ?? ''
 }
 
 function fieldText(value: unknown): string | undefined {

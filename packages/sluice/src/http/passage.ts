@@ -1,6 +1,6 @@
 import type { Decision } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
-import { type DescribeOptions, type Description, describeIn, verdictOfOne } from './describe.js'
+import { type AnswerOptions, type Description, describeIn, verdictOfOne } from './describe.js'
 import type { Dialect, Fields } from './dialect.js'
 import type { Outcome } from './guard-options.js'
 import type { QuotaItems } from './quota-items.js'
@@ -12,7 +12,7 @@ export type Ending = Omit<Outcome, 'taken' | 'cost'>
 /** How a guard tells its answers to clients. All passages of a guard share it. */
 export interface AnswerFormat {
   readonly dialects: readonly Dialect[]
-  readonly options: DescribeOptions
+  readonly options: AnswerOptions
   /** The guard's limit, if it has one and not a policy. */
   readonly only: Omit<LevelDecision, 'decision'> | undefined
   /** If present: an admission is told by `RateLimit-Policy` and `RateLimit` with these items, and by no other field. */
@@ -27,17 +27,11 @@ export interface HeldUnits {
   cancel(): void
 }
 
-/** The work of an adapter for an allowed request: wait for its turn, and settle it when its response is over. */
-export interface Admission extends HeldUnits {
-  /** Milliseconds until it is the request's turn. */
-  readonly delayMs: number
-}
-
 /**
  * The answer to one request. The verdict, header fields and body are made when they are first asked for, because the usual
  * request needs only two texts: `policyField` and `quotaField`.
  */
-export class Passage implements Admission, Description {
+export class Passage implements Description {
   readonly #format: AnswerFormat
   readonly #answer: Answer
   readonly #held: HeldUnits | undefined
@@ -54,6 +48,7 @@ export class Passage implements Admission, Description {
     return this.#answer.allowed
   }
 
+  /** Milliseconds until it is the request's turn. */
   get delayMs(): number {
     return this.#answer.delayMs
   }
@@ -112,20 +107,5 @@ export class Passage implements Admission, Description {
     const { dialects, options } = this.#format
     this.#description ??= describeIn(this.verdict, dialects, options)
     return this.#description
-  }
-}
-
-/** Combines the admissions of two guards. An absent admission means that the guard skipped the request. */
-export function bothAdmissions(...given: readonly (Admission | undefined)[]): Admission {
-  const both = given.filter((each) => each !== undefined)
-  const settleBoth = (ending: Ending) => {
-    for (const { settle } of both) settle?.(ending)
-  }
-  return {
-    delayMs: Math.max(0, ...both.map(({ delayMs }) => delayMs)),
-    settle: both.some(({ settle }) => settle !== undefined) ? settleBoth : undefined,
-    cancel() {
-      for (const each of both) each.cancel()
-    },
   }
 }

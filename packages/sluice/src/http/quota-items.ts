@@ -1,4 +1,12 @@
-import { type Concurrency, type Decision, durationUs, type Limit, parseRate, quotaOf } from '../limits/index.js'
+import {
+  type Decision,
+  durationUs,
+  type LeakyBucket,
+  type Limit,
+  parseRate,
+  quotaOf,
+  type TokenBucket,
+} from '../limits/index.js'
 
 /**
  * One limit in header fields, as the IETF draft writes it: an item of `RateLimit-Policy`, which is the same for every
@@ -45,24 +53,14 @@ export function quotaItems(limit: Limit, label: string): QuotaItems {
 
 function windowSecondsOf(limit: Limit): number | undefined {
   if (limit.algorithm === 'concurrency') return undefined
-  return Math.max(1, Math.ceil(windowUs(limit) / 1_000_000) || 1)
+  const us = 'window' in limit ? durationUs('window', limit.window) : fillUs(limit)
+  return Math.max(1, Math.ceil(us / 1_000_000) || 1)
 }
 
 /** The window of a bucket is the time in which it fills. */
-function windowUs(limit: Exclude<Limit, Concurrency>): number {
-  switch (limit.algorithm) {
-    case 'token-bucket':
-      return fillUs(limit.capacity, limit.refill)
-    case 'leaky-bucket':
-      return fillUs(limit.capacity, limit.drain)
-    default:
-      return durationUs('window', limit.window)
-  }
-}
-
-function fillUs(capacity: number, rateText: string): number {
-  const { units, perUs } = parseRate('rate', rateText)
-  return (capacity * Number(perUs)) / Number(units)
+function fillUs(bucket: TokenBucket | LeakyBucket): number {
+  const { units, perUs } = parseRate('rate', 'refill' in bucket ? bucket.refill : bucket.drain)
+  return (bucket.capacity * Number(perUs)) / Number(units)
 }
 
 /** The largest integer of a structured field (RFC 9651). */

@@ -1,16 +1,6 @@
 import { InvalidTypeError, shown } from '../errors.js'
-import type { ConnectionReader } from './client-address.js'
+import type { RequestReader } from './client-address.js'
 import { atOnce, type PolicyOptions } from './guard-options.js'
-
-/** How an adapter reads the requests of its framework. */
-export interface RequestReader<Request> extends ConnectionReader<Request> {
-  method(request: Request): string
-  /**
-   * The target of a request as routers see it: a path, perhaps with a query, or a whole URL. If the target was rewritten, a
-   * list: as routers see it now, and as the client wrote it.
-   */
-  url(request: Request): string | readonly string[]
-}
 
 /** The target of a `Request`, whose URL always begins with an origin. */
 export function targetOf(url: string): string {

@@ -9,27 +9,20 @@ import {
 import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/index.js'
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
-import { clientKey, originOf, requestAddress } from './client-address.js'
+import { clientKey, originOf, type RequestReader, requestAddress } from './client-address.js'
 import { atOnce, type GuardOptions, type LimitOptions, type PolicyOptions } from './guard-options.js'
-import { isAbsent, type RequestReader, requestAttributes } from './request-attributes.js'
+import { isAbsent, requestAttributes } from './request-attributes.js'
 
 /** The decision of a limit, or the verdict of a policy. */
 export type Answer = Decision | Verdict
 
-/** An answer whose units can be settled or given back. */
-export interface ReservedAnswer {
-  readonly answer: Answer
-  /** Whether the request holds places of concurrency limits, which `release` gives back. */
-  readonly hasPlaces: boolean
-  settle(actual: number | Readonly<Record<string, number>>): Awaitable<void>
-  cancel(): Awaitable<void>
-  release(): Awaitable<void>
-}
+/** Units that a limit or a policy has taken for a request, and that can be settled or given back. */
+export type RequestReservation = Reservation | AsyncReservation | PolicyReservation | AsyncPolicyReservation
 
 /** Asks a limit or a policy about requests. */
 export interface RequestLimiter<Request> {
   check(request: Request, cost: CostOptions | undefined): Awaitable<Answer>
-  reserve(request: Request, cost: CostOptions | undefined): Awaitable<ReservedAnswer>
+  reserve(request: Request, cost: CostOptions | undefined): Awaitable<RequestReservation>
   /** The limit, if there is one and not a policy. */
   readonly only: { readonly name: string; readonly limit: Limit } | undefined
   /** Whether a request may have to wait for its turn. Then its units are given back if the client does not wait. */
@@ -47,8 +40,11 @@ export function requestLimiter<Request>(
 }
 
 function byLimit<Request>(options: LimitOptions<Request>, reader: RequestReader<Request>): RequestLimiter<Request> {
-  const limiter = createLimiter(limiterOptions(options))
-  const { name, limit } = limiter
+  const { name, store, onFailure } = options
+  const limiter = createLimiter({ limit: options.limit, name, store, onFailure } as SharedStoreOptions<
+    SyncStore | AsyncStore
+  >)
+  const { limit } = limiter
   const leases = isConcurrency(limit)
   if (typeof options.cost === 'number' && options.cost > quotaOf(limit))
     throw invalidValue('cost', 'no more than the quota of the limit, or every request is denied', options.cost)
@@ -59,26 +55,13 @@ function byLimit<Request>(options: LimitOptions<Request>, reader: RequestReader<
       options.settle,
     )
   const keyOf = keyFunction(options, reader)
-  const reserved = (reservation: Reservation | AsyncReservation): ReservedAnswer => ({
-    answer: reservation.decision,
-    hasPlaces: leases,
-    settle: (actual) => reservation.settle(actual as number),
-    cancel: () => reservation.cancel(),
-    release: () => reservation.cancel(),
-  })
   return {
     check: (request, cost) => limiter.tryAcquire(keyOf(request), cost),
-    reserve: (request, cost) => mapped(limiter.reserve(keyOf(request), cost), reserved),
-    only: { name, limit },
+    reserve: (request, cost) => limiter.reserve(keyOf(request), cost),
+    only: { name: limiter.name, limit },
     queues: limit.algorithm === 'leaky-bucket',
     leases,
   }
-}
-
-/** The limiter's part of the options. An option that is not set must be absent, not undefined. */
-function limiterOptions<Request>({ limit, name, store, onFailure }: LimitOptions<Request>) {
-  const given = Object.entries({ limit, name, store, onFailure }).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given) as unknown as SharedStoreOptions<SyncStore | AsyncStore>
 }
 
 function keyFunction<Request>(
@@ -103,16 +86,9 @@ function byPolicy<Request>(options: PolicyOptions<Request>, reader: RequestReade
   const ipOf = requestAddress(reader, options, originOf(options))
   if (ipOf === undefined && options.attributes === undefined && policy.attributes.includes('ip')) unknownAddress()
   const attributesOf = requestAttributes(options, reader, ipOf)
-  const reserved = (reservation: PolicyReservation | AsyncPolicyReservation): ReservedAnswer => ({
-    answer: reservation.verdict,
-    hasPlaces: reservation.verdict.levels.some(({ limit }) => isConcurrency(limit)),
-    settle: (actual) => reservation.settle(actual),
-    cancel: () => reservation.cancel(),
-    release: () => reservation.release(),
-  })
   return {
     check: (request, cost) => policy.check(attributesOf(request), cost),
-    reserve: (request, cost) => mapped(policy.reserve(attributesOf(request), cost), reserved),
+    reserve: (request, cost) => policy.reserve(attributesOf(request), cost),
     only: undefined,
     queues: policy.queues,
     get leases() {

@@ -23,7 +23,15 @@ export const ALGORITHMS = Object.freeze(Object.keys(MAKERS)) as readonly Algorit
 
 /** How a limit counts. Takes a limit made by its function, or the same data read from JSON. */
 export function arithmeticOf(limit: Limit): Arithmetic {
-  return remembered(limit) ?? arithmeticFrom(limit)
+  const known = remembered(limit)
+  if (known !== undefined) return known
+  const { algorithm, ...options } = limit as { algorithm?: unknown }
+  if (typeof algorithm !== 'string' || !Object.hasOwn(MAKERS, algorithm)) {
+    const meant = typeof algorithm === 'string' ? nearest(algorithm, ALGORITHMS) : undefined
+    const advice = meant === undefined ? `use ${ALGORITHMS.join(', ')}` : `did you mean '${meant}'?`
+    throw new InvalidValueError(`limit.algorithm ${shown(algorithm)} is unknown; ${advice}`, { option: 'algorithm' })
+  }
+  return remember(MAKERS[algorithm as Algorithm](options))
 }
 
 /**
@@ -43,14 +51,4 @@ export function parseLimit(value: unknown): Limit {
     throw invalidType('limit', `a limit such as tokenBucket({ capacity: 20, refill: '5/s' })${hint}`, value)
   }
   return arithmeticOf(value as Limit).limit
-}
-
-function arithmeticFrom(value: object): Arithmetic {
-  const { algorithm, ...options } = value as { algorithm?: unknown }
-  if (typeof algorithm !== 'string' || !Object.hasOwn(MAKERS, algorithm)) {
-    const meant = typeof algorithm === 'string' ? nearest(algorithm, ALGORITHMS) : undefined
-    const advice = meant === undefined ? `use ${ALGORITHMS.join(', ')}` : `did you mean '${meant}'?`
-    throw new InvalidValueError(`limit.algorithm ${shown(algorithm)} is unknown; ${advice}`, { option: 'algorithm' })
-  }
-  return remember(MAKERS[algorithm as Algorithm](options))
 }

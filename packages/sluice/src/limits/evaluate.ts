@@ -33,11 +33,9 @@ export function evaluate(
   checkCost(cost)
   const words = Float64Array.from(state ?? new Array<number>(arithmetic.words).fill(0))
   if (state === undefined) arithmetic.start(words, 0, nowUs)
-  const allowed = arithmetic.fits(words, 0, nowUs, cost)
-  if (!allowed || cost === 0) return { decision: arithmetic.decision(words, 0, nowUs, cost, allowed), state }
-  const next = withRoom(arithmetic, words, nowUs, cost)
-  arithmetic.take(next, 0, nowUs, cost)
-  return { decision: arithmetic.decision(next, 0, nowUs, cost, true), state: Array.from(next) }
+  const next = arithmetic.fits(words, 0, nowUs, cost) ? withRoom(arithmetic, words, nowUs, cost) : words
+  const decision = arithmetic.tryTake(next, 0, nowUs, cost)
+  return { decision, state: decision.allowed && cost > 0 ? Array.from(next) : state }
 }
 
 /** The state, or a larger copy of it if `cost` more units need more words. */

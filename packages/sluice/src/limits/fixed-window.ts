@@ -82,7 +82,7 @@ export class FixedWindowArithmetic implements Arithmetic {
 
   take(words: Words, at: number, nowUs: number, cost: number): void {
     const used = this.used(words, at, nowUs)
-    words[at + MARK] = this.first ? this.startUs(words, at, nowUs) : this.laterUs(words, at, nowUs)
+    words[at + MARK] = this.first ? this.startUs(words, at, nowUs) : this.takenUs(words, at, nowUs)
     words[at + COUNT] = Math.min(used + cost, this.quota + LARGEST_DEBT)
   }
 
@@ -91,7 +91,7 @@ export class FixedWindowArithmetic implements Arithmetic {
     const used = words[at + MARK] >= startUs ? words[at + COUNT] : 0
     const allowed = used + cost <= this.quota
     if (!allowed || cost === 0) return this.describe(nowUs, startUs, used, cost, allowed)
-    words[at + MARK] = this.first ? startUs : this.laterUs(words, at, nowUs)
+    words[at + MARK] = this.first ? startUs : this.takenUs(words, at, nowUs)
     words[at + COUNT] = used + cost
     return this.describe(nowUs, startUs, used + cost, cost, true)
   }
@@ -100,8 +100,9 @@ export class FixedWindowArithmetic implements Arithmetic {
     return this.describe(nowUs, this.startUs(words, at, nowUs), this.used(words, at, nowUs), cost, allowed)
   }
 
+  /** If the clock stepped back, the time of the last take counts as now. */
   takenUs(words: Words, at: number, nowUs: number): number {
-    return this.laterUs(words, at, nowUs)
+    return words[at + COUNT] > 0 ? Math.max(nowUs, words[at + MARK]) : nowUs
   }
 
   refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): boolean {
@@ -134,14 +135,9 @@ export class FixedWindowArithmetic implements Arithmetic {
   }
 
   private startUs(words: Words, at: number, nowUs: number): number {
-    const laterUs = this.laterUs(words, at, nowUs)
+    const laterUs = this.takenUs(words, at, nowUs)
     if (!this.first) return Math.floor(laterUs / this.windowUs) * this.windowUs
     const mark = words[at + MARK]
     return words[at + COUNT] > 0 && laterUs - mark < this.windowUs ? mark : laterUs
-  }
-
-  /** If the clock stepped back, the time of the last take counts as now. */
-  private laterUs(words: Words, at: number, nowUs: number): number {
-    return words[at + COUNT] > 0 ? Math.max(nowUs, words[at + MARK]) : nowUs
   }
 }

@@ -1,4 +1,4 @@
-import type { Arithmetic, ElasticState, RemoteArithmetic, Report, Taken, Words } from './arithmetic.js'
+import type { Arithmetic, ElasticState, RemoteArithmetic, Taken, Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
 import type { Concurrency, SlidingLog } from './limit.js'
 
@@ -30,7 +30,15 @@ export class LogArithmetic implements Arithmetic, ElasticState {
     this.limit = limit
     this.quota = quota
     this.windowUs = windowUs
-    this.remote = new RemoteLog(this, windowUs)
+    // A report has the units inside the window, the newest unit's time, and the times of the units that `cost` and one more
+    // unit wait for.
+    this.remote = {
+      parameters: [windowUs, quota],
+      reportLength: 4,
+      decision: ({ numbers, at, nowUs }, cost, allowed) =>
+        this.describe(nowUs, numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3], cost, allowed),
+      takenUs: ({ numbers, at, nowUs }) => Math.max(nowUs, numbers[at + 1]),
+    }
     this.stateId = limit.algorithm === 'concurrency' ? 'concurrency' : `sliding-log/${limit.window}`
   }
 
@@ -41,12 +49,12 @@ export class LogArithmetic implements Arithmetic, ElasticState {
   }
 
   fits(words: Words, _at: number, nowUs: number, cost: number): boolean {
-    return cost <= this.quota && this.leavesUs(words, cost) <= this.laterUs(words, nowUs) - this.windowUs
+    return cost <= this.quota && this.leavesUs(words, cost) <= this.takenUs(words, 0, nowUs) - this.windowUs
   }
 
   /** Takes as much of `cost` as the log remembers; `wordsFor` says how many words that takes. */
   take(words: Words, _at: number, nowUs: number, cost: number): void {
-    const laterUs = this.laterUs(words, nowUs)
+    const laterUs = this.takenUs(words, 0, nowUs)
     const units = this.remembered(words, nowUs, cost)
     const expired = this.expired(words, laterUs)
     const size = words[SIZE]
@@ -73,7 +81,7 @@ export class LogArithmetic implements Arithmetic, ElasticState {
    * The decision for `live` units inside the window. `cost` fits once the unit taken at `costUs` has left, and one more
    * unit fits once the unit taken at `nextUs` has left.
    */
-  describe(
+  private describe(
     nowUs: number,
     live: number,
     lastUs: number,
@@ -95,7 +103,7 @@ export class LogArithmetic implements Arithmetic, ElasticState {
 
   /** Removes the newest units; with `taken`, the newest that are no newer than it, so that other units keep their times. */
   refund(words: Words, _at: number, nowUs: number, units: number, taken: Taken | undefined): boolean {
-    const expired = this.expired(words, this.laterUs(words, nowUs))
+    const expired = this.expired(words, this.takenUs(words, 0, nowUs))
     const count = words[COUNT]
     const end = taken === undefined ? count : countUntil(words, taken.atUs)
     const removed = Math.min(units, Math.max(0, end - expired))
@@ -104,8 +112,9 @@ export class LogArithmetic implements Arithmetic, ElasticState {
     return removed > 0
   }
 
+  /** If the clock stepped back, the newest unit's time counts as now. */
   takenUs(words: Words, _at: number, nowUs: number): number {
-    return this.laterUs(words, nowUs)
+    return Math.max(nowUs, newestUs(words))
   }
 
   isWhole(words: Words, _at: number, nowUs: number): boolean {
@@ -133,7 +142,7 @@ export class LogArithmetic implements Arithmetic, ElasticState {
 
   /** How many units are inside the window. */
   private live(words: Words, nowUs: number): number {
-    return words[COUNT] - this.expired(words, this.laterUs(words, nowUs))
+    return words[COUNT] - this.expired(words, this.takenUs(words, 0, nowUs))
   }
 
   /**
@@ -148,11 +157,6 @@ export class LogArithmetic implements Arithmetic, ElasticState {
   /** How many of the oldest units have left the window. */
   private expired(words: Words, laterUs: number): number {
     return countUntil(words, laterUs - this.windowUs)
-  }
-
-  /** If the clock stepped back, the newest unit's time counts as now. */
-  private laterUs(words: Words, nowUs: number): number {
-    return Math.max(nowUs, newestUs(words))
   }
 }
 
@@ -177,28 +181,4 @@ function newestUs(words: Words): number {
 function indexOf(words: Words, n: number): number {
   const index = words[HEAD] + n
   return RING + (index < words[SIZE] ? index : index - words[SIZE])
-}
-
-/**
- * Reads reports of a log: the units inside the window, the newest unit's time, and the times of the units that `cost` and
- * one more unit wait for.
- */
-class RemoteLog implements RemoteArithmetic {
-  readonly parameters: readonly number[]
-  readonly reportLength = 4
-  readonly #arithmetic: LogArithmetic
-
-  constructor(arithmetic: LogArithmetic, windowUs: number) {
-    this.#arithmetic = arithmetic
-    this.parameters = [windowUs, arithmetic.quota]
-  }
-
-  decision({ numbers, at, nowUs }: Report, cost: number, allowed: boolean): Decision {
-    const [live, lastUs, costUs, nextUs] = [numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]]
-    return this.#arithmetic.describe(nowUs, live, lastUs, costUs, nextUs, cost, allowed)
-  }
-
-  takenUs({ numbers, at, nowUs }: Report): number {
-    return Math.max(nowUs, numbers[at + 1])
-  }
 }

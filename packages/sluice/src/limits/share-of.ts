@@ -3,12 +3,8 @@ import { durationText, durationUs } from './duration.js'
 import { type Limit, quotaOf } from './limit.js'
 import { parseRate } from './rate.js'
 
-/** The longest period of a rate, and the most digits that a period and the whole part of a count may have. */
-const LONGEST_PERIOD_US = durationUs('period', '36500d')
-const PERIOD_DIGITS = 9
+/** A count has at most 15 digits before its point, and nine decimals. */
 const LARGEST_COUNT = 10n ** 15n
-
-/** A count has nine decimals. */
 const BILLION = 10n ** 9n
 /** Periods of rounded rates. The longest rounds least; the shorter ones are for counts with too many digits. */
 const PERIODS = ['36500d', '1d', '1s', '1ms'].map((text) => ({ text, us: BigInt(durationUs('period', text)) }))
@@ -38,13 +34,13 @@ export function shareOf(limit: Limit, instances: number): Limit | undefined {
   }
 }
 
-/** The limit with the first of these rates that a bucket can count. */
-function firstCounted(rates: readonly string[], withRate: (rate: string) => Limit): Limit | undefined {
+/** The limit with the first of these rates that can be written and that a bucket can count. */
+function firstCounted(rates: readonly (string | undefined)[], withRate: (rate: string) => Limit): Limit | undefined {
   for (const rate of rates) {
     try {
-      return parseLimit(withRate(rate))
+      if (rate !== undefined) return parseLimit(withRate(rate))
     } catch {
-      // Too slow or too uneven to count. The next rate is slower and may be rounder.
+      // Its period is too long, or it is too slow or too uneven to count. The next rate is slower and may be rounder.
     }
   }
   return undefined
@@ -54,17 +50,14 @@ function firstCounted(rates: readonly string[], withRate: (rate: string) => Limi
  * Rates that are at most 1/`instances` of a rate, the exact one first: '5/s' divided by three is '5/3s'. If that period is
  * too long to write, the count is divided instead and rounded down.
  */
-function slowed(rate: string, instances: number): readonly string[] {
+function slowed(rate: string, instances: number): readonly (string | undefined)[] {
   const [count, period] = rate.split('/')
   const periodUs = durationUs('period', /^\d/.test(period) ? period : `1${period}`) * instances
-  const exact = periodUs <= LONGEST_PERIOD_US ? durationText(periodUs) : ''
-  const isWritable = exact !== '' && exact.replace(/\D/g, '').length <= PERIOD_DIGITS
-  const rounded = rounding(rate, instances)
-  return [...(isWritable ? [`${count}/${exact}`] : []), ...(rounded === undefined ? [] : [rounded])]
+  return [`${count}/${durationText(periodUs)}`, rounded(rate, instances)]
 }
 
 /** 1/`instances` of a rate with its count rounded down to nine decimals; `undefined` if that is 0. */
-function rounding(rate: string, instances: number): string | undefined {
+function rounded(rate: string, instances: number): string | undefined {
   const { units, perUs } = parseRate('rate', rate)
   const divisor = perUs * BigInt(instances)
   for (const { text, us } of PERIODS) {

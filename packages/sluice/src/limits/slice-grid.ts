@@ -21,11 +21,6 @@ export class SliceGrid {
     return window * this.slices + Math.floor(parts / this.windowUs)
   }
 
-  /** Microseconds from `us` until a slice begins. A difference, because the time itself may be too large for a float64. */
-  untilUs(slice: number, us: number): number {
-    return this.untilPartUs(slice, 0, us)
-  }
-
   /** Of `count` units in the slice that is leaving the window, how many are still inside at `us`, rounded up. */
   leftOf(count: number, slice: number, us: number): number {
     const window = Math.floor(slice / this.slices)
@@ -36,10 +31,14 @@ export class SliceGrid {
   /** Microseconds from `us` until at most `wanted` of the `count` units that leave during a slice are inside. */
   untilLeftUs(count: number, slice: number, wanted: number, us: number): number {
     const parts = count <= wanted ? 0 : ceilRatio(this.windowUs, count - wanted, count)
-    return this.untilPartUs(slice, parts, us)
+    return this.untilUs(slice, us, parts)
   }
 
-  private untilPartUs(slice: number, parts: number, us: number): number {
+  /**
+   * Microseconds from `us` until so many parts of a slice are over. A difference, because the time itself may be too large
+   * for a float64.
+   */
+  untilUs(slice: number, us: number, parts = 0): number {
     const window = Math.floor(slice / this.slices)
     const sliceParts = (slice - window * this.slices) * this.windowUs
     const nowWindow = Math.floor(us / this.windowUs)

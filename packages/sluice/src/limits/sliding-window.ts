@@ -116,13 +116,16 @@ export class SlidingWindowArithmetic implements Arithmetic {
     const laterUs = this.takenUs(words, at, nowUs)
     const remaining = Math.max(0, this.quota - this.used(words, at, laterUs))
     const taken = this.newestTaken(words, at, laterUs)
+    // The newest units are gone when their slice has left the window.
+    const untilGoneUs =
+      taken === undefined ? 0 : this.grid.untilUs(taken + this.slices + 1, laterUs - words[at + ORIGIN])
     return {
       allowed,
       quota: this.quota,
       remaining,
       retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : this.waitMs(words, at, nowUs, cost),
       nextUnitAfterMs: taken === undefined ? 0 : this.waitMs(words, at, nowUs, remaining + 1),
-      resetAfterMs: taken === undefined ? 0 : ceilMs(laterUs - nowUs + this.untilGoneUs(words, at, taken, laterUs)),
+      resetAfterMs: taken === undefined ? 0 : ceilMs(laterUs - nowUs + untilGoneUs),
       delayMs: 0,
     }
   }
@@ -147,7 +150,9 @@ export class SlidingWindowArithmetic implements Arithmetic {
   /** The estimate, in whole units rounded up. */
   private used(words: Words, at: number, laterUs: number): number {
     const slice = this.sliceAt(words, at, laterUs)
-    return this.sum(words, at, slice) + this.leaving(words, at, slice, laterUs)
+    const inside = this.sum(words, at, slice)
+    const leaving = this.countOf(words, at, slice - this.slices)
+    return leaving === 0 ? inside : inside + this.grid.leftOf(leaving, slice, laterUs - words[at + ORIGIN])
   }
 
   /**
@@ -172,22 +177,11 @@ export class SlidingWindowArithmetic implements Arithmetic {
     return sum
   }
 
-  /** The units that still count of the slice that is leaving the window, rounded up. */
-  private leaving(words: Words, at: number, slice: number, laterUs: number): number {
-    const count = this.countOf(words, at, slice - this.slices)
-    return count === 0 ? 0 : this.grid.leftOf(count, slice, laterUs - words[at + ORIGIN])
-  }
-
   /** The newest slice inside the window that has units. */
   private newestTaken(words: Words, at: number, laterUs: number): number | undefined {
     const oldest = this.sliceAt(words, at, laterUs) - this.slices
     for (let j = this.newest(words, at); j >= oldest; j--) if (words[this.indexOf(at, j)] > 0) return j
     return undefined
-  }
-
-  /** Microseconds from `us` until a slice has left the window. */
-  private untilGoneUs(words: Words, at: number, slice: number, us: number): number {
-    return this.grid.untilUs(slice + this.slices + 1, us - words[at + ORIGIN])
   }
 
   private countOf(words: Words, at: number, slice: number): number {

@@ -53,11 +53,11 @@ export class TokenBucketArithmetic extends Bucket {
     const gained = (nowUs - words[at + SINCE]) * this.partsPerUs
     let tokens = Math.floor(words[at + UNITS] * partsPerUnit + 0.5)
     const isFull = tokens >= full
-    if ((gained < 0 && !isFull) || tokens < 0 || cost === 0) return super.tryTake(words, at, nowUs, cost)
+    if ((gained < 0 && !isFull) || tokens < 0) return super.tryTake(words, at, nowUs, cost)
     tokens = isFull || gained >= full - tokens ? full : tokens + gained
     const parts = cost * partsPerUnit
     const allowed = tokens >= parts
-    if (allowed) {
+    if (allowed && cost > 0) {
       tokens -= parts
       words[at + UNITS] = tokens / partsPerUnit
       words[at + SINCE] = nowUs

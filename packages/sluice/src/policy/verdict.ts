@@ -42,8 +42,8 @@ export interface LevelDemand extends Demand {
 
 /** Combines the decisions of all levels. `isKnown`: all run-time overrides were known when the demands were made. */
 export function verdictOf(demands: readonly LevelDemand[], decisions: readonly Decision[], isKnown = true): Verdict {
-  const levels: LevelDecision[] = []
-  const deniedBy: string[] = []
+  const levels = new Array<LevelDecision>(demands.length)
+  let deniedBy: string[] = []
   let retryAfterMs = 0
   let delayMs = 0
   let degraded: Verdict['degraded'] = isKnown ? undefined : 'overrides'
@@ -51,13 +51,12 @@ export function verdictOf(demands: readonly LevelDemand[], decisions: readonly D
     const { level, limit, shadow } = demands[i]
     const decision = decisions[i]
     if (decision.degraded !== undefined) degraded = worse(degraded, decision.degraded)
-    if (shadow === true) {
-      levels.push({ name: level, limit, decision, shadow })
-      continue
-    }
-    levels.push({ name: level, limit, decision })
+    levels[i] = shadow === true ? { name: level, limit, decision, shadow } : { name: level, limit, decision }
+    if (shadow === true) continue
     if (!decision.allowed) {
-      if (deniedBy[deniedBy.length - 1] !== level) deniedBy.push(level)
+      // A list literal is as long as its elements; the first `push` would make room for 17.
+      if (deniedBy.length === 0) deniedBy = [level]
+      else if (deniedBy[deniedBy.length - 1] !== level) deniedBy.push(level)
       if (decision.retryAfterMs > retryAfterMs) retryAfterMs = decision.retryAfterMs
     } else if (decision.delayMs > delayMs) delayMs = decision.delayMs
   }

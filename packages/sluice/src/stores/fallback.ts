@@ -1,14 +1,26 @@
+import { checkUnits, checkValue } from '../checks/check-value.js'
 import { warn } from '../errors.js'
 import { type Decision, type Limit, quotaOf, shareOf, type Taken, uncountedDenial } from '../limits/index.js'
 import { type MemoryStore, memoryStore } from './memory/memory-store.js'
-import type { FallbackOptions, OnFailure } from './on-failure.js'
-import type { Answer, Demand, NamedLimit } from './store.js'
+import type { Answer, Demand, NamedLimit, OnFailure, Store } from './store.js'
 
 /** The wait that a client is told if it is denied without a count. */
 const CLOSED_MS = 1000
 
 /** A store warns of this many limits without a share, and not of more. */
 const MOST_WARNINGS = 5
+
+export function checkOnFailure(value: unknown): OnFailure {
+  return checkValue('onFailure', value, ['open', 'closed', 'local'])
+}
+
+/** Checks a store's options for `'local'` limits and fills in defaults. */
+export function checkLocalOptions(given: { readonly instances?: unknown; readonly maxLocalKeys?: unknown }) {
+  return {
+    instances: checkUnits('instances', given.instances ?? 1, 1_000_000),
+    maxLocalKeys: checkUnits('maxLocalKeys', given.maxLocalKeys ?? 1_000_000, 2 ** 30),
+  }
+}
 
 /**
  * Answers for a store that has failed. Each answer says so in `degraded`.
@@ -25,7 +37,8 @@ export class Fallback {
   readonly #local: MemoryStore
   readonly #reported = new Set<string>()
 
-  constructor({ onFailure, instances, maxLocalKeys, clock }: FallbackOptions) {
+  constructor(options: Pick<Store, 'onFailure' | 'clock'> & ReturnType<typeof checkLocalOptions>) {
+    const { onFailure, instances, maxLocalKeys, clock } = options
     this.#onFailure = onFailure
     this.#instances = instances
     this.#local = memoryStore({ maxKeys: maxLocalKeys, maxLogTimestamps: maxLocalKeys, ...(clock && { clock }) })

@@ -1,14 +1,15 @@
 /** Stores keep the state of limits: the interface, and the store that keeps it in this process. */
 
+export { checkOnFailure } from './fallback.js'
 export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory-store.js'
 export type { MemoryStoreOptions } from './memory/memory-store-options.js'
-export { checkOnFailure, type OnFailure } from './on-failure.js'
 export type {
   Answer,
   AsyncStore,
   Awaitable,
   Demand,
   NamedLimit,
+  OnFailure,
   OverrideEntry,
   Overrides,
   Store,

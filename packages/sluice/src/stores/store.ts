@@ -1,6 +1,11 @@
 import type { Clock } from '../clock.js'
 import type { Decision, Limit, Taken } from '../limits/index.js'
-import type { OnFailure } from './on-failure.js'
+
+/**
+ * How a request is answered if its store fails: `'open'` admits it, `'closed'` denies it, `'local'` limits it in this
+ * process.
+ */
+export type OnFailure = 'open' | 'closed' | 'local'
 
 /** A limit as a store knows it. */
 export interface NamedLimit {
@@ -147,4 +152,9 @@ export type Awaitable<T> = T | Promise<T>
 export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
   return 'then' in value && typeof value.then === 'function'
+}
+
+/** Calls `next` with the value: now, or when the promise of it is fulfilled. */
+export function after<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
+  return isPromiseLike(value) ? value.then(next) : next(value)
 }

@@ -9,11 +9,10 @@ import {
 } from '../errors.js'
 import type { Decision, Limit, Taken } from '../limits/index.js'
 import { checkAnswer, checkAtOnce, checkDecision, MalformedAnswerError } from './check-answer.js'
-import { Fallback } from './fallback.js'
-import { FallbackOverrides } from './fallback-overrides.js'
+import { checkLocalOptions, checkOnFailure, Fallback } from './fallback.js'
 import { MemoryStore } from './memory/memory-store.js'
-import { checkLocalOptions, checkOnFailure, type OnFailure } from './on-failure.js'
-import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, Overrides, Store, SyncStore } from './store.js'
+import type { Answer, AsyncStore, Demand, NamedLimit, OnFailure, Overrides, Store, SyncStore } from './store.js'
+import { type Awaitable, isPromiseLike } from './store.js'
 
 /** An outage of this length gets a warning. */
 const LONG_MS = 5_000
@@ -77,10 +76,12 @@ class FallbackStore implements Store {
   }
 
   decide(demands: readonly Demand[]): Awaitable<Answer> {
-    return this.#ask(
+    const check = (answer: Answer) => checkAnswer(answer, demands)
+    return this.#answer(
+      demands,
       () => this.#store.decide(demands),
-      (answer) => checkAnswer(answer, demands),
-      (error) => this.#instead(demands, error, () => this.#fallback.decide(demands)),
+      check,
+      () => this.#fallback.decide(demands),
     )
   }
 
@@ -91,17 +92,12 @@ class FallbackStore implements Store {
       store.decideOne === undefined
         ? checkAnswer(checkAtOnce(store.decide([demand])), [demand]).decisions[0]
         : store.decideOne(name, limit, key, cost)
-    return this.#ask(decideOne, checkDecision, (error) =>
-      this.#instead([demand], error, () => this.#fallback.decide([demand]).decisions[0]),
-    )
+    return this.#answer([demand], decideOne, checkDecision, () => this.#fallback.decide([demand]).decisions[0])
   }
 
   charge(demand: Demand): Awaitable<Decision> {
-    return this.#ask(
-      () => this.#store.charge(demand),
-      checkDecision,
-      (error) => this.#instead([demand], error, () => this.#fallback.charge(demand)),
-    )
+    const charge = () => this.#store.charge(demand)
+    return this.#answer([demand], charge, checkDecision, () => this.#fallback.charge(demand))
   }
 
   /** Units that were not taken from the store are not refunded to it. */
@@ -111,36 +107,74 @@ class FallbackStore implements Store {
       const decision = this.#fallback.refund(demand, taken)
       return this.synchronous ? decision : Promise.resolve(decision)
     }
-    return this.#ask(
-      () => (isDegraded ? this.#store.refund({ ...demand, cost: 0 }, undefined) : this.#store.refund(demand, taken)),
-      checkDecision,
-      (error) => this.#instead([demand], error, () => this.#fallback.refund(demand, taken)),
-    )
+    const refund = () =>
+      isDegraded ? this.#store.refund({ ...demand, cost: 0 }, undefined) : this.#store.refund(demand, taken)
+    return this.#answer([demand], refund, checkDecision, () => this.#fallback.refund(demand, taken))
   }
 
   reset(name: string, key: string): Awaitable<void> {
     this.#fallback.reset(name, key)
-    return this.#ask(
-      () => this.#store.reset(name, key),
-      ignored,
-      (error) => this.#refuse('reset', error),
-    )
+    return this.#change('reset', () => this.#store.reset(name, key))
   }
 
   block(name: string, key: string, durationUs: number): Awaitable<void> {
     this.#fallback.block(name, key, durationUs)
-    return this.#ask(
-      () => this.#store.block(name, key, durationUs),
-      ignored,
-      (error) => this.#refuse('blocked', error),
-    )
+    return this.#change('blocked', () => this.#store.block(name, key, durationUs))
   }
 
+  /**
+   * The store's overrides. If reading them fails, those known so far count, unless a level of the policy has no rule: then
+   * the failure stays an error. If setting fails, it always does, because no answer can stand for it.
+   */
   #overridesOf(policy: string, store: Store): Overrides {
     const overrides = store.overrides?.(policy) as Overrides
-    return new FallbackOverrides(overrides, (error) => {
+    const failed = <T>(error: unknown, known: T): T => {
       if ([...this.#unruled].some((name) => name.startsWith(`${policy}/`))) throw error
       this.#failed(error)
+      return known
+    }
+    const read = <T>(run: () => T, known: T): T => {
+      try {
+        return run()
+      } catch (error) {
+        return failed(error, known)
+      }
+    }
+    return {
+      get size() {
+        return read(() => overrides.size, 0)
+      },
+      get: (level, key) => read(() => overrides.get(level, key), undefined),
+      entries: () => overrides.entries(),
+      set: (...change) => overrides.set(...change),
+      refresh() {
+        const refreshed = read<Awaitable<boolean>>(() => overrides.refresh(), false)
+        return isPromiseLike(refreshed) ? Promise.resolve(refreshed).catch((error) => failed(error, false)) : refreshed
+      },
+    }
+  }
+
+  /** Asks the store. If it fails and every demand has a rule, answers by `instead`; otherwise the failure stays an error. */
+  #answer<T>(
+    demands: readonly Demand[],
+    run: () => Awaitable<T>,
+    check: (value: T) => T,
+    instead: () => T,
+  ): Awaitable<T> {
+    return this.#ask(run, check, (error) => {
+      if (isMistake(error) || demands.some((demand) => this.#fallback.ruleOf(demand) === undefined)) throw error
+      this.#failed(error)
+      this.#hasAnswered = true
+      return instead()
+    })
+  }
+
+  /** Makes a change that no answer can stand for. */
+  #change(done: string, run: () => Awaitable<void>): Awaitable<void> {
+    const ignore = () => {}
+    return this.#ask(run, ignore, (cause) => {
+      if (isMistake(cause) || cause instanceof StoreFullError || cause instanceof StoreUnavailableError) throw cause
+      throw new StoreUnavailableError(`the store failed; the key may not have been ${done}`, { cause })
     })
   }
 
@@ -161,19 +195,6 @@ class FallbackStore implements Store {
     }
   }
 
-  /** Answers by `answer` if every demand has a rule; otherwise throws the error. */
-  #instead<T>(demands: readonly Demand[], error: unknown, answer: () => T): T {
-    if (isMistake(error) || demands.some((demand) => this.#fallback.ruleOf(demand) === undefined)) throw error
-    this.#failed(error)
-    this.#hasAnswered = true
-    return answer()
-  }
-
-  #refuse(done: string, cause: unknown): never {
-    if (isMistake(cause) || cause instanceof StoreFullError || cause instanceof StoreUnavailableError) throw cause
-    throw new StoreUnavailableError(`the store failed; the key may not have been ${done}`, { cause })
-  }
-
   #worked<T>(answer: T): T {
     this.#failingSinceMs = Infinity
     return answer
@@ -192,8 +213,6 @@ class FallbackStore implements Store {
     )
   }
 }
-
-function ignored(): void {}
 
 /** Did the caller make a mistake, rather than the store fail? */
 function isMistake(error: unknown): boolean {

@@ -1,24 +1,25 @@
 import { setAlarm, systemClock } from '../../clock.js'
 import type { Awaitable } from '../../stores/index.js'
-import type { Admission, Ending, Passage } from '../passage.js'
+import type { Ending, Passage } from '../passage.js'
 import type { NodeExchange, NodeRequest, NodeResponse } from './node-exchange.js'
 
 /**
- * Calls `next` when it is the request's turn. If the client goes away before, gives the request's units back and calls `gone`
- * instead. When the response is over, settles it.
+ * Calls `next` when it is the turn of a request that has these passages. If the client goes away before, gives the request's
+ * units back and calls `gone` instead. When the response is over, settles it.
  */
-export function admit(admission: Admission, exchange: NodeExchange, next: () => void, gone?: () => void): void {
+export function admit(passages: readonly Passage[], exchange: NodeExchange, next: () => void, gone?: () => void): void {
   const go = () => {
-    if (admission.settle !== undefined) whenOver(exchange, admission.settle)
+    for (const { settle } of passages) if (settle !== undefined) whenOver(exchange, settle)
     next()
   }
   const giveUp = () => {
-    admission.cancel()
+    for (const each of passages) each.cancel()
     gone?.()
   }
+  const delayMs = Math.max(...passages.map((each) => each.delayMs))
   if (isGone(exchange)) giveUp()
-  else if (admission.delayMs === 0) go()
-  else waitTurn(admission.delayMs, exchange, go, giveUp)
+  else if (delayMs === 0) go()
+  else waitTurn(delayMs, exchange, go, giveUp)
 }
 
 /** The same as a promise: whether the request goes on. */
@@ -26,7 +27,7 @@ export function admitted(passage: Passage, exchange: NodeExchange): Awaitable<bo
   if (passage.goesAtOnce) return true
   return new Promise((resolve) => {
     admit(
-      passage,
+      [passage],
       exchange,
       () => resolve(true),
       () => resolve(false),

@@ -1,6 +1,6 @@
 /** `sluice/express`: rate limiting for Express 4 and 5, and for other frameworks with Connect middleware. */
 import type { Request as ARequest, Response as AResponse } from 'express'
-import type { RequestReader } from '../request-attributes.js'
+import type { RequestReader } from '../client-address.js'
 import { type NodeMiddleware, type NodeOptions, nodeMiddleware, nodeReader } from './node.js'
 import { type NodeRequest, type NodeResponse, rewrittenUrl } from './node-exchange.js'
 

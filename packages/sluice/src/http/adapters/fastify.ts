@@ -1,18 +1,23 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Verdict } from '../../policy/index.js'
+import type { RequestReader } from '../client-address.js'
+import { Guard } from '../guard.js'
+import type { GuardOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
-import {
-  FastifyLimit,
-  type FastifyLimitOptions,
-  type FastifyOptions,
-  type FastifyReplyLike,
-  type FastifyRequestLike,
-  type Next,
-} from './fastify-limit.js'
+import { mergeFields } from '../merge-fields.js'
+import type { Passage } from '../passage.js'
+import { admit } from './admit.js'
 import { type FastifyServing, holdEarlyAnswers, reachedHooks } from './hold-early-answers.js'
-import { attempt } from './node-exchange.js'
-
-export type { FastifyOptions, FastifyReplyLike, FastifyRequestLike }
+import {
+  attempt,
+  type FieldValue,
+  fieldText,
+  type NodeRequest,
+  type NodeResponse,
+  remoteAddressOf,
+  rewrittenUrl,
+} from './node-exchange.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,18 +26,53 @@ declare module 'fastify' {
   }
 }
 
+/** The part of a Fastify request that is used here. */
+export interface FastifyRequestLike {
+  readonly method: string
+  readonly url: string
+  /** Before `rewriteUrl`. */
+  readonly originalUrl: string
+  readonly headers: NodeRequest['headers']
+  readonly socket: NodeRequest['socket']
+  readonly routeOptions?: { readonly config?: { readonly rateLimit?: unknown } }
+  /** The context of the request's route. */
+  readonly server?: object
+}
+
+/** The part of a Fastify reply that is used here. */
+export interface FastifyReplyLike {
+  readonly raw: NodeResponse
+  readonly sent: boolean
+  code(status: number): unknown
+  getHeader(name: string): FieldValue
+  header(name: string, value: string): unknown
+  send(body?: unknown): unknown
+}
+
+/** See {@link GuardOptions}. */
+export type FastifyOptions<
+  Request extends FastifyRequestLike = FastifyRequest,
+  Reply extends FastifyReplyLike = FastifyReply,
+> = GuardOptions<Request> & {
+  /** Answers a denied request in your own way. Status and fields are set; the function sends the reply or returns its body. */
+  readonly onDenied?: (request: Request, reply: Reply, verdict: Verdict) => unknown
+}
+
+/** The options of a limit, for the parts of requests and replies that are used here. */
+type FastifyLimitOptions = FastifyOptions<FastifyRequestLike, FastifyReplyLike>
+
+/** Continues with the next hook of Fastify, or with an error. */
+type Next = (error?: Error) => void
+
 interface FastifyLike {
-  addHook(
-    name: 'onRequest',
-    // biome-ignore lint/suspicious/noExplicitAny: Fastify's own types are generic in ways that a part of them cannot be
-    hook: (request: any, reply: any, done: (error?: Error) => void) => void,
-  ): unknown
+  // biome-ignore lint/suspicious/noExplicitAny: Fastify's own types are generic in ways that a part of them cannot be
+  addHook(name: 'onRequest', hook: (request: any, reply: any, next: Next) => void): unknown
   // biome-ignore lint/suspicious/noExplicitAny: see above
   addHook(name: 'onRoute', hook: (route: any) => void): unknown
 }
 
 /** A Fastify plugin, to be registered. */
-export type FastifyRateLimit = (app: FastifyLike, options: object, done: (error?: Error) => void) => void
+export type FastifyRateLimit = (app: FastifyLike, options: object, done: Next) => void
 
 /**
  * Makes a plugin that limits all routes, and in addition every route that has its own `config.rateLimit`. Without options, only
@@ -57,9 +97,10 @@ export function rateLimit<
 >(options?: FastifyOptions<Request, Reply>): FastifyRateLimit {
   const given = options as FastifyLimitOptions | undefined
   const forAll = given === undefined ? undefined : new FastifyLimit(given)
+  const inherited: Inherited = { options: given, limits: new WeakMap() }
   const plugin: FastifyRateLimit = (app, _options, done) => {
     if (given !== undefined) {
-      Object.assign(app, { [OPTIONS]: given })
+      Object.assign(app, { [INHERITED]: inherited })
       holdEarlyAnswers(app as unknown as FastifyServing)
     }
     // A mistake in a route's options shows when the route is added, if the plugin is loaded by then.
@@ -68,7 +109,15 @@ export function rateLimit<
     })
     app.addHook('onRequest', (request, reply, next) => {
       reachedHooks(request.raw)
-      limitRequest(forAll, request, reply, next)
+      attempt(
+        () => ownLimit(request),
+        next,
+        (ofRoute) => {
+          if (forAll !== undefined) forAll.enter(request, reply, next, ofRoute)
+          else if (ofRoute !== undefined) ofRoute.enter(request, reply, next)
+          else next()
+        },
+      )
     })
     done()
   }
@@ -83,48 +132,113 @@ export function rateLimit<
 /** Requests whose route's limit is decided already: the plugin may be registered twice. */
 const decided = new WeakSet<object>()
 
-/** Lets a request through the limit for all routes, then through the limit of its route. */
-function limitRequest(
-  forAll: FastifyLimit | undefined,
-  request: FastifyRequestLike,
-  reply: FastifyReplyLike,
-  next: Next,
-): void {
-  const enter = (ofRoute?: FastifyLimit) => {
-    if (forAll !== undefined) forAll.enter(request, reply, next, ofRoute)
-    else if (ofRoute !== undefined) ofRoute.enter(request, reply, next)
-    else next()
-  }
+/** The limit of a request's own route, the first time that it is asked for. */
+function ownLimit(request: FastifyRequestLike): FastifyLimit | undefined {
   const own = request.routeOptions?.config?.rateLimit
-  if (own === undefined || decided.has(request)) {
-    enter()
-    return
-  }
+  if (own === undefined || decided.has(request)) return undefined
   decided.add(request)
-  attempt(() => routeLimit(own, request.server), next, enter)
+  return routeLimit(own as FastifyLimitOptions, request.server)
 }
 
 /**
- * The options of the plugin, as a property of the context in which it is registered. The prototype of a Fastify context is the
- * context around it, so a context has the options of the nearest plugin.
+ * What routes inherit, as a property of the context in which the plugin is registered. The prototype of a Fastify context is
+ * the context around it, so a context inherits from the nearest plugin.
  */
-const OPTIONS = Symbol('sluice.options')
+const INHERITED = Symbol('sluice.inherited')
 
-interface FastifyContext {
-  [OPTIONS]?: FastifyLimitOptions
+interface Inherited {
+  readonly options: FastifyLimitOptions | undefined
+  /** The limits of routes, by their own options. */
+  readonly limits: WeakMap<object, FastifyLimit>
 }
 
-/** Limits of routes, by the options that they inherit from, and then by their own. */
-const limits = new WeakMap<object, WeakMap<object, FastifyLimit>>()
-const NOTHING_INHERITED = {}
+const NOTHING_INHERITED: Inherited = { options: undefined, limits: new WeakMap() }
 
 /** The limit of a route by its options. Routes with the same options object share it, as GET and its HEAD do. */
-function routeLimit(options: unknown, context: FastifyContext = {}): FastifyLimit {
-  const own = options as FastifyLimitOptions
-  const before = context[OPTIONS]
-  const inheriting = limits.get(before ?? NOTHING_INHERITED) ?? new WeakMap<object, FastifyLimit>()
-  limits.set(before ?? NOTHING_INHERITED, inheriting)
-  const limit = inheriting.get(own) ?? new FastifyLimit(inheritedOptions(own, before))
-  inheriting.set(own, limit)
+function routeLimit(own: FastifyLimitOptions, context: { [INHERITED]?: Inherited } = {}): FastifyLimit {
+  const { options, limits } = context[INHERITED] ?? NOTHING_INHERITED
+  const limit = limits.get(own) ?? new FastifyLimit(inheritedOptions(own, options))
+  limits.set(own, limit)
   return limit
+}
+
+const reader: RequestReader<FastifyRequestLike> = {
+  method: ({ method }) => method,
+  url: ({ url, originalUrl }) => rewrittenUrl(url, originalUrl),
+  remoteAddress: ({ socket }) => remoteAddressOf(socket),
+  field: ({ headers }, name) => fieldText(headers[name]),
+}
+
+/** A limit for all routes or for one route. */
+class FastifyLimit {
+  readonly #guard: Guard<FastifyRequestLike>
+  readonly #onDenied: FastifyLimitOptions['onDenied']
+
+  constructor(options: FastifyLimitOptions) {
+    this.#guard = new Guard(options, reader, ['onDenied'])
+    this.#onDenied = options.onDenied
+  }
+
+  /**
+   * Calls `next` when an allowed request may go on, or with an error. Answers a denied request. `second` is a limit behind
+   * this one. `first` is the passage through a limit before it, which gets its units back if this limit denies.
+   */
+  enter(
+    request: FastifyRequestLike,
+    reply: FastifyReplyLike,
+    next: Next,
+    second?: FastifyLimit,
+    first?: Passage,
+  ): void {
+    const fail = (error: Error) => {
+      first?.cancel()
+      next(error)
+    }
+    attempt(
+      () => this.#guard.enter(request, second !== undefined),
+      fail,
+      (passage) => {
+        if (passage !== undefined) setFields(reply, passage)
+        if (passage?.allowed === false) {
+          first?.cancel()
+          this.#deny(passage, request, reply, next)
+        } else if (second !== undefined) second.enter(request, reply, next, undefined, passage)
+        else if (first === undefined && (passage === undefined || passage.goesAtOnce)) next()
+        else {
+          const passages = [first, passage].filter((each) => each !== undefined)
+          admit(passages, { request, response: reply.raw }, next)
+        }
+      },
+    )
+  }
+
+  #deny(passage: Passage, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
+    const onDenied = this.#onDenied
+    reply.code(passage.status)
+    if (onDenied === undefined) reply.send(passage.body)
+    else {
+      // As a handler of Fastify, it sends the reply or returns the body.
+      attempt(
+        () => onDenied(request, reply, passage.verdict),
+        next,
+        (body) => body !== undefined && body !== reply && !reply.sent && reply.send(body),
+      )
+    }
+  }
+}
+
+/** Sets the fields of a passage beside those that another limiter has set, by Fastify's means or on the response itself. */
+function setFields(reply: FastifyReplyLike, passage: Passage): void {
+  // Names in lower case, because Fastify would convert them.
+  if (
+    passage.isPlain &&
+    reply.getHeader('ratelimit') === undefined &&
+    reply.getHeader('ratelimit-policy') === undefined
+  ) {
+    reply.header('ratelimit-policy', passage.policyField)
+    reply.header('ratelimit', passage.quotaField)
+    return
+  }
+  const merged = mergeFields(passage.headers, (name) => fieldText(reply.getHeader(name)))
+  for (const name in merged) reply.header(name, merged[name])
 }

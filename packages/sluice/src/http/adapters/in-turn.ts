@@ -1,4 +1,4 @@
-import { setAlarm, systemClock } from '../../clock.js'
+import { sleep, systemClock } from '../../clock.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { Ending, Passage } from '../passage.js'
 
@@ -12,11 +12,10 @@ async function waitAndSettle(passage: Passage, request: Request, handle: () => A
   const { delayMs, settle } = passage
   const { signal } = request
   if (delayMs > 0) {
-    await sleep(delayMs, signal)
-    if (signal.aborted) {
+    await sleep(systemClock, delayMs, signal).catch((reason) => {
       passage.cancel()
-      throw signal.reason
-    }
+      throw reason
+    })
   }
   try {
     const response = await handle()
@@ -25,20 +24,6 @@ async function waitAndSettle(passage: Passage, request: Request, handle: () => A
     settle?.({ status: 500, length: 0, completed: false })
     throw error
   }
-}
-
-/** Resolves after `ms`, or as soon as the signal is aborted. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const finish = () => {
-      stop()
-      signal.removeEventListener('abort', finish)
-      resolve()
-    }
-    const stop = setAlarm(systemClock, systemClock.now() + ms, finish)
-    signal.addEventListener('abort', finish)
-  })
 }
 
 /** A response that calls `settle` once, when its body has been read to the end or the client no longer reads it. */

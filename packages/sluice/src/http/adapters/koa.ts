@@ -4,7 +4,6 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { withoutBodyFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 import { admitted } from './admit.js'
 import {
@@ -69,14 +68,13 @@ export function rateLimit<C extends KoaContextLike = Context>(options: KoaOption
       await next()
       return
     }
+    setFields(context.res, passage)
     if (!passage.allowed) {
       context.status = passage.status
-      setFields(context.res, passage, onDenied && withoutBodyFields(passage.headers))
       if (onDenied === undefined) context.body = passage.body
       else await onDenied(context, passage.verdict)
       return
     }
-    setFields(context.res, passage)
     const mayGo = admitted(passage, { request: context.req, response: context.res })
     if (mayGo !== true && !(await mayGo)) return
     try {

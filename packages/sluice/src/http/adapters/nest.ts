@@ -1,8 +1,7 @@
 /** `sluice/nest`: rate limiting for NestJS, on Express and on Fastify. */
 import { type DynamicModule, UseGuards } from '@nestjs/common'
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
-import { ApplicationGuard } from './application-guard.js'
-import { type NestOptions, RateLimitGuard } from './rate-limit-guard.js'
+import { ApplicationGuard, type NestOptions, RateLimitGuard } from './rate-limit-guard.js'
 
 export { type NestOptions, RateLimitException, RateLimitGuard, SkipRateLimit } from './rate-limit-guard.js'
 

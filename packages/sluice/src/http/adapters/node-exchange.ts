@@ -1,4 +1,3 @@
-import type { Fields } from '../dialect.js'
 import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 
@@ -64,14 +63,14 @@ export function rewrittenUrl(url: string, originalUrl: string): string | readonl
  * Sets the fields of a passage beside those that another limiter has set. A plain passage only appends: it does not read the
  * response, because Express makes every property of a response slow to read. A response that is sent already stays as it is.
  */
-export function setFields(response: NodeResponse, passage: Passage, fields?: Readonly<Fields>): void {
+export function setFields(response: NodeResponse, passage: Passage): void {
   try {
     if (passage.isPlain) {
       response.appendHeader('RateLimit-Policy', passage.policyField)
       response.appendHeader('RateLimit', passage.quotaField)
       return
     }
-    const merged = mergeFields(fields ?? passage.headers, (name) => fieldText(response.getHeader(name)))
+    const merged = mergeFields(passage.headers, (name) => fieldText(response.getHeader(name)))
     for (const name in merged) response.setHeader(name, merged[name])
   } catch (error) {
     if (!response.headersSent) throw error

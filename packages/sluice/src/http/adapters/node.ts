@@ -3,11 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { invalidType, reasonOf, warn } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
+import type { RequestReader } from '../client-address.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
-import { withoutBodyFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
-import type { RequestReader } from '../request-attributes.js'
 import { admit } from './admit.js'
 import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
@@ -84,7 +83,7 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
     // A handler may have answered already and called `next` all the same.
     if (response.headersSent) return
     response.statusCode = passage.status
-    setFields(response, passage, onDenied && withoutBodyFields(passage.headers))
+    setFields(response, passage)
     if (onDenied === undefined) response.end(passage.body)
     else attempt(() => onDenied(request, response, passage.verdict), next)
   }
@@ -99,7 +98,7 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
         }
         if (passage !== undefined) setFields(response, passage)
         if (passage === undefined || passage.goesAtOnce) next()
-        else admit(passage, { request, response }, next)
+        else admit([passage], { request, response }, next)
       },
     )
 }

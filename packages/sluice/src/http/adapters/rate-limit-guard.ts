@@ -1,16 +1,18 @@
-import { type CanActivate, type ExecutionContext, HttpException } from '@nestjs/common'
+import { type CanActivate, type ExecutionContext, HttpException, type OnModuleInit } from '@nestjs/common'
+import type { HttpAdapterHost } from '@nestjs/core'
 import { InvalidTypeError } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
-import { mergeFields, withoutBodyFields } from '../merge-fields.js'
+import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 import { mapped } from '../request-limiter.js'
 import { admitted } from './admit.js'
 import { type ExpressRequest, expressReader } from './express.js'
-import { fieldText, type NodeResponse } from './node-exchange.js'
+import { holdEarlyAnswers, isHeld, reachedHooks } from './hold-early-answers.js'
+import { attempt, fieldText, type NodeResponse } from './node-exchange.js'
 
 /** See {@link GuardOptions}. A request is Express's or Fastify's, depending on the platform of the application. */
 // biome-ignore lint/suspicious/noExplicitAny: Nest does not say which
@@ -33,7 +35,7 @@ export class RateLimitException extends HttpException {
 }
 
 /** A response of Express, or the part of a reply of Fastify that is used here. */
-export type NestResponse =
+type NestResponse =
   | NodeResponse
   | (Pick<NodeResponse, 'getHeader'> & { readonly raw: NodeResponse; header(name: string, value: string): unknown })
 
@@ -104,7 +106,7 @@ export function SkipRateLimit(): MethodDecorator & ClassDecorator {
 }
 
 /** The HTTP request of a context, if it has one. For GraphQL: the request that carries the query. */
-export function requestOf(context: ExecutionContext): ExpressRequest | undefined {
+function requestOf(context: ExecutionContext): ExpressRequest | undefined {
   const type = context.getType<string>()
   if (type === 'graphql') return context.getArgByIndex(2)?.req
   return type === 'http' ? context.switchToHttp().getRequest() : undefined
@@ -120,12 +122,84 @@ function proceed(passage: Passage, request: ExpressRequest, response: NestRespon
   const raw = 'raw' in response ? response.raw : response
   const set = (name: string, value: string) =>
     'raw' in response ? response.header(name, value) : response.setHeader(name, value)
-  const merged = mergeFields(withoutBodyFields(passage.headers), (name) => fieldText(response.getHeader(name)))
+  const { 'Content-Type': type, ...headers } = passage.headers
+  const merged = mergeFields(headers, (name) => fieldText(response.getHeader(name)))
   for (const name in merged) set(name, merged[name])
   if (passage.allowed) return admitted(passage, { request, response: raw })
   // The type is set together with the body. If it is set before, Nest 11 on Express warns and overwrites it, Fastify drops it,
   // and it is wrong if an exception filter answers with another body.
   throw new RateLimitException(passage, () => {
-    if (!raw.headersSent) set('Content-Type', passage.headers['Content-Type'])
+    if (!raw.headersSent) set('Content-Type', type)
   })
 }
+
+/** Nest runs guards in front of handlers only. This guard also limits requests that reach no handler, such as a 404. */
+export class ApplicationGuard implements CanActivate, OnModuleInit {
+  readonly #host: HttpAdapterHost
+  readonly #guard: RateLimitGuard
+  /** Requests that reached a handler. The handler may have called `next`. */
+  readonly #handled = new WeakSet<object>()
+  /** Requests that were limited without a handler. They may still reach one that another module adds later, as GraphQL does. */
+  readonly #entered = new WeakSet<object>()
+
+  constructor(host: HttpAdapterHost, guard: RateLimitGuard) {
+    this.#host = host
+    this.#guard = guard
+  }
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = requestOf(context)
+    if (request !== undefined && this.#entered.has(request)) return true
+    if (request !== undefined) this.#handled.add(request)
+    return this.#guard.canActivate(context)
+  }
+
+  onModuleInit(): void {
+    const { httpAdapter } = this.#host
+    // By now the routes of Express are registered, and Nest's answer to unknown paths is not.
+    if (httpAdapter?.getType() === 'express') {
+      httpAdapter.use(this.#limitFailed)
+      httpAdapter.use(this.#limitUnhandled)
+    }
+    if (httpAdapter?.getType() === 'fastify') {
+      const app = httpAdapter.getInstance()
+      holdEarlyAnswers(app)
+      app.addHook('onRequest', this.#limitUnhandled)
+    }
+  }
+
+  readonly #limitUnhandled = (
+    request: UnhandledRequest,
+    response: NestResponse,
+    next: (error?: unknown) => void,
+  ): void => {
+    if (request.raw !== undefined) reachedHooks(request.raw)
+    if (this.#isHandled(request) || this.#entered.has(request)) {
+      next()
+      return
+    }
+    this.#entered.add(request)
+    attempt(
+      () => this.#guard.enter(request, response),
+      next,
+      (goes) => goes && next(),
+    )
+  }
+
+  /** Whether the guards of a handler limit the request. An early answer of Fastify has no handler. */
+  #isHandled(request: UnhandledRequest): boolean {
+    const { is404, raw } = request
+    return raw === undefined ? this.#handled.has(request) : is404 !== true && !isHeld(raw)
+  }
+
+  /** The same for errors before a handler: a parameter that Express cannot decode, or a body that it cannot read. */
+  readonly #limitFailed = (
+    error: unknown,
+    request: UnhandledRequest,
+    response: NestResponse,
+    next: (error?: unknown) => void,
+  ): void => this.#limitUnhandled(request, response, (denial) => next(denial ?? error))
+}
+
+/** A request of Express, or of Fastify, which has the request of Node.js in `raw`. */
+type UnhandledRequest = ExpressRequest & { readonly is404?: boolean; readonly raw?: object }

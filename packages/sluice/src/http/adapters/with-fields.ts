@@ -1,5 +1,5 @@
 import { invalidType } from '../../errors.js'
-import { mergeFields, withoutBodyFields } from '../merge-fields.js'
+import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 
 /** The fields of a response before it got those of a request. */
@@ -50,7 +50,7 @@ export function ownDenial(response: unknown, passage: Passage, request: object):
   if (!(response instanceof Response)) throw invalidType('onDenied', 'a function that returns a Response', response)
   const status = response.status === 200 ? passage.status : response.status
   const copy = new Response(response.body, { status, headers: response.headers })
-  const { 'Cache-Control': cacheControl, ...headers } = withoutBodyFields(passage.headers)
+  const { 'Cache-Control': cacheControl, ...headers } = passage.headers
   if (cacheControl !== undefined && !copy.headers.has('Cache-Control')) copy.headers.set('Cache-Control', cacheControl)
   return withFields(copy, headers, request)
 }

@@ -59,13 +59,10 @@ export function readFetchCall(...[target, given]: FetchArguments): FetchCall {
   const copy = hasOwnBody ? new Request(whole, { method, body: SOME_BODY }) : new Request(whole)
   // The signal is passed on by itself: the copy's signal stops following when the copy is collected, perhaps while the
   // response is read.
-  const sent = { ...(call.init ?? referrerOf(copy)), signal: call.signal ?? null }
+  const { referrer, referrerPolicy } = copy
+  // With any init at all, `fetch` drops the referrer of a request.
+  const sent = { ...(call.init ?? { referrer, referrerPolicy }), signal: call.signal ?? null }
   return { ...call, input: copy, init: sent, given: whole }
-}
-
-/** With any init at all, `fetch` drops the referrer of a request. */
-function referrerOf({ referrer, referrerPolicy }: Request): RequestInit {
-  return { referrer, referrerPolicy }
 }
 
 /** Also true for a request of another library. */
@@ -86,20 +83,16 @@ function hasBody(request: Request): boolean {
   return method !== 'GET' && method !== 'HEAD'
 }
 
-type Body = RequestInit['body']
-
 /** Copies a body that the caller may change, as `fetch` does. A stream and unknown kinds of bodies are passed on. */
-function copyBody(body: Body): Body {
+function copyBody(body: RequestInit['body']): RequestInit['body'] {
   if (body instanceof URLSearchParams) return new URLSearchParams(body)
-  if (body instanceof FormData) return copyForm(body)
+  if (body instanceof FormData) {
+    const copy = new FormData()
+    // The value may be a File. The types have an overload for each, and none for both.
+    for (const [name, value] of body) copy.append(name, value as string)
+    return copy
+  }
   if (body instanceof ArrayBuffer) return body.slice(0)
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice()
   return body
-}
-
-function copyForm(form: FormData): FormData {
-  const copy = new FormData()
-  // The value may be a File. The types have an overload for each, and none for both.
-  for (const [name, value] of form) copy.append(name, value as string)
-  return copy
 }

@@ -59,18 +59,12 @@ const PASSING: ReadonlySet<number> = new Set([502, 503, 504])
 const SHORTEST_MS = 100
 const LONGEST_MS = 10_000
 
-/** Where a call goes, and the queue that it waits in. */
-interface Route {
+/** A call, and where it goes. */
+interface RoutedCall extends FetchCall {
   readonly key: string
+  /** The shaper in whose queue of this key the call waits. */
   readonly shaper: Shaper
   readonly destination: Destination
-}
-
-/** The result of one attempt, and the refusals in a row when it left. */
-interface Attempt {
-  readonly response?: Response
-  readonly error?: unknown
-  readonly refusalsThen: number
 }
 
 /** Makes the calls of one `shapedFetch`: each attempt in its turn, and a retry where it may help. */
@@ -106,7 +100,7 @@ class Outbound {
     const key = keyOf === undefined ? host : atOnce('keyOf', keyOf(call.request))
     checkKey(key, 'the result of keyOf')
     const destination = this.#destinations.enter(key)
-    const response = this.#callWithRetries(call, { key, destination, shaper: this.#shapers.shaperOf(host) })
+    const response = this.#callWithRetries({ ...call, key, destination, shaper: this.#shapers.shaperOf(host) })
     this.#underWay.add(response)
     try {
       return await response
@@ -127,27 +121,27 @@ class Outbound {
     await Promise.all(this.#shapers.ownShapers.map((shaper) => shaper.close()))
   }
 
-  async #callWithRetries(call: FetchCall, route: Route): Promise<Response> {
+  async #callWithRetries(call: RoutedCall): Promise<Response> {
     for (let retries = 0; ; retries++) {
-      const attempt = await this.#attempt(call, route)
-      const { response, error } = attempt
-      const pausedMs = response === undefined ? 0 : this.#obey(response, attempt, route)
+      const { response, error, refusalsThen } = await this.#attempt(call)
+      const pausedMs = response === undefined ? 0 : this.#obey(response, refusalsThen, call)
       const mayRetry = retries < this.#options.retries && this.#mayRepeat(call, pausedMs, response)
-      if (!mayRetry || !route.destination.takeRetry()) {
+      if (!mayRetry || !call.destination.takeRetry()) {
         if (response === undefined) throw error
         return response
       }
-      if (response !== undefined) discard(response)
+      // A body that is not read would keep its connection open.
+      response?.body?.cancel().catch(() => {})
       // Only the jitter. The wait that the server asked for is waited in the queue, which is paused for all calls.
       await this.#waiting.sleep(backoffMs(retries, this.#options.random), call.signal)
     }
   }
 
-  /** Rejects only if the call gets no turn. */
-  #attempt({ input, init, signal }: FetchCall, { key, shaper, destination }: Route): Promise<Attempt> {
+  /** Returns the response or the error, and the refusals in a row when the call left. Rejects only if it gets no turn. */
+  #attempt({ input, init, signal, key, shaper, destination }: RoutedCall) {
     const { fetch, maxWaitMs } = this.#options
     return this.#waiting.during(signal, (stopped, waited) => {
-      const send = async (): Promise<Attempt> => {
+      const send = async () => {
         waited()
         const refusalsThen = destination.refusals
         try {
@@ -164,7 +158,7 @@ class Outbound {
    * Pauses the key for as long as the server asks or, if it refuses without saying how long, for longer each time. Returns the
    * pause that it asked for, in milliseconds: 0 if it asked for none, `Infinity` if it asked for more than is waited.
    */
-  #obey(response: Response, { refusalsThen }: Attempt, { key, shaper, destination }: Route): number {
+  #obey(response: Response, refusalsThen: number, { key, shaper, destination }: RoutedCall): number {
     const { clock, random, longestRetryAfterMs } = this.#options
     const askedMs = askedWaitMs(response, clock.now())
     if (askedMs > 0) {
@@ -190,11 +184,6 @@ class Outbound {
       isWorthRetrying(request.method, response?.status)
     )
   }
-}
-
-/** Cancels a body that is not read, because it would keep its connection open. */
-function discard(response: Response): void {
-  response.body?.cancel().catch(() => {})
 }
 
 /**

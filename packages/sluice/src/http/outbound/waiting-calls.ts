@@ -1,4 +1,4 @@
-import { type Clock, setAlarm } from '../../clock.js'
+import { type Clock, sleep } from '../../clock.js'
 
 /** Calls that wait for their turn or for a retry: each until its own signal is aborted, or until all are rejected. */
 export class WaitingCalls {
@@ -46,17 +46,7 @@ export class WaitingCalls {
   }
 
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    return this.during(
-      signal,
-      (stopped) =>
-        new Promise((resolve, reject) => {
-          const cancel = setAlarm(this.#clock, this.#clock.now() + ms, resolve)
-          stopped.addEventListener('abort', () => {
-            cancel()
-            reject(stopped.reason)
-          })
-        }),
-    )
+    return this.during(signal, (stopped) => sleep(this.#clock, ms, stopped))
   }
 
   /** Rejects all calls that wait now or later. */

@@ -29,15 +29,13 @@ const MOST_KEYS = 2 ** 30
 /** Checks the options and fills in defaults. */
 export function checkMemoryStoreOptions(options: MemoryStoreOptions) {
   const given = checkOptions('memoryStore', options, ['maxKeys', 'onFull', 'clock', 'maxLogTimestamps', 'seed'])
+  const { maxKeys = 2 ** 24, onFull = 'share', clock, maxLogTimestamps = 2 ** 24, seed } = given
   return {
-    maxKeys: given.maxKeys === undefined ? 2 ** 24 : checkUnits('maxKeys', given.maxKeys, MOST_KEYS),
-    onFull: checkValue('onFull', given.onFull === undefined ? 'share' : given.onFull, ['share', 'deny']),
-    clock: checkClock(given.clock),
-    maxLogTimestamps:
-      given.maxLogTimestamps === undefined
-        ? 2 ** 24
-        : checkUnits('maxLogTimestamps', given.maxLogTimestamps, MOST_KEYS),
-    seed: checkSeed(given.seed),
+    maxKeys: checkUnits('maxKeys', maxKeys, MOST_KEYS),
+    onFull: checkValue('onFull', onFull, ['share', 'deny']),
+    clock: checkClock(clock),
+    maxLogTimestamps: checkUnits('maxLogTimestamps', maxLogTimestamps, MOST_KEYS),
+    seed: checkSeed(seed),
   }
 }
 

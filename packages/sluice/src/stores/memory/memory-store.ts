@@ -61,6 +61,8 @@ export class MemoryStore implements SyncStore {
   /** The record of calls with one demand, and those of requests with several: the n-th demand uses the n-th. */
   readonly #single = new OpenState(this.#shortage)
   readonly #records: OpenState[] = []
+  /** How many requests with several demands came so far. */
+  #requests = 0
   #callsUntilSweep = CALLS_A_SWEEP
   #foundRoom = true
 
@@ -86,74 +88,48 @@ export class MemoryStore implements SyncStore {
 
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision {
     const nowUs = this.#begin()
-    const state = this.#use(this.#single, name, limit)
-    this.#hash.hash(key, state)
+    const state = this.#useSingle(name, limit, key)
     // The usual case in one go: the key has a state of its own, and nothing but its words decides.
-    if (state.states.isPlain && !state.names.hasBlocks) {
+    if (state.states.logs === undefined && !state.states.isMixed && !state.names.hasBlocks) {
       const segment = state.states.table.segment(state.high)
       const at = segment.find(state.high, state.low)
       if (at >= 0) return state.arithmetic.tryTake(segment.words, at, nowUs, cost)
     }
     this.#openSingle(nowUs)
     state.cost = cost
-    if (!state.isPlain) state.reserve(nowUs)
-    const decision = state.isPlain ? state.tryTake(nowUs, cost) : state.takeReserved(nowUs)
-    if (state.isPlain && state.fits && cost > 0) state.sign()
+    state.reserve(nowUs)
+    const decision = state.finish(nowUs, true)
     if (state.isAddDue) state.add(nowUs)
     return decision
   }
 
   /**
-   * Opens the state of every demand, then takes from each in turn. If one that is not a shadow refuses, puts the earlier
-   * ones back and describes them all. Finding all states before the first take lets the processor fetch their memory at
-   * the same time.
+   * Opens the state of every demand, finds out whether all fit, and only then takes. Finding all states first lets the
+   * processor fetch their memory at the same time.
    */
   decide(demands: readonly Demand[]): Answer {
     const nowUs = this.#begin()
     const records = this.#openAll(demands, nowUs)
     const count = demands.length
-    const decisions = new Array<Decision>(count)
+    let allowed = true
     for (let i = 0; i < count; i++) {
       const state = records[i]
-      if (state.isPlain) decisions[i] = state.tryTake(nowUs, state.cost)
-      else state.reserve(nowUs)
-      if (!state.fits && !state.first.isShadow) return this.#deny(count, i, nowUs)
-    }
-    const takenUs = new Array<number>(count)
-    for (let i = 0; i < count; i++) {
-      const state = records[i]
-      if (!state.isPlain) decisions[i] = state.takeReserved(nowUs)
-      else if (state.fits && state.cost > 0) state.sign()
-      takenUs[i] = state.takenUs(nowUs)
-    }
-    for (let i = 0; i < count; i++) if (records[i].isAddDue) records[i].add(nowUs)
-    return { allowed: true, decisions, takenUs }
-  }
-
-  /** Undoes what the demands before the `refused` one took, and describes every demand without taking. */
-  #deny(count: number, refused: number, nowUs: number): Answer {
-    const records = this.#records
-    for (let i = 0; i < refused; i++) {
-      if (records[i].isPlain) records[i].restore()
-      else records[i].release()
+      state.reserve(nowUs)
+      if (!state.fits && !state.first.isShadow) allowed = false
     }
     const decisions = new Array<Decision>(count)
     const takenUs = new Array<number>(count)
     for (let i = 0; i < count; i++) {
-      const state = records[i]
-      const { cost } = state.first
-      const fits = i <= refused ? state.fits : state.allows(nowUs, cost)
-      // A demand that fits took nothing, because another was refused: describe what the next request meets.
-      decisions[i] = state.describe(nowUs, fits ? 0 : cost, fits)
-      takenUs[i] = state.takenUs(nowUs)
+      decisions[i] = records[i].finish(nowUs, allowed)
+      takenUs[i] = records[i].takenUs(nowUs)
     }
-    return { allowed: false, decisions, takenUs }
+    if (allowed) for (let i = 0; i < count; i++) if (records[i].isAddDue) records[i].add(nowUs)
+    return { allowed, decisions, takenUs }
   }
 
   charge({ name, limit, key, cost }: Demand): Decision {
     const nowUs = this.#begin()
-    const state = this.#use(this.#single, name, limit)
-    this.#hash.hash(key, state)
+    const state = this.#useSingle(name, limit, key)
     this.#openSingle(nowUs)
     if (cost > 0 && state.take(nowUs, cost) && state.isNew) state.add(nowUs)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
@@ -161,8 +137,7 @@ export class MemoryStore implements SyncStore {
 
   refund({ name, limit, key, cost }: Demand, taken: Taken | undefined): Decision {
     const nowUs = this.#begin()
-    const state = this.#use(this.#single, name, limit)
-    this.#hash.hash(key, state)
+    const state = this.#useSingle(name, limit, key)
     this.#openSingle(nowUs)
     if (cost > 0) state.refund(nowUs, cost, taken)
     return state.describe(nowUs, 0, state.allows(nowUs, 0))
@@ -205,10 +180,15 @@ export class MemoryStore implements SyncStore {
     return state
   }
 
+  #useSingle(name: string, limit: Limit, key: string): OpenState {
+    this.#hash.hash(key, this.#single)
+    return this.#use(this.#single, name, limit)
+  }
+
   #namesOf(name: string): NamedStates {
     let names = this.#names.get(name)
     if (names === undefined) {
-      names = new NamedStates({ tables: this.#tables, logs: this.#logs })
+      names = new NamedStates(this.#tables, this.#logs)
       this.#names.set(name, names)
     }
     return names
@@ -223,39 +203,42 @@ export class MemoryStore implements SyncStore {
 
   #openAll(demands: readonly Demand[], nowUs: number): readonly OpenState[] {
     while (this.#records.length < demands.length) this.#records.push(new OpenState(this.#shortage))
-    const isRepeated = haveRepeatedName(demands)
-    const newKeys = this.#open(demands, isRepeated, nowUs)
+    const newKeys = this.#open(demands, nowUs)
     if (!this.#hasRoom(newKeys)) {
       // Sweeping moves states, so all are opened again.
       this.#makeRoom(newKeys, nowUs)
-      this.#open(demands, isRepeated, nowUs)
+      this.#open(demands, nowUs)
     }
     return this.#records
   }
 
-  /** Opens every demand's state, and returns how many keys need a new one. Only a repeated name can repeat a state. */
-  #open(demands: readonly Demand[], isRepeated: boolean, nowUs: number): number {
+  /** Opens every demand's state, and returns how many keys need a new one. */
+  #open(demands: readonly Demand[], nowUs: number): number {
     const records = this.#records
+    const request = ++this.#requests
     let areFound = true
     for (let i = 0; i < demands.length; i++) {
       const { name, limit, key, cost, shadow } = demands[i]
       const state = this.#use(records[i], name, limit)
-      if (i === 0 || key !== demands[i - 1].key) this.#hash.hash(key, state)
-      else state.copyFingerprint(records[i - 1])
+      if (i > 0 && key === demands[i - 1].key) {
+        state.high = records[i - 1].high
+        state.low = records[i - 1].low
+      } else this.#hash.hash(key, state)
       state.first = state
       state.cost = cost
       state.isShadow = shadow === true
       state.open(nowUs)
       if (!state.isFound) areFound = false
-      if (isRepeated) {
+      if (state.states.lastRequest === request) {
         const same = records.findIndex((earlier, j) => j === i || state.isSame(earlier))
         if (same < i) state.join(records[same].first)
       }
+      state.states.lastRequest = request
     }
-    return areFound ? 0 : this.#beginMissing(demands.length, isRepeated, nowUs)
+    return areFound ? 0 : this.#beginMissing(demands.length, nowUs)
   }
 
-  #beginMissing(count: number, isRepeated: boolean, nowUs: number): number {
+  #beginMissing(count: number, nowUs: number): number {
     const records = this.#records
     let newKeys = 0
     for (let i = 0; i < count; i++) {
@@ -264,7 +247,7 @@ export class MemoryStore implements SyncStore {
       const isFirst = state.first === state
       state.begin(isFirst ? this.#hasRoom(newKeys + 1) : !state.first.isShared, this.#canShare, nowUs)
       if (isFirst && state.cost > 0) newKeys++
-      if (isRepeated) for (let j = 0; j < i; j++) state.giveWayTo(records[j])
+      if (state.isShared) for (let j = 0; j < i; j++) state.giveWayTo(records[j])
     }
     return newKeys
   }
@@ -281,15 +264,4 @@ export class MemoryStore implements SyncStore {
     this.#foundRoom = this.#hasRoom(newKeys)
     return this.#foundRoom
   }
-}
-
-/** Up to this many demands, comparing all pairs is faster than a set. */
-const FEW = 16
-
-function haveRepeatedName(demands: readonly Demand[]): boolean {
-  if (demands.length > FEW) return new Set(demands.map(({ name }) => name)).size < demands.length
-  for (let i = 1; i < demands.length; i++) {
-    for (let j = 0; j < i; j++) if (demands[i].name === demands[j].name) return true
-  }
-  return false
 }

@@ -4,12 +4,6 @@ import type { LogStorage } from './log-storage.js'
 import type { Segment } from './segment.js'
 import type { EntryCounts, Table, TableOwner, TableSet } from './table.js'
 
-/** The memory of a store, which all its names share. */
-export interface StoreMemory {
-  readonly tables: TableSet
-  readonly logs: LogStorage
-}
-
 /** How and where a limit counts. */
 export interface LimitStates {
   readonly arithmetic: Arithmetic
@@ -20,22 +14,23 @@ export interface LimitStates {
 
 /** Everything a store keeps under one name: a table of states for each state id (nearly always one), and the blocks. */
 export class NamedStates {
-  readonly #memory: StoreMemory
+  readonly #allTables: TableSet
+  readonly #logs: LogStorage
   readonly #tables = new Map<string, StateTable>()
   readonly #limits = new WeakMap<Limit, LimitStates>()
   #blocks: Table | undefined
 
-  constructor(memory: StoreMemory) {
-    this.#memory = memory
+  /** `tables` and `logs` are those of the store: all its names share them. */
+  constructor(tables: TableSet, logs: LogStorage) {
+    this.#allTables = tables
+    this.#logs = logs
   }
 
   statesOf(limit: Limit): LimitStates {
-    return this.#limits.get(limit) ?? this.#addLimit(limit)
-  }
-
-  #addLimit(limit: Limit): LimitStates {
+    const known = this.#limits.get(limit)
+    if (known !== undefined) return known
     const arithmetic = arithmeticOf(limit)
-    const states = this.#tables.get(arithmetic.stateId) ?? new StateTable(arithmetic, this.#memory)
+    const states = this.#tables.get(arithmetic.stateId) ?? new StateTable(arithmetic, this.#allTables, this.#logs)
     this.#tables.set(arithmetic.stateId, states)
     const limitStates = { arithmetic, states, writer: states.writerOf(arithmetic) }
     this.#limits.set(limit, limitStates)
@@ -56,7 +51,7 @@ export class NamedStates {
 
   /** Blocks a key. Asks for room only if the key is not blocked yet, and returns false if there is none. */
   block({ high, low }: Fingerprint, nowUs: number, untilUs: number, makeRoom: () => boolean): boolean {
-    this.#blocks ??= this.#memory.tables.add(1, BLOCKS)
+    this.#blocks ??= this.#allTables.add(1, BLOCKS)
     let state = this.#blocks.segment(high).find(high, low)
     if (state < 0) {
       if (!makeRoom()) return false
@@ -96,11 +91,13 @@ export class StateTable implements TableOwner {
   readonly table: Table
   /** Where the states are if they grow; otherwise `undefined`. */
   readonly logs: LogStorage | undefined
+  /** The number of the last request that opened a state here: a second demand of it may be for the same state. */
+  lastRequest = 0
   readonly #counts: EntryCounts
   readonly #writers: Arithmetic[] = []
   readonly #writerNumbers = new Map<string, number>()
 
-  constructor(arithmetic: Arithmetic, { tables, logs }: StoreMemory) {
+  constructor(arithmetic: Arithmetic, tables: TableSet, logs: LogStorage) {
     this.#counts = tables.counts
     this.logs = arithmetic.elastic === undefined ? undefined : logs
     this.table = tables.add(arithmetic.elastic === undefined ? arithmetic.words : 1, this)
@@ -115,11 +112,6 @@ export class StateTable implements TableOwner {
       this.#writerNumbers.set(text, number)
     }
     return number
-  }
-
-  /** Do the words of an entry alone decide? */
-  get isPlain(): boolean {
-    return this.logs === undefined && this.#writers.length === 1
   }
 
   /** Do limits with different numbers write here? */

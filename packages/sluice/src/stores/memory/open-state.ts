@@ -11,11 +11,9 @@ import type { LogStorage } from './log-storage.js'
 import type { NamedStates, StateTable } from './named-states.js'
 import type { Segment } from './segment.js'
 
-/** Counts decisions that were shaped by a lack of memory. */
+/** Counts decisions that were shaped by a lack of memory: see `MemoryStoreStats`. */
 export interface MemoryShortage {
-  /** Decisions for keys that share an overflow state. */
   shared: number
-  /** Denials for lack of memory alone, and charges that were cut short by it. */
   refused: number
 }
 
@@ -60,13 +58,12 @@ export class OpenState implements Fingerprint {
   first: OpenState = this
   cost = 0
   isShadow = false
-  /** Does the demand fit? Set by `tryTake` and `reserve`. */
+  /** Does the demand fit? Set by `reserve`. */
   fits = false
   #reservedWords = 0
 
   readonly #shortage: MemoryShortage
   #fresh = new Float64Array(2)
-  #saved = new Float64Array(2)
 
   constructor(shortage: MemoryShortage) {
     this.#shortage = shortage
@@ -74,21 +71,13 @@ export class OpenState implements Fingerprint {
 
   use(name: string, limit: Limit, names: NamedStates): void {
     const { states, arithmetic, writer } = names.statesOf(limit)
-    if (this.#fresh.length !== arithmetic.words) {
-      this.#fresh = new Float64Array(arithmetic.words)
-      this.#saved = new Float64Array(arithmetic.words)
-    }
+    if (this.#fresh.length !== arithmetic.words) this.#fresh = new Float64Array(arithmetic.words)
     this.name = name
     this.limit = limit
     this.names = names
     this.states = states
     this.arithmetic = arithmetic
     this.#writer = writer
-  }
-
-  copyFingerprint({ high, low }: Fingerprint): void {
-    this.high = high
-    this.low = low
   }
 
   /** Finds the key's own state. If the key has none, call `begin`. */
@@ -144,28 +133,9 @@ export class OpenState implements Fingerprint {
     return this.high === OVERFLOW
   }
 
-  /** Loses its room if both share overflow states of one name: a request may take from those for one key only. */
+  /** A key that shares a state loses its room if an earlier one does in the same table: a request may do so for one key only. */
   giveWayTo(earlier: OpenState): void {
-    if (this.isShared && earlier.isShared && this.states === earlier.states && this.first !== earlier.first)
-      this.#hasRoom = false
-  }
-
-  /** Takes `cost` from a plain state if it fits. `restore` undoes it. */
-  tryTake(nowUs: number, cost: number): Decision {
-    for (let i = 0; i < this.#saved.length; i++) this.#saved[i] = this.#words[this.#at + i]
-    const decision = this.arithmetic.tryTake(this.#words, this.#at, nowUs, cost)
-    this.fits = decision.allowed
-    return decision
-  }
-
-  /** Puts the words of a plain state back as they were before `tryTake`. */
-  restore(): void {
-    for (let i = 0; i < this.#saved.length; i++) this.#words[this.#at + i] = this.#saved[i]
-  }
-
-  /** Records that this limit wrote the state last. Call it after units were taken and before any state is added. */
-  sign(): void {
-    if (!this.isNew && this.states.isMixed) this.#segment.setWriter(this.#entry, this.#writer)
+    if (earlier.isShared && this.states === earlier.states && this.first !== earlier.first) this.#hasRoom = false
   }
 
   /** Adds a new state to its table. This makes pointers of other records into the table stale. */
@@ -183,31 +153,36 @@ export class OpenState implements Fingerprint {
     this.#point(segment, at)
   }
 
-  /** Finds out whether the demand fits, and sets aside the memory that it needs. */
-  reserve(nowUs: number): boolean {
-    this.fits = this.allows(nowUs, this.first.cost)
-    const takes = this.fits && this.first === this && this.cost > 0
-    this.#setReserved(takes ? this.#extraWords(nowUs, this.cost) : 0)
-    return this.fits
+  /** Finds out whether the demand fits, and sets aside the memory that it needs. Takes nothing. */
+  reserve(nowUs: number): void {
+    const { cost } = this.first
+    this.fits = this.allows(nowUs, cost)
+    if (this.states.logs === undefined) return
+    this.#setReserved(this.fits && this.first === this && cost > 0 ? this.#extraWords(nowUs, cost) : 0)
   }
 
-  /** Undoes `reserve`. */
-  release(): void {
-    this.#setReserved(0)
-  }
-
-  /** Takes units that `reserve` found to fit, and describes the state after it. */
-  takeReserved(nowUs: number): Decision {
+  /**
+   * Call after `reserve`. If the request is `allowed`, takes the units of a demand that fits, and describes the state after
+   * that. Otherwise takes nothing, and describes a demand that fits as for a cost of 0: the state that the next request meets.
+   */
+  finish(nowUs: number, allowed: boolean): Decision {
     const { first } = this
-    if (first === this) {
-      if (this.fits && this.cost > 0) this.take(nowUs, this.cost)
-    } else if (first.fits && first.cost > 0) {
+    const cost = allowed || !this.fits ? first.cost : 0
+    if (this.isPlain) {
+      const decision = this.arithmetic.tryTake(this.#words, this.#at, nowUs, cost)
+      if (decision.allowed && cost > 0) this.#sign()
+      return decision
+    }
+    if (!allowed) this.#setReserved(0)
+    else if (first === this) {
+      if (this.fits && cost > 0) this.take(nowUs, cost)
+    } else if (first.fits && cost > 0) {
       this.#words = first.#words
       this.#at = first.#at
       // The first demand's limit may have cut the state to its own capacity, and then this shadow fits.
-      this.fits ||= this.allows(nowUs, first.cost)
+      this.fits ||= this.allows(nowUs, cost)
     }
-    return this.describe(nowUs, first.cost, this.fits)
+    return this.describe(nowUs, cost, this.fits)
   }
 
   /** Did the demand take units for a state that is in no table yet? Then `add` is due. */
@@ -230,7 +205,7 @@ export class OpenState implements Fingerprint {
     const units = logs === undefined ? cost : this.#grow(logs, nowUs, cost)
     if (units === 0) return false
     this.arithmetic.take(this.#words, this.#at, nowUs, units)
-    this.sign()
+    this.#sign()
     return true
   }
 
@@ -240,7 +215,7 @@ export class OpenState implements Fingerprint {
     // Units of a key that shares a state may have been taken from a state of its own, since forgotten. A window, a log or
     // a queue is forgotten only when it holds no units, so for those `taken` proves that the shared state has the units.
     if (this.isShared && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
-    if (this.arithmetic.refund(this.#words, this.#at, nowUs, units, taken)) this.sign()
+    if (this.arithmetic.refund(this.#words, this.#at, nowUs, units, taken)) this.#sign()
   }
 
   /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */
@@ -282,6 +257,11 @@ export class OpenState implements Fingerprint {
         : elastic.resized(this.#words, elastic.wordsFor(this.#words, nowUs, 0))
     this.#at = 0
     this.isNew = true
+  }
+
+  /** Records that this limit wrote the state last. */
+  #sign(): void {
+    if (!this.isNew && this.states.isMixed) this.#segment.setWriter(this.#entry, this.#writer)
   }
 
   #setReserved(words: number): void {

@@ -134,18 +134,12 @@ export class Segment {
       const home = this.#home(tags[at + 1]) * step
       // It may move into the hole unless its home lies after the hole (cyclically).
       if (hole <= at ? home > hole && home <= at : home > hole || home <= at) continue
-      this.#move(at >> 1, hole >> 1)
+      this.words.copyWithin(hole >> 1, at >> 1, (at >> 1) + this.#stride)
+      this.setWriter((hole >> 1) + 1, this.writerOf((at >> 1) + 1))
       hole = at
     }
     tags[hole] = 0
     this.count--
-  }
-
-  #move(from: number, to: number): void {
-    this.words.copyWithin(to + 1, from + 1, from + this.#stride)
-    this.#tags[to * 2] = this.#tags[from * 2]
-    this.#tags[to * 2 + 1] = this.#tags[from * 2 + 1]
-    this.setWriter(to + 1, this.writerOf(from + 1))
   }
 
   #nextBit(high: number): number {

@@ -79,18 +79,14 @@ export class Batch {
 
   refund(key: string, limit: Limit, units: number, taken: Taken | undefined, isUndo: boolean): void {
     this.keys.push(key)
-    const known = taken === undefined ? '0' : `${isUndo ? 2 : 1},${taken.atUs},${taken.cost},${taken.delayMs}`
+    const known = taken === undefined ? '0,0,0,0' : `${isUndo ? 2 : 1},${taken.atUs},${taken.cost},${taken.delayMs}`
     this.#step(`4,${this.#placeOf(limit)},${units},${known}`)
   }
 
-  reset(keys: readonly string[]): void {
+  /** Blocks states for `blockUs`, or forgets them if it is absent. */
+  resetOrBlock(keys: readonly string[], blockUs: number | undefined): void {
     this.keys.push(...keys)
-    this.#step(`5,${keys.length}`)
-  }
-
-  block(keys: readonly string[], durationUs: number): void {
-    this.keys.push(...keys)
-    this.#step(`6,${keys.length},${durationUs}`)
+    this.#step(blockUs === undefined ? `5,${keys.length}` : `6,${keys.length},${blockUs}`)
   }
 
   overrideChanges(keys: readonly string[], since: number, most: number, base: number): void {
@@ -194,8 +190,4 @@ export class Reply {
 export function decisionOf(arithmetic: Arithmetic, report: DemandReport, cost: number): Decision {
   const decision = arithmetic.remote.decision(report, cost, report.fits)
   return report.blockedUs > 0 ? blockedDecision(decision, report.blockedUs) : decision
-}
-
-export function takenUsOf(arithmetic: Arithmetic, report: DemandReport): number {
-  return arithmetic.remote.takenUs(report)
 }

@@ -31,17 +31,18 @@ export class KeyLayout {
   }
 
   /** The Redis key of a state. From now on, `seen` lists the state. */
-  of(name: string, limit: Limit, tag: string): string {
+  of(name: string, limit: Limit, key: string): string {
     const states = this.#statesOf(name)
-    return (states.startOf.get(limit) ?? this.#see(states, limit)) + tag + states.end
+    return (states.startOf.get(limit) ?? this.#see(states, limit)) + escaped(key) + states.end
   }
 
   /**
    * The Redis keys of every state of a name and key that this process knows of: both buckets, and each other state that it
    * has used under the name. Another process may use a window of another length, which is not listed.
    */
-  seen(name: string, tag: string): readonly string[] {
+  seen(name: string, key: string): readonly string[] {
     const { starts, end } = this.#statesOf(name)
+    const tag = escaped(key)
     return Array.from(starts, (start) => start + tag + end)
   }
 
@@ -49,11 +50,6 @@ export class KeyLayout {
   ofOverrides(policy: string): readonly string[] {
     const values = `${this.#prefix}o:{${escaped(policy)}}`
     return [values, `${values}versions`, `${values}ends`]
-  }
-
-  /** The hash tag of a key. */
-  tagOf(key: string): string {
-    return escaped(key)
   }
 
   #statesOf(name: string): NamedStates {
@@ -110,8 +106,9 @@ const CRC_OF_BYTE = Uint16Array.from({ length: 256 }, (_, byte) => {
 
 const encoder = new TextEncoder()
 
-/** The hash slot of a hash tag: the text between a Redis key's braces. */
-export function hashSlotOf(tag: string): number {
+/** The hash slot of a Redis key: of its hash tag, or of all of it if it has none. */
+export function hashSlotOf(redisKey: string): number {
+  const tag = /\{([^}]+)\}/.exec(redisKey)?.[1] ?? redisKey
   let crc = 0
   for (const byte of encoder.encode(tag)) crc = ((crc << 8) & 0xffff) ^ CRC_OF_BYTE[(crc >> 8) ^ byte]
   return crc % HASH_SLOTS

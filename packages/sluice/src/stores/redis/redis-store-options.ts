@@ -1,7 +1,8 @@
 import { checkOptions } from '../../checks/check-options.js'
 import { checkUnits } from '../../checks/check-value.js'
 import { invalidType, invalidValue } from '../../errors.js'
-import { checkLocalOptions, checkOnFailure, type OnFailure } from '../on-failure.js'
+import { checkLocalOptions, checkOnFailure } from '../fallback.js'
+import type { OnFailure } from '../store.js'
 
 /** Options of a Redis store. */
 export interface RedisStoreOptions {

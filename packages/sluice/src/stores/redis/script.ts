@@ -16,25 +16,30 @@ local floor, ceil, format = math.floor, math.ceil, string.format
 local reply, size = { now }, 1
 local LARGE = 2 ^ 49
 local onlyCost, done = tonumber(ARGV[1]), 0
+local function tokensOf(key, unit, perUs, full)
+local raw = pcall('GET', key)
+if not raw then return full end
+if #raw ~= 16 then return nil end
+local units, sinceUs = unpackWords('<dd', raw)
+local tokens = floor(units * unit + 0.5)
+local gained = (now - sinceUs) * perUs
+if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then return nil end
+return gained >= full - tokens and full or tokens + gained
+end
+local function writeTokens(key, tokens, unit, perUs, full)
+local ttl = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
+call('SET', key, pack('<dd', tokens / unit, now), 'PX', format('%d', ttl))
+end
 if onlyCost and ARGV[2] == '1' then
 local unit, perUs = tonumber(ARGV[3]), tonumber(ARGV[4])
 local full, parts = tonumber(ARGV[5]) * unit, onlyCost * unit
 for i = 1, full < LARGE and #KEYS or 0 do
-local raw = pcall('GET', KEYS[i])
-local tokens = full
-if raw then
-if #raw ~= 16 then break end
-local units, sinceUs = unpackWords('<dd', raw)
-tokens = floor(units * unit + 0.5)
-local gained = (now - sinceUs) * perUs
-if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then break end
-tokens = gained >= full - tokens and full or tokens + gained
-end
+local tokens = tokensOf(KEYS[i], unit, perUs, full)
+if not tokens then break end
 local fits = tokens >= parts
 if fits and onlyCost > 0 then
 tokens = tokens - parts
-local ttlMs = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
-call('SET', KEYS[i], pack('<dd', tokens / unit, now), 'PX', format('%d', ttlMs))
+writeTokens(KEYS[i], tokens, unit, perUs, full)
 end
 done, size = i, size + 1
 reply[size] = (fits and 1 or 0) + 8 * tokens
@@ -55,19 +60,12 @@ if algorithm == 1 then
 local unit, perUs, full = limit[2], limit[3], limit[4] * limit[2]
 if full >= LARGE then return nil end
 return function(key, cost)
-local raw = pcall('GET', key)
-if not raw then return full >= cost * unit, full end
-if #raw ~= 16 then return nil end
-local units, sinceUs = unpackWords('<dd', raw)
-local tokens = floor(units * unit + 0.5)
-local gained = (now - sinceUs) * perUs
-if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then return nil end
-tokens = gained >= full - tokens and full or tokens + gained
+local tokens = tokensOf(key, unit, perUs, full)
+if not tokens then return nil end
 return tokens >= cost * unit, tokens
 end, function(key, cost, tokens)
 tokens = tokens - cost * unit
-local ttl = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
-call('SET', key, pack('<dd', tokens / unit, now), 'PX', format('%d', ttl))
+writeTokens(key, tokens, unit, perUs, full)
 return tokens
 end, function(fits, tokens)
 size = size + 1
@@ -273,23 +271,22 @@ local function laterUs(state)
 local us = newestUs(state)
 return us and max(now, us) or now
 end
-local function firstAfter(state, us)
-local low, high = state.dropped, state.entries
+local function firstIndex(low, high, holds)
 while low < high do
 local middle = floor((low + high) / 2)
-if entry(state, middle) <= us then low = middle + 1 else high = middle end
+if holds(middle) then high = middle else low = middle + 1 end
 end
 return low
+end
+local function firstAfter(state, us)
+return firstIndex(state.dropped, state.entries, function(index) return entry(state, index) > us end)
 end
 local function leavesUs(state, limit, cost)
 local tooMany = unitsBefore(state, state.entries) - state.base + cost - limit[3]
 if tooMany <= 0 then return nil end
-local low, high = state.dropped, state.entries - 1
-while low < high do
-local middle = floor((low + high) / 2)
-if unitsBefore(state, middle + 1) - state.base >= tooMany then high = middle else low = middle + 1 end
-end
-return (entry(state, low))
+return (entry(state, firstIndex(state.dropped, state.entries - 1, function(index)
+return unitsBefore(state, index + 1) - state.base >= tooMany
+end)))
 end
 local function fits(state, limit, cost)
 if cost > limit[3] then return false end
@@ -311,17 +308,17 @@ end
 local function take(state, limit, cost)
 local us = laterUs(state)
 local units = unitsBefore(state, state.entries)
-local first = firstAfter(state, us - limit[2])
-local base = unitsBefore(state, first)
+local from = firstAfter(state, us - limit[2])
+local base = unitsBefore(state, from)
 local taken = max(0, min(cost, 2 * limit[3] - (units - base)))
 local last = state.entries
 if taken > 0 and newestUs(state) == us then last = last - 1 end
-state.dropped, state.base = first, base
+state.dropped, state.base = from, base
 local added = taken > 0 and pack('<dd', us, units + taken) or ''
-if #state.raw == state.bytes or first > state.entries / 2 or state.blockedUs > 0 or taken == 0 then
-return rewrite(state, limit, slice(state, first, last) .. added)
+if #state.raw == state.bytes or from > state.entries / 2 or state.blockedUs > 0 or taken == 0 then
+return rewrite(state, limit, slice(state, from, last) .. added)
 end
-call('SETRANGE', state.key, 0, pack('<dd', first, base))
+call('SETRANGE', state.key, 0, pack('<dd', from, base))
 call('SETRANGE', state.key, HEADER + ENTRY * last, added)
 call('PEXPIRE', state.key, ttlMs(us + limit[2]))
 state.entries = last + 1
@@ -333,11 +330,9 @@ local expired = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
 local endUnits = unitsBefore(state, last)
 local removed = min(units, max(0, endUnits - expired))
 if removed == 0 then return false end
-local kept, high = state.dropped, last
-while kept < high do
-local middle = floor((kept + high + 1) / 2)
-if unitsBefore(state, middle) <= endUnits - removed then kept = middle else high = middle - 1 end
-end
+local kept = firstIndex(state.dropped, last, function(index)
+return unitsBefore(state, index + 1) > endUnits - removed
+end)
 local before = slice(state, state.dropped, kept)
 if unitsBefore(state, kept) < endUnits - removed then
 before = before .. pack('<dd', entry(state, kept), endUnits - removed)
@@ -551,30 +546,21 @@ arithmetics[algorithm] = arithmetic
 end
 return arithmetic
 end
-local function describeAs(arithmetic, state, limit, cost, fits)
+local function describe(arithmetic, state, limit, cost, fits)
+if not state then return put(6) end
+if fits == nil then fits = arithmetic.fits(state, limit, cost) end
 local tokens = state.tokens or 0
 local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-local head = fits and 1 or 0
-if state.blockedUs > now then
-put(head + 2)
-put(state.blockedUs)
-put(aheadUs)
-put(tokens)
-elseif aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
-put(head + 4)
+local isBlocked = state.blockedUs > now
+if isBlocked or aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
+put((fits and 1 or 0) + (isBlocked and 2 or 4))
+if isBlocked then put(state.blockedUs) end
 put(aheadUs)
 put(tokens)
 else
-put(head + 8 * tokens)
+put((fits and 1 or 0) + 8 * tokens)
 end
 arithmetic.report(state, limit, cost, fits)
-end
-local function describe(arithmetic, state, limit, cost)
-if state then
-describeAs(arithmetic, state, limit, cost, arithmetic.fits(state, limit, cost))
-else
-put(6)
-end
 end
 local function allows(arithmetic, state, limit, cost)
 return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
@@ -587,7 +573,7 @@ if cost > 0 then
 arithmetic.take(state, limit, cost)
 arithmetic.save(key, state, limit)
 end
-describeAs(arithmetic, state, limit, cost, true)
+describe(arithmetic, state, limit, cost, true)
 end
 local function decideGroup(keyAt, at, count)
 local states, met, allowed, isShared = {}, {}, true, false
@@ -614,11 +600,7 @@ for i = 1, count do
 local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
 local arithmetic = arithmeticOf(limit)
 if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
-if allowed and met[i] then
-describeAs(arithmetic, states[i], limit, cost, true)
-else
-describe(arithmetic, states[i], limit, cost)
-end
+describe(arithmetic, states[i], limit, cost, (allowed and met[i]) or nil)
 end
 end
 local function charge(key, limit, cost)
@@ -780,13 +762,10 @@ elseif step == 3 then
 general().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
 keyAt, at = keyAt + 1, at + 3
 elseif step == 4 then
-local key, limit, units, known = KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-if known == 0 then
-general().refund(key, limit, units)
-else
-general().refund(key, limit, units, steps[at + 4], steps[at + 5], steps[at + 6], known == 2)
-end
-keyAt, at = keyAt + 1, at + (known == 0 and 4 or 7)
+local limit, units, known = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
+local atUs = known > 0 and steps[at + 4] or nil
+general().refund(KEYS[keyAt + 1], limit, units, atUs, steps[at + 5], steps[at + 6], known == 2)
+keyAt, at = keyAt + 1, at + 7
 elseif step == 5 then
 general().reset(keyAt, steps[at + 1])
 keyAt, at = keyAt + steps[at + 1], at + 2

@@ -15,7 +15,7 @@
 --                                                        The role is 1, or 0 if an earlier demand takes for the same
 --                                                        state; + 2 for a shadow, whose denial does not deny the request
 --            charge    3, limit, cost
---            refund    4, limit, units, 0                    the newest units
+--            refund    4, limit, units, 0, 0, 0, 0           the newest units
 --                      4, limit, units, 1, at, cost, delay   the units taken so: µs, units, ms
 --                      4, limit, units, 2, at, cost, delay   the same, for a request that never went
 --            reset     5, count
@@ -47,28 +47,37 @@ local reply, size = { now }, 1
 local LARGE = 2 ^ 49
 local onlyCost, done = tonumber(ARGV[1]), 0
 
--- The most frequent batch, one token bucket, is written out before anything else is set up. Tests check that it
--- decides as bucket.lua does. The first key that is unusual ends it: a blocked one, one that holds no state, or a
--- state that has seen a later time. The rest of the batch then takes the general form.
+-- The token bucket, the most frequent limit, is written out before anything else is set up. Tests check that it decides
+-- as bucket.lua does. Its tokens are in parts.
+
+-- The tokens of a key now. Nothing if the key is unusual: blocked, without a state, or a state that has seen a later time.
+local function tokensOf(key, unit, perUs, full)
+  local raw = pcall('GET', key)
+  if not raw then return full end
+  if #raw ~= 16 then return nil end
+  local units, sinceUs = unpackWords('<dd', raw)
+  local tokens = floor(units * unit + 0.5)
+  local gained = (now - sinceUs) * perUs
+  if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then return nil end
+  return gained >= full - tokens and full or tokens + gained
+end
+
+local function writeTokens(key, tokens, unit, perUs, full)
+  local ttl = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
+  call('SET', key, pack('<dd', tokens / unit, now), 'PX', format('%d', ttl))
+end
+
+-- A batch of one token bucket. The first key that is unusual ends it: the rest of the batch takes the general form.
 if onlyCost and ARGV[2] == '1' then
   local unit, perUs = tonumber(ARGV[3]), tonumber(ARGV[4])
   local full, parts = tonumber(ARGV[5]) * unit, onlyCost * unit
   for i = 1, full < LARGE and #KEYS or 0 do
-    local raw = pcall('GET', KEYS[i])
-    local tokens = full
-    if raw then
-      if #raw ~= 16 then break end
-      local units, sinceUs = unpackWords('<dd', raw)
-      tokens = floor(units * unit + 0.5)
-      local gained = (now - sinceUs) * perUs
-      if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then break end
-      tokens = gained >= full - tokens and full or tokens + gained
-    end
+    local tokens = tokensOf(KEYS[i], unit, perUs, full)
+    if not tokens then break end
     local fits = tokens >= parts
     if fits and onlyCost > 0 then
       tokens = tokens - parts
-      local ttlMs = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
-      call('SET', KEYS[i], pack('<dd', tokens / unit, now), 'PX', format('%d', ttlMs))
+      writeTokens(KEYS[i], tokens, unit, perUs, full)
     end
     done, size = i, size + 1
     reply[size] = (fits and 1 or 0) + 8 * tokens
@@ -166,13 +175,10 @@ while steps[at] do
     general().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
     keyAt, at = keyAt + 1, at + 3
   elseif step == 4 then
-    local key, limit, units, known = KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-    if known == 0 then
-      general().refund(key, limit, units)
-    else
-      general().refund(key, limit, units, steps[at + 4], steps[at + 5], steps[at + 6], known == 2)
-    end
-    keyAt, at = keyAt + 1, at + (known == 0 and 4 or 7)
+    local limit, units, known = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
+    local atUs = known > 0 and steps[at + 4] or nil
+    general().refund(KEYS[keyAt + 1], limit, units, atUs, steps[at + 5], steps[at + 6], known == 2)
+    keyAt, at = keyAt + 1, at + 7
   elseif step == 5 then
     general().reset(keyAt, steps[at + 1])
     keyAt, at = keyAt + steps[at + 1], at + 2
