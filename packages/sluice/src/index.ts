@@ -8,6 +8,7 @@ export {
 } from './addresses/index.js'
 export { nearest as nearestName } from './checks/nearest.js'
 export { type Clock, systemClock } from './clock.js'
+export type { DecidedDemand, DecisionEvent, DecisionMethod } from './diagnostics/decision-channel.js'
 export {
   ClosedError,
   InvalidPolicyError,
@@ -54,6 +55,7 @@ export {
   type Answer,
   type AsyncStore,
   type Awaitable,
+  type Degraded,
   type Demand,
   MemoryStore,
   type MemoryStoreOptions,

@@ -33,6 +33,7 @@ async function checkBatch(service: DecisionService, exchange: Exchange, body: Js
   const { checks } = body
   if (!Array.isArray(checks) || checks.length > MOST_CHECKS)
     throw badRequest(`checks must be a list of at most ${MOST_CHECKS} objects like the body of /v1/check`)
+  service.recorder.doors.batch('check', checks.length)
   // Every request is read before the first is decided, so that a mistake in one takes nothing.
   const requests = checks.map((each) => readCheck(each))
   const { policy } = service

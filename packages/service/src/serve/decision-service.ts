@@ -8,6 +8,7 @@ import {
   tokenBucket,
 } from 'sluice'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
+import { ServiceRecorder } from '../recorder/service-recorder.js'
 
 /** The name of the limiter that `/readyz` asks. No level of a policy can have it: those names contain the policy's. */
 const READY = '#readyz'
@@ -15,6 +16,8 @@ const READY = '#readyz'
 /** The policy in force and the store that it decides on. Doors ask it; it knows nothing of HTTP. */
 export class DecisionService {
   readonly store: SyncStore | AsyncStore
+  /** Counts what the service does, from its start to `close`. */
+  readonly recorder: ServiceRecorder
   readonly #ready: () => unknown
   #policy: Policy | AsyncPolicy
   #file: PolicyFile
@@ -31,6 +34,7 @@ export class DecisionService {
       store,
     })
     this.#ready = () => limiter.tryAcquire(READY)
+    this.recorder = new ServiceRecorder(store)
   }
 
   /** The policy in force now. Use one reference for all parts of a request: a reload may replace it between two reads. */
@@ -47,6 +51,12 @@ export class DecisionService {
   use(file: PolicyFile): void {
     this.#policy = this.#policyOf(file)
     this.#file = file
+    this.recorder.reloaded('loaded')
+  }
+
+  /** Ends what runs in the background. The store belongs to the caller. */
+  close(): void {
+    this.recorder.close()
   }
 
   /** Makes a decision on the store. Returns why the service should get no requests now, or nothing if it should. */

@@ -37,7 +37,8 @@ export function openStore(
   if (wrong !== undefined) return `the store must be ${FORMS}, got '${withoutPassword(text)}'`
   const client = isCluster === undefined ? new Redis(urls[0], ioredisOptions) : clusterOf(urls)
   client.on('error', onError)
-  const store = redisStore(client, definedOnly(settings))
+  const { prefix, onFailure, instances, deadlineMs } = settings
+  const store = redisStore(client, definedOnly({ prefix, onFailure, instances, deadlineMs }))
   return { store, shown: withoutPassword(text), close: () => client.disconnect() }
 }
 

@@ -31,12 +31,16 @@ export async function startService(options: ServeOptions, log: Logger): Promise<
   const opened = openStore(options.store, options, (error) => log.warn({ err: error }, 'the store reports an error'))
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened.store, file)
+  const { doors } = service.recorder
   const server = createHttpServer([checkDoor(service), healthDoor(service)], {
     fault: (error) => log.error({ err: error }, 'a request failed'),
+    answered: (door, status, ms) => doors.answered(door, status, ms),
   })
+  service.recorder.watch(server)
   try {
     await listen(server, options)
   } catch (error) {
+    service.close()
     opened.close()
     throw error
   }
@@ -47,6 +51,7 @@ export async function startService(options: ServeOptions, log: Logger): Promise<
     close: async () => {
       service.isClosing = true
       await closeServer(server, options.shutdownMs)
+      service.close()
       opened.close()
     },
   }

@@ -19,6 +19,7 @@ export function startSummary(running: RunningService, options: ServeOptions): st
 Try it:
   curl ${url}/v1/check -d '${JSON.stringify({ attributes: exampleOf(attributes) })}'
   curl ${url}/readyz
+  curl ${url}/metrics
 
 `
 }

@@ -1,4 +1,11 @@
 import { checkCost, checkKey } from '../checks/check-value.js'
+import {
+  type Asker,
+  type DecisionMethod,
+  decideObserved,
+  decideOneObserved,
+  decisionChannel,
+} from '../diagnostics/decision-channel.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, SyncStore } from '../stores/index.js'
 import { after } from '../stores/store.js'
@@ -20,6 +27,7 @@ export class StoreLimiter {
   /** The store if `decideOne` will do: it answers at once, and this limiter has no `onFailure` of its own. */
   readonly #quickStore: SyncStore | undefined
   readonly #queues: UnitQueues
+  readonly #asker: Asker
 
   constructor(store: SyncStore | AsyncStore, named: NamedLimit) {
     this.name = named.name
@@ -27,10 +35,12 @@ export class StoreLimiter {
     this.#store = store
     this.#quickStore = isSynchronous(store) && named.onFailure === undefined ? store : undefined
     this.#queues = new UnitQueues(store, named)
+    this.#asker = { kind: 'limiter', name: named.name }
   }
 
   tryAcquire(key: string, options?: CostOptions): Awaitable<Decision> {
-    return this.#decide(key, checkCall('tryAcquire', key, options))
+    const cost = checkCall('tryAcquire', key, options)
+    return decisionChannel.hasSubscribers ? this.#decideObserved(key, cost) : this.#decide(key, cost)
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
@@ -62,7 +72,7 @@ export class StoreLimiter {
 
   reserve(key: string, options?: CostOptions) {
     const demand = this.#demand('reserve', key, options)
-    return after(this.#store.decide([demand]), (answer) => {
+    return after(this.#ask('reserve', demand), (answer) => {
       let isOpen = answer.allowed
       const settle = (actual: number): Awaitable<void> => {
         checkCost(actual, 'actual')
@@ -78,19 +88,29 @@ export class StoreLimiter {
   lease(key: string, options?: CostOptions): Awaitable<Lease | AsyncLease> {
     const demand = this.#demand('lease', key, options)
     checkHasPlaces(demand)
-    return after(this.#store.decide([demand]), (answer) => this.#lease(demand, answer))
+    return after(this.#ask('lease', demand), (answer) => this.#lease(demand, answer))
   }
 
   async acquireLease(key: string, options?: AcquireOptions): Promise<Lease | AsyncLease> {
     const request = checkAcquire(key, options)
     const demand = this.#queues.demand(key, request.cost)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#queues.wait(key, request))
+    return this.#lease(demand, await this.#queues.wait(key, request, 'acquireLease'))
   }
 
   #decide(key: string, cost: number): Awaitable<Decision> {
     if (this.#quickStore !== undefined) return this.#quickStore.decideOne(this.name, this.limit, key, cost)
     return after(this.#store.decide([this.#queues.demand(key, cost)]), firstDecision)
+  }
+
+  #decideObserved(key: string, cost: number): Awaitable<Decision> {
+    if (this.#quickStore !== undefined) return decideOneObserved(this.#quickStore, this.#asker, this.limit, key, cost)
+    return after(this.#ask('tryAcquire', this.#queues.demand(key, cost)), firstDecision)
+  }
+
+  #ask(method: DecisionMethod, demand: Demand): Awaitable<Answer> {
+    if (!decisionChannel.hasSubscribers) return this.#store.decide([demand])
+    return decideObserved(this.#store, this.#asker, method, [demand])
   }
 
   #demand(method: string, key: string, options: CostOptions | undefined): Demand {

@@ -1,4 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
+import { type Asker, decideObserved, decisionChannel } from '../diagnostics/decision-channel.js'
 import { invalidType, StoreUnavailableError } from '../errors.js'
 import { checkCostOptions } from '../limiter/check-call.js'
 import type { CostOptions } from '../limiter/index.js'
@@ -38,6 +39,7 @@ export class StorePolicy {
   readonly #store: Store
   readonly #isSynchronous: boolean
   readonly #overrides: Overrides | undefined
+  readonly #asker: Asker
 
   constructor(name: string, matcher: Matcher, store: Store, isSynchronous: boolean) {
     this.name = name
@@ -45,6 +47,7 @@ export class StorePolicy {
     this.#store = store
     this.#isSynchronous = isSynchronous
     this.#overrides = store.overrides?.(name)
+    this.#asker = { kind: 'policy', name }
   }
 
   get attributes(): readonly string[] {
@@ -66,7 +69,8 @@ export class StorePolicy {
   }
 
   check(request: object, options?: CostOptions): Awaitable<Verdict> {
-    return this.#withDemands(request, checkCostOptions('check', options), false, this.#decide)
+    const decide = decisionChannel.hasSubscribers ? this.#decideObserved : this.#decide
+    return this.#withDemands(request, checkCostOptions('check', options), false, decide)
   }
 
   peek(request: object): Awaitable<Verdict> {
@@ -86,7 +90,10 @@ export class StorePolicy {
     const copy = this.#matcher.copyOf(request)
     return this.#withDemands(copy, cost, false, (demands, isKnown) => {
       const costsFor = this.#matcher.costsFor(demands, copy, cost)
-      return this.#then(this.#store.decide(demands), (answer) => {
+      const asked = decisionChannel.hasSubscribers
+        ? decideObserved(this.#store, this.#asker, 'reserve', demands, isKnown)
+        : this.#store.decide(demands)
+      return this.#then(asked, (answer) => {
         const taken = new TakenDemands(this.#store, demands, answer, costsFor)
         const release = () => this.#done(taken.release())
         return {
@@ -188,6 +195,14 @@ export class StorePolicy {
 
   readonly #decide: WithDemands<Verdict> = (demands, isKnown) => {
     const answer = this.#store.decide(demands)
+    return this.#isSynchronous
+      ? verdictOf(demands, (answer as Answer).decisions, isKnown)
+      : this.#verdictLater(demands, answer, isKnown)
+  }
+
+  /** `#decide`, for the case that a subscriber listens. */
+  readonly #decideObserved: WithDemands<Verdict> = (demands, isKnown) => {
+    const answer = decideObserved(this.#store, this.#asker, 'check', demands, isKnown)
     return this.#isSynchronous
       ? verdictOf(demands, (answer as Answer).decisions, isKnown)
       : this.#verdictLater(demands, answer, isKnown)

@@ -7,6 +7,7 @@ export type {
   Answer,
   AsyncStore,
   Awaitable,
+  Degraded,
   Demand,
   NamedLimit,
   OnFailure,
@@ -16,4 +17,5 @@ export type {
   SyncOverrides,
   SyncStore,
 } from './store.js'
+export { worseOf } from './store.js'
 export { cannotFail, withFallback } from './with-fallback.js'

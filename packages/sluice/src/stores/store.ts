@@ -7,6 +7,17 @@ import type { Decision, Limit, Taken } from '../limits/index.js'
  */
 export type OnFailure = 'open' | 'closed' | 'local'
 
+/** How an answer was made if the store did not decide it; `'overrides'`: without knowing all run-time overrides. */
+export type Degraded = OnFailure | 'overrides'
+
+/** Denied without the store outweighs allowed without it. */
+const WORST_FIRST = ['closed', 'open', 'local', 'overrides'] as const
+
+/** The one of two rules that describes a request which both were applied to. */
+export function worseOf(one: Degraded | undefined, other: Degraded | undefined): Degraded | undefined {
+  return WORST_FIRST.find((each) => each === one || each === other)
+}
+
 /** A limit as a store knows it. */
 export interface NamedLimit {
   /** Names the limit, so that two limits with equal numbers and keys never share a state by accident. */

@@ -1,4 +1,5 @@
 import { CATCH_UP_MS, setAlarm, systemClock } from '../clock.js'
+import { type Asker, decisionChannel, type WaitingMethod, waitObserved } from '../diagnostics/decision-channel.js'
 import type { WaitTooLongError } from '../errors.js'
 import { arithmeticOf, type Decision, type Limit } from '../limits/index.js'
 import type { Answer, Demand, NamedLimit, Store } from '../stores/index.js'
@@ -26,6 +27,7 @@ export class UnitQueues {
   /** Other processes take and give back too, and this process is not told. */
   readonly isShared: boolean
   readonly demand: (key: string, cost: number) => Demand
+  readonly #asker: Asker
   readonly #quota: number
   readonly #queues = new Map<string, UnitQueue>()
 
@@ -36,6 +38,7 @@ export class UnitQueues {
     this.slots = new StoreSlots(store, clock)
     this.demand = (key, cost) => ({ name, limit, key, cost, onFailure })
     this.msPerUnit = limit.algorithm === 'leaky-bucket' ? slotMs(limit) : 0
+    this.#asker = { kind: 'limiter', name }
     this.#quota = arithmeticOf(limit).quota
     this.room = new WaitingRoom(clock, setAlarm)
   }
@@ -52,7 +55,13 @@ export class UnitQueues {
   }
 
   /** Resolves with the answer that took the units. Rejects with a `WaitTooLongError` or the signal's reason. */
-  wait(key: string, request: WaitRequest): Promise<Answer> {
+  wait(key: string, request: WaitRequest, method: WaitingMethod = 'acquire'): Promise<Answer> {
+    if (!decisionChannel.hasSubscribers) return this.#wait(key, request)
+    const demand = this.demand(key, request.cost)
+    return waitObserved(() => this.#wait(key, request), this.#asker, method, demand, request.signal)
+  }
+
+  #wait(key: string, request: WaitRequest): Promise<Answer> {
     const { cost, signal } = request
     if (signal?.aborted) return Promise.reject(signal.reason)
     if (cost > this.#quota) return Promise.reject(neverError(cost))
