@@ -8,7 +8,7 @@ interface Operation {
   readonly requestBody?: { readonly content: Record<string, { readonly schema: object; readonly example: unknown }> }
   readonly responses: Record<
     string,
-    { readonly headers?: object; readonly content?: Record<string, { schema?: object }> }
+    { readonly headers?: object; readonly content?: Record<string, { schema?: object; example?: unknown }> }
   >
   readonly security?: readonly object[]
 }
@@ -63,7 +63,7 @@ export class DescribedService {
     const operation = this.document.paths[path.replace(/\?.*/, '')]?.[method.toLowerCase()]
     if (operation !== undefined) this.#check(operation, `${method} ${path}`, response, value)
     if (operation?.requestBody !== undefined && response.ok)
-      expect(this.#problems(operation.requestBody.content['application/json'].schema, body), path).toBe('')
+      expect(this.problems(operation.requestBody.content['application/json'].schema, body), path).toBe('')
     return { status: response.status, body: value, headers: response.headers }
   }
 
@@ -76,10 +76,11 @@ export class DescribedService {
     expect(Object.keys(described.content ?? {}), route).toEqual(type === null ? [] : [type])
     const schema = described.content?.[type as string]?.schema
     if (schema === undefined) return
-    expect(this.#problems(strict(schema), value), `${route} ${response.status}`).toBe('')
+    expect(this.problems(strict(schema), value), `${route} ${response.status}`).toBe('')
   }
 
-  #problems(schema: object, value: unknown): string {
+  /** What is wrong with a value by a schema of the document; an empty text if nothing is. */
+  problems(schema: object, value: unknown): string {
     let validate = this.#validators.get(schema)
     if (validate === undefined) {
       const text = JSON.stringify(schema).replaceAll('"#/components', '"document#/components')

@@ -35,6 +35,14 @@ it('every example of a body is accepted, and its answer is as described', async 
   }
 })
 
+it('every example of an answer is what its schema says', () => {
+  const answers = operations().flatMap(({ operation }) => Object.values(operation.responses))
+  const media = answers.flatMap(({ content = {} }) => Object.values(content))
+  const examples = media.filter(({ example }) => example !== undefined)
+  expect(examples.length).toBeGreaterThan(0)
+  for (const { schema, example } of examples) expect(service.problems(schema as object, example)).toBe('')
+})
+
 it('every route without a body answers as described', async () => {
   for (const { method, path, operation } of operations()) {
     if (operation.requestBody !== undefined || path === '/v1/admin/events') continue
