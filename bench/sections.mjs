@@ -14,6 +14,7 @@ import { policyLatency, policySpeed } from './sections/policy.mjs'
 import { redisBytes } from './sections/redis-bytes.mjs'
 import { redisLatency } from './sections/redis-latency.mjs'
 import { redisSpeed } from './sections/redis-speed.mjs'
+import { serviceClient } from './sections/service-client.mjs'
 import { shaper } from './sections/shaper.mjs'
 import { shaperDepartures } from './sections/shaper-departures.mjs'
 import { soak } from './sections/soak.mjs'
@@ -28,6 +29,7 @@ export const sections = [
   redisBytes,
   policyLatency,
   httpSpeed,
+  serviceClient,
   shaper,
   shaperDepartures,
   soak,

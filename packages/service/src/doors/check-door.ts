@@ -2,12 +2,13 @@ import type { DecisionService } from '../serve/decision-service.js'
 import type { Door } from '../server/door.js'
 import type { Exchange, JsonObject } from '../server/exchange.js'
 import { badRequest } from '../server/problem.js'
-import { readCheck } from './read-check.js'
+import { checkMembers, readCheck } from './read-check.js'
 import { verdictText } from './verdict-text.js'
 
 const MAX_BYTES = 64 * 1024
-const MAX_BATCH_BYTES = 4 * 1024 * 1024
+const MAX_BATCH_BYTES = 1024 * 1024
 const MOST_CHECKS = 1_000
+const BATCH_MEMBERS = ['checks']
 
 /** `POST /v1/check` and `POST /v1/check/batch`: asks the policy. A denial is an answer, with status 200. */
 export function checkDoor(service: DecisionService): Door {
@@ -30,6 +31,7 @@ function check(service: DecisionService, exchange: Exchange, body: JsonObject): 
 
 /** Decides the requests of a batch in their order. Each stands for itself: one that is denied does not stop the others. */
 async function checkBatch(service: DecisionService, exchange: Exchange, body: JsonObject): Promise<void> {
+  checkMembers(body, BATCH_MEMBERS)
   const { checks } = body
   if (!Array.isArray(checks) || checks.length > MOST_CHECKS)
     throw badRequest(`checks must be a list of at most ${MOST_CHECKS} objects like the body of /v1/check`)

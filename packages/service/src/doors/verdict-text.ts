@@ -1,4 +1,4 @@
-import type { LevelDecision, Verdict } from 'sluice'
+import type { Decision, LevelDecision, Verdict } from 'sluice'
 
 /**
  * A verdict as JSON text. Written by hand because it is made for every decision and `JSON.stringify` takes twice as long;
@@ -14,14 +14,21 @@ export function verdictText(verdict: Verdict): string {
 }
 
 function levelText({ name, decision, shadow }: LevelDecision): string {
+  return `{"name":${nameText(name)},${membersText(decision)}${shadow === true ? ',"shadow":true}' : '}'}`
+}
+
+/** A decision as JSON text. */
+export function decisionText(decision: Decision): string {
+  return `{${membersText(decision)}}`
+}
+
+function membersText(decision: Decision): string {
   const { allowed, quota, remaining, retryAfterMs, nextUnitAfterMs, resetAfterMs, delayMs, degraded } = decision
-  let text =
-    `{"name":${nameText(name)},"allowed":${allowed},"quota":${quota},"remaining":${remaining},` +
+  const text =
+    `"allowed":${allowed},"quota":${quota},"remaining":${remaining},` +
     `"retryAfterMs":${wait(retryAfterMs)},"nextUnitAfterMs":${wait(nextUnitAfterMs)},` +
     `"resetAfterMs":${wait(resetAfterMs)},"delayMs":${delayMs}`
-  if (shadow === true) text += ',"shadow":true'
-  if (degraded !== undefined) text += `,"degraded":"${degraded}"`
-  return `${text}}`
+  return degraded === undefined ? text : `${text},"degraded":"${degraded}"`
 }
 
 /** Names of levels as JSON. A policy has few of them; a reload may bring others, so the table is bounded. */

@@ -62,7 +62,7 @@ function sectionOf(door: DoorDescription): string {
 
 function routeOf(door: DoorDescription, route: string, description: RouteDescription): string {
   const [method, path] = route.split(' ')
-  const { summary, query, body } = description
+  const { summary, query, requestFields, body } = description
   const answers = Object.entries(answersOf(door, description))
   const errors = answers.filter(([, { type }]) => type === PROBLEM)
   const token = door.needsToken ? '<span class="token">needs the admin token</span>' : ''
@@ -71,6 +71,7 @@ function routeOf(door: DoorDescription, route: string, description: RouteDescrip
 <p class="summary">${escapeHtml(summary)}</p>
 ${description.description === undefined ? '' : proseHtml(description.description)}
 ${query === undefined ? '' : `<h4>Parameters</h4>\n${schemaHtml(querySchema(query))}`}
+${requestFields === undefined ? '' : `<h4>Header fields</h4>\n${schemaHtml(fieldSchema(requestFields))}`}
 ${body === undefined ? '' : `<h4>Body</h4>\n${schemaHtml(body.schema)}`}
 <h4>Try it</h4>
 ${codeBlock(curlOf(door, method, path, body?.example))}
@@ -104,6 +105,11 @@ function namedSchema([name, schema]: [string, JsonSchema]): string {
 
 function querySchema(query: NonNullable<RouteDescription['query']>): JsonSchema {
   const members = Object.entries(query).map(([name, { schema, description }]) => [name, { ...schema, description }])
+  return { type: 'object', properties: Object.fromEntries(members) }
+}
+
+function fieldSchema(fields: NonNullable<RouteDescription['requestFields']>): JsonSchema {
+  const members = Object.entries(fields).map(([name, description]) => [name, { type: 'string', description }])
   return { type: 'object', properties: Object.fromEntries(members) }
 }
 

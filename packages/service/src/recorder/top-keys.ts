@@ -102,14 +102,14 @@ export class TopKeys {
 
   #count({ kind, name, demands, decisions }: DecisionEvent): void {
     if (kind !== 'policy' || decisions.length === 0) return
-    const levels = this.#policies.get(name) ?? this.#newPolicy(name)
+    const levels = this.#policies.get(name)
     for (let i = 0; i < demands.length; ) {
       const { level = '', key } = demands[i]
       let isDenied = false
       // A level with several limits has several demands in a row, and counts once.
       do if (!decisions[i].allowed) isDenied = true
       while (++i < demands.length && demands[i].level === level)
-      const tracked = levels.get(level) ?? this.#newLevel(levels, name, level)
+      const tracked = levels?.get(level) ?? this.#newLevel(name, level)
       if (tracked === undefined) continue
       const text = key.length <= LONGEST_KEY ? key : cut(key)
       tracked.current.load.add(text)
@@ -117,14 +117,13 @@ export class TopKeys {
     }
   }
 
-  #newPolicy(name: string): Map<string, TrackedLevel> {
-    const levels = new Map<string, TrackedLevel>()
-    if (this.#size < MOST_LEVELS) this.#policies.set(name, levels)
-    return levels
-  }
-
-  #newLevel(levels: Map<string, TrackedLevel>, policy: string, level: string): TrackedLevel | undefined {
+  /** `undefined` if there are too many levels. */
+  #newLevel(policy: string, level: string): TrackedLevel | undefined {
     if (this.#size >= MOST_LEVELS) return undefined
+    const levels = this.#policies.get(policy) ?? new Map<string, TrackedLevel>()
+    this.#policies.set(policy, levels)
+    const known = levels.get(level)
+    if (known !== undefined) return known
     this.#size++
     const tracked = { policy, level, current: new KeyWindow(), last: new KeyWindow() }
     levels.set(level, tracked)

@@ -3,7 +3,17 @@ import type { Exchange } from './exchange.js'
 /** Answers an exchange, or throws. A `Problem` is told to the client. */
 export type Handler = (exchange: Exchange) => void | Promise<void>
 
-/** A way into the service: it translates requests and answers, and decides nothing itself. */
+/**
+ * A way into the service: it translates requests and answers, and decides nothing itself.
+ *
+ * A door is a function of the service that it asks:
+ *
+ * ```ts
+ * export function hasQuotaDoor(service: DecisionService): Door {
+ *   return { name: 'quota', routes: { 'GET /v1/quota': (exchange) => exchange.json('{}') } }
+ * }
+ * ```
+ */
 export interface Door {
   /** The name in metrics, such as `check`. */
   readonly name: string

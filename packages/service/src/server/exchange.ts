@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { badRequest, Problem, problemOf } from './problem.js'
+import { badRequest, Problem, problemOf, shown } from './problem.js'
 
 /** A JSON object that a client sent. */
 export type JsonObject = Readonly<Record<string, unknown>>
+
+/** A body of up to so many bytes is read, also if it is too large. */
+const MOST_DROPPED_BYTES = 16 * 1024 * 1024
 
 /** One request and its answer. A handler answers exactly once, or throws. */
 export class Exchange {
@@ -21,20 +24,27 @@ export class Exchange {
 
   /**
    * Reads the body as a JSON object and calls `next` with it. Takes a callback, because a promise for each small body costs
-   * more than reading it. An error of `next` is answered.
+   * more than reading it. An error of `next` is answered. A body that is too large is read to its end and dropped, so that
+   * the client gets the answer; one that is far too large is not.
    */
   readObject(maxBytes: number, next: (body: JsonObject) => void | Promise<void>): void {
     const { request } = this
-    const chunks: Buffer[] = []
+    if (this.#isFarTooLarge) {
+      this.fail(tooLarge(maxBytes))
+      return
+    }
+    let chunks: Buffer[] = []
     let bytes = 0
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       if (bytes <= maxBytes) chunks.push(chunk)
+      else if (bytes <= MOST_DROPPED_BYTES) chunks = []
       else if (!this.response.headersSent) this.fail(tooLarge(maxBytes))
     })
     request.on('end', () => {
-      if (bytes > maxBytes) return
-      this.run(() => next(parseObject((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString())))
+      if (bytes > MOST_DROPPED_BYTES) return
+      if (bytes > maxBytes) this.fail(tooLarge(maxBytes))
+      else this.run(() => next(parseObject((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString())))
     })
   }
 
@@ -59,6 +69,12 @@ export class Exchange {
     this.response.end(text)
   }
 
+  /** Answers with fields only. */
+  empty(fields: Readonly<Record<string, string>>, status = 204): void {
+    this.response.writeHead(status, fields)
+    this.response.end()
+  }
+
   /** Answers with an error. */
   fail(error: unknown): void {
     const { request, response } = this
@@ -69,11 +85,15 @@ export class Exchange {
       'Content-Type': 'application/problem+json',
       'Content-Length': Buffer.byteLength(problem.body),
       'Cache-Control': 'no-store',
-      // The rest of a body that is too large is not read.
-      ...(!request.complete && { Connection: 'close' }),
+      // The rest of the body is not read.
+      ...((problem.status === 413 || this.#isFarTooLarge) && !request.complete && { Connection: 'close' }),
       ...problem.fields,
     })
     response.end(problem.body)
+  }
+
+  get #isFarTooLarge(): boolean {
+    return Number(this.request.headers['content-length'] ?? 0) > MOST_DROPPED_BYTES
   }
 }
 
@@ -85,7 +105,7 @@ function parseObject(text: string): JsonObject {
     throw badRequest(`the body must be JSON: ${text === '' ? 'it is empty' : (error as Error).message}`)
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
-  throw badRequest(`the body must be a JSON object, got ${JSON.stringify(value).slice(0, 60)}`)
+  throw badRequest(`the body must be a JSON object, got ${shown(value)}`)
 }
 
 function tooLarge(maxBytes: number): Problem {

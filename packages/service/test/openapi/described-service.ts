@@ -26,6 +26,9 @@ export interface Ask {
   readonly fields?: Record<string, string>
 }
 
+/** The fields that a proxy sends to the gate. */
+const GATE_FIELDS = { 'x-original-method': 'GET', 'x-original-uri': '/v1/charges', 'x-forwarded-for': '192.0.2.77' }
+
 export const TOKEN = 'a-token-for-the-tests'
 
 /** A service, whose every answer is compared with the description that it serves at /openapi.json. */
@@ -52,9 +55,10 @@ export class DescribedService {
 
   /** Asks the service and checks the answer. A body that the service accepts must match its schema. */
   async ask(method: string, path: string, { body, token, fields = {} }: Ask = {}) {
+    const gate = path.startsWith('/v1/gate') ? GATE_FIELDS : {}
     const response = await fetch(this.running.url + path, {
       method,
-      headers: { ...(token === null ? {} : { authorization: `Bearer ${token ?? TOKEN}` }), ...fields },
+      headers: { ...gate, ...(token === null ? {} : { authorization: `Bearer ${token ?? TOKEN}` }), ...fields },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()

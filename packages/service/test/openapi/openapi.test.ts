@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, it } from 'vitest'
 import { DescribedService, TOKEN } from './described-service.js'
 
-const service = new DescribedService()
+const service = new DescribedService({ 'trusted-proxies': '127.0.0.0/8' })
 
 function operations() {
   return Object.entries(service.document.paths).flatMap(([path, methods]) =>
