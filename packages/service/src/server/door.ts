@@ -4,15 +4,9 @@ import type { Exchange } from './exchange.js'
 export type Handler = (exchange: Exchange) => void | Promise<void>
 
 /**
- * A way into the service: it translates requests and answers, and decides nothing itself.
- *
- * A door is a function of the service that it asks:
- *
- * ```ts
- * export function hasQuotaDoor(service: DecisionService): Door {
- *   return { name: 'quota', routes: { 'GET /v1/quota': (exchange) => exchange.json('{}') } }
- * }
- * ```
+ * A way into the service: it translates requests and answers, and decides nothing itself. A file of `doors/` exports a
+ * function that makes its door from the service that the door asks: `checkDoor(service)`. `start-service.ts` lists all
+ * doors.
  */
 export interface Door {
   /** The name in metrics, such as `check`. */
