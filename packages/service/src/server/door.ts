@@ -17,4 +17,6 @@ export interface Door {
    * The method `ANY` answers every method that the path has no handler for. A handler of `GET` also answers `HEAD`.
    */
   readonly routes: Readonly<Record<string, Handler>>
+  /** Ends answers that would not end by themselves. Called when the service stops accepting requests. */
+  close?(): void
 }
