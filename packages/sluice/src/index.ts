@@ -67,6 +67,7 @@ export {
   type OnFailure,
   type Opening,
   type OpenReservation,
+  type OverrideEntry,
   type Overrides,
   type Reservations,
   type Store,

@@ -1,12 +1,17 @@
 import { fileURLToPath } from 'node:url'
+import { clientAddress } from 'sluice/http'
 import { UsageError } from '../cli/command.js'
+import { AdminAccess } from '../doors/admin-access.js'
+import { adminDoor } from '../doors/admin-door.js'
 import { checkDoor } from '../doors/check-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
+import { openapiDoor } from '../doors/openapi-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
+import type { Door } from '../server/door.js'
 import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
 import type { Logger } from './log.js'
@@ -23,6 +28,8 @@ export interface RunningService {
   readonly url: string
   /** The store as a person is told. */
   readonly store: string
+  /** Method and path of everything that it answers: `POST /v1/check`. */
+  readonly routes: readonly string[]
   /** Stops accepting, waits for requests in flight until the deadline, and closes the store. */
   close(): Promise<void>
 }
@@ -40,12 +47,15 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   // Gives back what ended while no service was there, and goes on about once a second.
   Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   try {
+    const onBatch = (calls: number) => recorder.doors.batch('store', calls)
     const doors = [
       checkDoor(service),
       reservationDoor(service),
       gateDoor(service, options, log),
-      storeDoor(opened.store),
+      storeDoor(opened.store, onBatch),
+      adminDoorOf(service, options, log),
       healthDoor(service),
+      openapiDoor(),
     ]
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
@@ -57,8 +67,10 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
       service,
       url: server.url,
       store: opened.shown,
+      routes: doors.flatMap(({ routes }) => Object.keys(routes)),
       close: async () => {
         service.beginClosing()
+        for (const door of doors) door.close?.()
         await server.close(options.shutdownMs)
         service.close()
         opened.close()
@@ -69,6 +81,14 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
     opened.close()
     throw error
   }
+}
+
+function adminDoorOf(service: DecisionService, options: ServeOptions, log: Logger): Door {
+  const { adminToken, trustedProxies, gateAttributes } = options
+  // The field that the proxies write. In any other field a client could make up addresses, and try tokens from each.
+  const forwardedIn = gateAttributes.ip ?? 'x-forwarded-for'
+  const access = new AdminAccess(adminToken, clientAddress({ trustedProxies, forwardedIn }))
+  return adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits'))
 }
 
 async function listen(server: HttpServer, { host, port }: ServeOptions): Promise<void> {

@@ -15,6 +15,7 @@ export type {
   OnFailure,
   Opening,
   OpenReservation,
+  OverrideEntry,
   Overrides,
   Reservations,
   Store,

@@ -4,6 +4,7 @@ import { changeRules } from './change-rules.js'
 import { checkTrace } from './check-trace.js'
 import { checkOwnFailure, failureRules } from './failure-rules.js'
 import { ManualClock } from './manual-clock.js'
+import { overrideRules } from './override-rules.js'
 import { reservationRules } from './reservation-rules.js'
 import { type StoreRules, storeRules } from './store-rules.js'
 import { type WorkedExample, workedExamples } from './worked-examples.js'
@@ -55,7 +56,10 @@ export function storeContract(
   }
   return [
     ...workedExamples.map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
-    ...Object.entries({ ...storeRules, ...changeRules }).map(([name, rule]) => ({ name, run: () => check(rule) })),
+    ...Object.entries({ ...storeRules, ...changeRules, ...overrideRules }).map(([name, rule]) => ({
+      name,
+      run: () => check(rule),
+    })),
     ...Object.entries(reservationRules).map(([name, rule]) => ({
       name,
       // A store that neither keeps reservations nor has its clock here leaves them to this process and its own clock.
