@@ -63,6 +63,7 @@ export {
   memoryStore,
   type NamedLimit,
   type OnFailure,
+  type OverrideEntry,
   type Overrides,
   type Store,
   type SyncOverrides,

@@ -1,10 +1,15 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { clientAddress } from 'sluice/http'
 import { UsageError } from '../cli/command.js'
+import { AdminAccess } from '../doors/admin-access.js'
+import { adminDoor } from '../doors/admin-door.js'
 import { checkDoor } from '../doors/check-door.js'
 import { healthDoor } from '../doors/health-door.js'
+import { openapiDoor } from '../doors/openapi-door.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
+import type { Door } from '../server/door.js'
 import { createHttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
 import type { Logger } from './log.js'
@@ -21,6 +26,8 @@ export interface RunningService {
   readonly url: string
   /** The store as a person is told. */
   readonly store: string
+  /** Method and path of everything that it answers: `POST /v1/check`. */
+  readonly routes: readonly string[]
   /** Stops accepting, waits for requests in flight until the deadline, and closes the store. */
   close(): Promise<void>
 }
@@ -31,10 +38,10 @@ export async function startService(options: ServeOptions, log: Logger): Promise<
   const opened = openStore(options.store, options, (error) => log.warn({ err: error }, 'the store reports an error'))
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened.store, file)
-  const { doors } = service.recorder
-  const server = createHttpServer([checkDoor(service), healthDoor(service)], {
+  const doors = [checkDoor(service), adminDoorOf(service, options, log), healthDoor(service), openapiDoor()]
+  const server = createHttpServer(doors, {
     fault: (error) => log.error({ err: error }, 'a request failed'),
-    answered: (door, status, ms) => doors.answered(door, status, ms),
+    answered: (door, status, ms) => service.recorder.doors.answered(door, status, ms),
   })
   service.recorder.watch(server)
   try {
@@ -48,13 +55,20 @@ export async function startService(options: ServeOptions, log: Logger): Promise<
     service,
     url: urlOf(server),
     store: opened.shown,
+    routes: doors.flatMap(({ routes }) => Object.keys(routes)),
     close: async () => {
       service.isClosing = true
+      for (const door of doors) door.close?.()
       await closeServer(server, options.shutdownMs)
       service.close()
       opened.close()
     },
   }
+}
+
+function adminDoorOf(service: DecisionService, { adminToken, trustedProxies }: ServeOptions, log: Logger): Door {
+  const access = new AdminAccess(adminToken, clientAddress({ trustedProxies }))
+  return adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits'))
 }
 
 async function listen(server: Server, { host, port }: ServeOptions): Promise<void> {

@@ -9,4 +9,6 @@ export interface Door {
   readonly name: string
   /** Handlers by method and path: `'POST /v1/check'`. The method `ANY` answers every method. */
   readonly routes: Readonly<Record<string, Handler>>
+  /** Ends answers that would not end by themselves. Called when the service stops accepting requests. */
+  close?(): void
 }

@@ -1,4 +1,4 @@
-import { InvalidTypeError, InvalidValueError, StoreFullError, StoreUnavailableError } from 'sluice'
+import { InvalidPolicyError, InvalidTypeError, InvalidValueError, StoreFullError, StoreUnavailableError } from 'sluice'
 
 /** An error that a client is told about as problem details (RFC 9457). Doors throw it; the server answers it. */
 export class Problem extends Error {
@@ -34,7 +34,9 @@ export function badRequest(detail: string): Problem {
  */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof InvalidTypeError || error instanceof InvalidValueError) return badRequest(error.message)
+  const isMistake =
+    error instanceof InvalidTypeError || error instanceof InvalidValueError || error instanceof InvalidPolicyError
+  if (isMistake) return badRequest(error.message)
   if (error instanceof StoreUnavailableError || error instanceof StoreFullError)
     return new Problem(503, 'The store did not answer', error.message, { 'Retry-After': '1' })
   return new Problem(500, 'The service failed', 'the service could not answer this request; its log says why')

@@ -1,7 +1,15 @@
 import type { CostOptions } from '../limiter/index.js'
 import type { Limit } from '../limits/index.js'
 import type { Explanation } from './explanation.js'
-import type { AsyncPolicy, AsyncPolicyReservation, OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
+import type {
+  AsyncPolicy,
+  AsyncPolicyReservation,
+  OverrideKey,
+  OverrideOptions,
+  PolicyBlockOptions,
+  ResetOptions,
+  RunTimeOverride,
+} from './policy.js'
 import type { StorePolicy } from './store-policy.js'
 import type { Verdict } from './verdict.js'
 
@@ -64,6 +72,10 @@ export class AsyncStorePolicy implements AsyncPolicy {
     await this.#policy.reset(request, options)
   }
 
+  async block(request: object, options: PolicyBlockOptions<string>): Promise<readonly string[]> {
+    return await this.#policy.block(request, options)
+  }
+
   async override(
     level: string,
     key: OverrideKey,
@@ -75,6 +87,10 @@ export class AsyncStorePolicy implements AsyncPolicy {
 
   async removeOverride(level: string, key: OverrideKey): Promise<void> {
     await this.#policy.removeOverride(level, key)
+  }
+
+  async overrides(): Promise<readonly RunTimeOverride[]> {
+    return await this.#policy.overrides()
   }
 
   async explain(request: object, options?: CostOptions): Promise<readonly Explanation[]> {

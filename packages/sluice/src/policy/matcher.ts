@@ -1,12 +1,12 @@
 import { nearest } from '../checks/nearest.js'
 import { InvalidValueError, invalidType, shown } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
-import type { Overrides } from '../stores/index.js'
+import type { OverrideEntry, Overrides } from '../stores/index.js'
 import { CompiledLevel, type Prepare } from './compiled-level.js'
 import type { Explanation } from './explanation.js'
 import { Facts } from './matching/facts.js'
 import { RuleIndex } from './matching/rule-index.js'
-import type { OverrideKey } from './policy.js'
+import type { OverrideKey, RunTimeOverride } from './policy.js'
 import type { ReadPolicy } from './reading/read-policy.js'
 import type { CostsFor } from './taken-demands.js'
 import type { LevelDemand } from './verdict.js'
@@ -136,6 +136,18 @@ export class Matcher {
       const cost = level.costOf(facts, callCost)
       return { level: level.name, matches: true, key, from, cost, ...(level.shadow && { shadow: true as const }) }
     })
+  }
+
+  /** Overrides of the policy's levels, in the order of the levels, with their keys as parts. */
+  runTimeOverrides(entries: Iterable<OverrideEntry>): readonly RunTimeOverride[] {
+    const byLevel = new Map<CompiledLevel, RunTimeOverride[]>(this.levels.map((level) => [level, []]))
+    for (const { level: name, key, limits, untilMs } of entries) {
+      const level = this.#byName.get(name)
+      if (level === undefined) continue
+      const parts = { level: name, key: level.partsOf(key), limits }
+      byLevel.get(level)?.push(untilMs === Infinity ? parts : { ...parts, untilMs })
+    }
+    return [...byLevel.values()].flat()
   }
 
   level(name: string): CompiledLevel {

@@ -1,4 +1,4 @@
-import type { CostOptions } from '../limiter/index.js'
+import type { BlockOptions, CostOptions } from '../limiter/index.js'
 import type { Limit } from '../limits/index.js'
 import type { Explanation } from './explanation.js'
 import type { AttributeValue, PathValue } from './matching/facts.js'
@@ -16,6 +16,26 @@ export type PolicyRequest<Attribute extends string> = string extends Attribute
 export interface ResetOptions<LevelName extends string> {
   /** Resets only these levels. Default: all levels that match, including those with one state for all requests. */
   readonly levels?: readonly LevelName[]
+}
+
+/** The options of `block`. */
+export interface PolicyBlockOptions<LevelName extends string> extends BlockOptions {
+  /**
+   * Blocks the request's keys in these levels. Default: every level that matches and has a key. A level without a key has
+   * one state for all requests, and a shadow level denies nothing, so each is blocked only if it is named here.
+   */
+  readonly levels?: readonly LevelName[]
+}
+
+/** A run-time override, as `overrides` lists it. */
+export interface RunTimeOverride<LevelName extends string = string> {
+  readonly level: LevelName
+  /** The key as `override` and `removeOverride` take it. */
+  readonly key: string | readonly string[]
+  /** The limits in force for the key: at least one. */
+  readonly limits: readonly Limit[]
+  /** When it ends, in epoch milliseconds; absent if it stays until it is removed. */
+  readonly untilMs?: number
 }
 
 /** The options of `override`. */
@@ -58,10 +78,21 @@ export interface Policy<Attribute extends string = string, LevelName extends str
   ): PolicyReservation<Attribute>
   /** Forgets the request's keys in the levels that match: their whole quota is available again. */
   reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): void
+  /**
+   * Denies every request of the request's keys for this long, even if units are left, and returns the names of the levels
+   * that it blocked. A later block replaces an earlier one, and `reset` ends it. Throws an `InvalidValueError` if no level
+   * would be blocked.
+   */
+  block<Request extends PolicyRequest<Attribute>>(
+    request: Request,
+    options: PolicyBlockOptions<LevelName>,
+  ): readonly LevelName[]
   /** Sets other limits for one key of a level, from now on. The store keeps them, so all its users share them. */
   override(level: LevelName, key: OverrideKey, limit: Limit | readonly Limit[], options?: OverrideOptions): void
   /** Removes an override: the level's own limits apply to the key again. */
   removeOverride(level: LevelName, key: OverrideKey): void
+  /** The run-time overrides in force, in the order of the levels. Leaves out those of levels that the policy does not have. */
+  overrides(): readonly RunTimeOverride<LevelName>[]
   /** Says which levels match and why, with their keys, limits, costs and decisions. Takes nothing. */
   explain<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): readonly Explanation[]
 }
@@ -84,6 +115,11 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   ): Promise<AsyncPolicyReservation<Attribute>>
   /** See {@link Policy.reset}. */
   reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): Promise<void>
+  /** See {@link Policy.block}. */
+  block<Request extends PolicyRequest<Attribute>>(
+    request: Request,
+    options: PolicyBlockOptions<LevelName>,
+  ): Promise<readonly LevelName[]>
   /** See {@link Policy.override}. On Redis, every process applies the override within two seconds. */
   override(
     level: LevelName,
@@ -93,6 +129,11 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   ): Promise<void>
   /** See {@link Policy.removeOverride}. */
   removeOverride(level: LevelName, key: OverrideKey): Promise<void>
+  /**
+   * See {@link Policy.overrides}. On Redis, an override that another process has set is listed within two seconds. Rejects
+   * with a `StoreUnavailableError` if the store does not report the overrides in time.
+   */
+  overrides(): Promise<readonly RunTimeOverride<LevelName>[]>
   /** See {@link Policy.explain}. */
   explain<Request extends PolicyRequest<Attribute>>(
     request: Request,

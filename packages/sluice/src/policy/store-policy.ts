@@ -1,14 +1,15 @@
 import { checkOptions } from '../checks/check-options.js'
 import { type Asker, decideObserved, decisionChannel } from '../diagnostics/decision-channel.js'
-import { invalidType } from '../errors.js'
+import { invalidType, StoreUnavailableError } from '../errors.js'
 import { checkCostOptions } from '../limiter/check-call.js'
 import type { CostOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, Awaitable, Overrides, Store } from '../stores/index.js'
+import { blockedStates, checkBlockArguments, checkLevels } from './block-arguments.js'
 import { type Explanation, withDecisions } from './explanation.js'
 import type { Matcher } from './matcher.js'
 import { checkOverride, checkRemoval, type OverrideArguments } from './override-arguments.js'
-import type { OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
+import type { OverrideKey, OverrideOptions, PolicyBlockOptions, ResetOptions, RunTimeOverride } from './policy.js'
 import { TakenDemands } from './taken-demands.js'
 import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
 
@@ -106,16 +107,24 @@ export class StorePolicy {
     })
   }
 
-  reset(request: object, options?: ResetOptions<string>): Awaitable<void> {
-    const levels = this.#checkReset(options)
+  reset(request: object, options: ResetOptions<string> = {}): Awaitable<void> {
+    const levels = checkLevels(this.#matcher, checkOptions('reset', options, ['levels']).levels)
     const copy = this.#matcher.copyOf(request)
-    const reset = () => {
+    return this.#afterRefresh(() => {
       const states = this.#matcher.statesOf(copy, this.#overrides)
       const chosen = levels === undefined ? states : states.filter(({ level }) => levels.includes(level))
       return this.#done(chosen.map(({ name, key }) => this.#store.reset(name, key)))
-    }
-    const refreshed = this.#refresh()
-    return refreshed instanceof Promise ? refreshed.then(reset) : reset()
+    })
+  }
+
+  block(request: object, options: PolicyBlockOptions<string>): Awaitable<readonly string[]> {
+    const blocked = checkBlockArguments(this.#matcher, options)
+    const copy = this.#matcher.copyOf(request)
+    return this.#afterRefresh(() => {
+      const states = blockedStates(this.#matcher, copy, this.#overrides, blocked)
+      const answers = states.map(({ name, key }) => this.#store.block(name, key, blocked.durationUs))
+      return this.#then(this.#all(answers), () => [...new Set(states.map(({ level }) => level))])
+    })
   }
 
   override(
@@ -129,6 +138,13 @@ export class StorePolicy {
 
   removeOverride(level: string, key: OverrideKey): Awaitable<void> {
     return this.#setOverride(checkRemoval(this.#matcher, level, key))
+  }
+
+  overrides(): Awaitable<readonly RunTimeOverride[]> {
+    return this.#afterRefresh((isKnown) => {
+      if (!isKnown) throw new StoreUnavailableError('the store did not report the run-time overrides in time')
+      return this.#overrides === undefined ? [] : this.#matcher.runTimeOverrides(this.#overrides.entries())
+    })
   }
 
   explain(request: object, options?: CostOptions): Awaitable<readonly Explanation[]> {
@@ -167,6 +183,12 @@ export class StorePolicy {
     return refreshed.then((isKnown) => next(this.#matcher.demandsOf(copy, cost, this.#overrides, look), isKnown))
   }
 
+  /** Calls `next` once the run-time overrides are known, or are known to be incomplete. */
+  #afterRefresh<R>(next: (isKnown: boolean) => Awaitable<R>): Awaitable<R> {
+    const refreshed = this.#refresh()
+    return refreshed instanceof Promise ? refreshed.then(next) : next(refreshed)
+  }
+
   #refresh(): Awaitable<boolean> {
     return this.#overrides === undefined ? true : this.#overrides.refresh()
   }
@@ -199,15 +221,6 @@ export class StorePolicy {
   #setOverride({ level, key, limits, untilMs }: OverrideArguments): Awaitable<void> {
     if (this.#overrides !== undefined) return this.#overrides.set(level, key, limits, untilMs)
     throw invalidType('store', 'one that keeps overrides, as memoryStore() and redisStore(client) do', this.#store)
-  }
-
-  /** The levels that `reset` is limited to, if any. */
-  #checkReset(options: ResetOptions<string> = {}): readonly string[] | undefined {
-    const { levels } = checkOptions('reset', options, ['levels'])
-    if (levels === undefined) return undefined
-    if (!Array.isArray(levels)) throw invalidType('levels', 'a list of names', levels)
-    for (const name of levels) this.#matcher.level(name)
-    return levels
   }
 
   /** Calls `next` with the store's answer: now if the store is synchronous, otherwise when the answer is there. */

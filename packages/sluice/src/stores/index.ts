@@ -11,6 +11,7 @@ export type {
   Demand,
   NamedLimit,
   OnFailure,
+  OverrideEntry,
   Overrides,
   Store,
   SyncOverrides,

@@ -120,6 +120,16 @@ export interface AsyncStore extends Store {
   block(name: string, key: string, durationUs: number): Promise<void>
 }
 
+/** A run-time override as a store keeps it. */
+export interface OverrideEntry {
+  readonly level: string
+  /** The key as one text, as `get` takes it. */
+  readonly key: string
+  readonly limits: readonly Limit[]
+  /** When it ends, in epoch milliseconds; `Infinity` if it stays until it is removed. */
+  readonly untilMs: number
+}
+
 /**
  * Run-time overrides: limits that replace those of a policy's level for one key, until they are removed or end. A store
  * keeps them, so every process that uses the store has the same ones.
@@ -129,6 +139,8 @@ export interface Overrides {
   readonly size: number
   /** The limits in force for a key, as far as this process knows. */
   get(level: string, key: string): readonly Limit[] | undefined
+  /** Every override that `get` would find now, in any order. A caller that sets one while it iterates may miss some. */
+  entries(): Iterable<OverrideEntry>
   /** Sets the limits of a key, until a time in epoch milliseconds if one is given, or removes them. */
   set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): Awaitable<void>
   /**

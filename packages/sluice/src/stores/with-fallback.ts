@@ -145,6 +145,7 @@ class FallbackStore implements Store {
         return read(() => overrides.size, 0)
       },
       get: (level, key) => read(() => overrides.get(level, key), undefined),
+      entries: () => overrides.entries(),
       set: (...change) => overrides.set(...change),
       refresh() {
         const refreshed = read<Awaitable<boolean>>(() => overrides.refresh(), false)

@@ -4,6 +4,7 @@ import { changeRules } from './change-rules.js'
 import { checkTrace } from './check-trace.js'
 import { checkOwnFailure, failureRules } from './failure-rules.js'
 import { ManualClock } from './manual-clock.js'
+import { overrideRules } from './override-rules.js'
 import { storeRules } from './store-rules.js'
 import { type WorkedExample, workedExamples } from './worked-examples.js'
 
@@ -49,7 +50,7 @@ export function storeContract(
   const fresh = async () => create(new ManualClock(START))
   return [
     ...workedExamples.map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
-    ...Object.entries({ ...storeRules, ...changeRules }).map(([name, rule]) => ({
+    ...Object.entries({ ...storeRules, ...changeRules, ...overrideRules }).map(([name, rule]) => ({
       name,
       run: async () => {
         const clock = new ManualClock(START)

@@ -1,5 +1,12 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createLimiter, createPolicy, createShaper, memoryStore, tokenBucket } from '../../src/index.js'
+import {
+  createLimiter,
+  createPolicy,
+  createShaper,
+  memoryStore,
+  StoreUnavailableError,
+  tokenBucket,
+} from '../../src/index.js'
 import type { AsyncStore, Overrides, SyncStore } from '../../src/stores/index.js'
 import { FailingStore } from '../../src/testing/failing-store.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'
@@ -123,6 +130,7 @@ it('a policy uses the overrides it knows if it cannot read them and every level 
   const overrides: Overrides = {
     size: 1,
     get: () => [tokenBucket({ capacity: 2, refill: '1/h' })],
+    entries: () => [],
     set: async () => {},
     refresh: () => (failing.failure === undefined ? true : Promise.reject(new Error('unreachable'))),
   }
@@ -133,6 +141,9 @@ it('a policy uses the overrides it knows if it cannot read them and every level 
   failing.failure = fail
   expect((await ruled.check({ user: 'a' })).levels[0].decision).toMatchObject({ quota: 2, degraded: 'local' })
   await expect(unruled.check({ user: 'a' })).rejects.toThrow('unreachable')
+  // A list has no place to say that it may be incomplete.
+  await expect(ruled.overrides()).rejects.toThrow(StoreUnavailableError)
+  await expect(unruled.overrides()).rejects.toThrow('unreachable')
 })
 
 it('a reservation with a degraded answer of the store itself is settled with the store', async () => {

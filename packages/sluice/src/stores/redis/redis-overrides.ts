@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import type { Clock } from '../../clock.js'
 import { invalidValue } from '../../errors.js'
 import type { Limit } from '../../limits/index.js'
-import type { Awaitable, Overrides } from '../store.js'
+import type { Awaitable, OverrideEntry, Overrides } from '../store.js'
 import { Batch, type Reply } from './batch.js'
 import { within } from './deadline.js'
 import { type FailureReason, type Failures, ForeignState, unavailable } from './failures.js'
@@ -67,6 +67,15 @@ export class RedisOverrides implements Overrides {
   get(level: string, key: string): readonly Limit[] | undefined {
     const limits = this.#copy.table.get(level, key, this.#redisClock)
     return limits === undefined && this.#isFirst ? this.#next?.table.get(level, key, this.#redisClock) : limits
+  }
+
+  *entries(): Generator<OverrideEntry, undefined> {
+    const nowMs = this.#redisClock.now()
+    const { table } = this.#copy
+    yield* table.entries(nowMs)
+    if (!this.#isFirst || this.#next === undefined) return
+    for (const entry of this.#next.table.entries(nowMs))
+      if (table.get(entry.level, entry.key, this.#redisClock) === undefined) yield entry
   }
 
   /** Waits like a decision. Rejects with a `StoreUnavailableError` if Redis does not answer. */
