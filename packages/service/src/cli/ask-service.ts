@@ -11,6 +11,7 @@ export interface ServiceQuestion {
   readonly method?: 'GET' | 'POST'
   readonly body?: string
   readonly token?: string | undefined
+  /** Ends a stream. Without it, the whole answer must be there within 5 s; with it, only its beginning. */
   readonly signal?: AbortSignal
 }
 
@@ -36,11 +37,13 @@ export function readUrl(text: string, source: string): string {
 export async function askService(url: string, path: string, question: ServiceQuestion = {}): Promise<Response> {
   const { method = 'GET', body, token, signal } = question
   let response: Response
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new DOMException('too late', 'TimeoutError')), TIMEOUT_MS)
   try {
     response = await fetch(`${url}${path}`, {
       method,
       redirect: 'manual',
-      signal: signal ?? AbortSignal.timeout(TIMEOUT_MS),
+      signal: signal === undefined ? AbortSignal.timeout(TIMEOUT_MS) : AbortSignal.any([signal, late.signal]),
       headers: {
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
@@ -49,6 +52,8 @@ export async function askService(url: string, path: string, question: ServiceQue
     })
   } catch (error) {
     throw unreachable(url, error)
+  } finally {
+    clearTimeout(timer)
   }
   if (response.ok) return response
   throw await refusal(url, response, token)

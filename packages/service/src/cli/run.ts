@@ -8,6 +8,7 @@ import { check } from './commands/check.js'
 import { completion } from './commands/completion.js'
 import { explain } from './commands/explain.js'
 import { serve } from './commands/serve.js'
+import { top } from './commands/top.js'
 import { types } from './commands/types.js'
 import { validate } from './commands/validate.js'
 import { parseOptions } from './parse-options.js'
@@ -15,6 +16,7 @@ import { parseOptions } from './parse-options.js'
 const COMMANDS: Readonly<Record<string, Command>> = {
   serve,
   check,
+  top,
   bench,
   validate,
   explain,
