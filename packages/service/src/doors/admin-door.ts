@@ -7,13 +7,12 @@ import { badRequest } from '../server/problem.js'
 import type { AdminAccess } from './admin-access.js'
 import { EventStreams } from './event-streams.js'
 import { type AdminAction, type OnAdminChange, overrideRoutes } from './override-routes.js'
-import { readCheck } from './read-check.js'
-import { readMembers, readQuery, readWhole } from './read-members.js'
+import { type CheckRequest, checkMembers, readCheck } from './read-check.js'
+import { readQuery, readWhole } from './read-query.js'
 import { verdictText } from './verdict-text.js'
 
 const MAX_BYTES = 64 * 1024
 const MOST_KEYS = 200
-const BLOCK_MEMBERS = ['attributes', 'duration', 'levels']
 
 /** `/v1/admin/…`: looks into the limits and changes them at run time. Every route wants the admin token. */
 export function adminDoor(service: DecisionService, access: AdminAccess, onChange: OnAdminChange = () => {}): Door {
@@ -54,7 +53,7 @@ export function adminDoor(service: DecisionService, access: AdminAccess, onChang
 }
 
 async function peek(service: DecisionService, body: JsonObject): Promise<string> {
-  const { attributes } = readCheck(readMembers(body, ['attributes']))
+  const { attributes } = readAttributes(body)
   return verdictText(await service.policy.peek(attributes))
 }
 
@@ -64,7 +63,7 @@ async function explain(service: DecisionService, body: JsonObject): Promise<obje
 }
 
 async function reset(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {
-  const { attributes } = readCheck(readMembers(body, ['attributes', 'levels']), ['levels'])
+  const { attributes } = readAttributes(body, ['levels'])
   const { levels } = body
   const { policy } = service
   const options = levels === undefined ? {} : { levels }
@@ -76,7 +75,7 @@ async function reset(service: DecisionService, body: JsonObject, onChange: OnAdm
 }
 
 async function block(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {
-  const { attributes } = readCheck(readMembers(body, BLOCK_MEMBERS), BLOCK_MEMBERS)
+  const { attributes } = readAttributes(body, ['duration', 'levels'])
   const { duration, levels } = body
   if (duration === undefined) throw badRequest('duration must be there, such as "10m" or a number of milliseconds')
   const options = { duration, ...(levels !== undefined && { levels }) }
@@ -95,4 +94,10 @@ function events({ recorder }: DecisionService, exchange: Exchange, streams: Even
     send('summary', most === 0 ? summary : { ...summary, topKeys: recorder.topKeys.read(most) })
   stop = recorder.summary.subscribe(tell)
   if (recorder.summary.latest !== undefined) tell(recorder.summary.latest)
+}
+
+/** Reads a body that has attributes, no cost, and `more` members. */
+function readAttributes(body: JsonObject, more: readonly string[] = []): CheckRequest {
+  checkMembers(body, ['attributes', ...more])
+  return readCheck(body, more)
 }

@@ -2,8 +2,9 @@ import type { Limit, OverrideKey } from 'sluice'
 import type { DecisionService } from '../serve/decision-service.js'
 import type { Door, Handler } from '../server/door.js'
 import type { Exchange, JsonObject } from '../server/exchange.js'
-import { badRequest } from '../server/problem.js'
-import { readMembers, readQuery, readWhole } from './read-members.js'
+import { badRequest, shown } from '../server/problem.js'
+import { checkMembers } from './read-check.js'
+import { readQuery, readWhole } from './read-query.js'
 
 /** Hears of each change that an operator makes: its name, and the levels that it concerns. Never hears a key. */
 export type OnAdminChange = (change: string, levels: readonly string[]) => void
@@ -38,7 +39,8 @@ async function list(service: DecisionService, exchange: Exchange): Promise<void>
 }
 
 async function set(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {
-  const { level, key, limit, until } = readMembers(body, ['level', 'key', 'limit', 'until'])
+  checkMembers(body, ['level', 'key', 'limit', 'until'])
+  const { level, key, limit, until } = body
   const untilMs = readUntil(until)
   const { policy } = service
   // The policy checks each of these, and says what would be right.
@@ -50,7 +52,8 @@ async function set(service: DecisionService, body: JsonObject, onChange: OnAdmin
 }
 
 async function remove(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {
-  const { level, key } = readMembers(body, ['level', 'key'])
+  checkMembers(body, ['level', 'key'])
+  const { level, key } = body
   const name = level as string
   await service.policy.removeOverride(name, key as OverrideKey)
   onChange('remove override', [name])
@@ -62,8 +65,7 @@ function readUntil(until: unknown): number | undefined {
   if (until === undefined || typeof until === 'number') return until
   const ms = typeof until === 'string' && /(?:Z|[+-]\d\d:\d\d)$/.test(until) ? Date.parse(until) : Number.NaN
   if (!Number.isNaN(ms)) return ms
-  const got = JSON.stringify(until).slice(0, 60)
-  throw badRequest(`until must be a time such as "2027-01-31T12:00:00Z", or epoch milliseconds, got ${got}`)
+  throw badRequest(`until must be a time such as "2027-01-31T12:00:00Z", or epoch milliseconds, got ${shown(until)}`)
 }
 
 function shownKey(key: OverrideKey): string | readonly string[] {

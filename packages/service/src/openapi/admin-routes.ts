@@ -7,7 +7,7 @@ const number: JsonSchema = { type: 'number' }
 const names = (description: string): JsonSchema => ({ type: 'array', items: { type: 'string' }, description })
 const level: JsonSchema = { type: 'string', description: 'The name of the level.' }
 const done = (name: string, description: string): Readonly<Record<number, AnswerDescription>> => ({
-  200: { description, schema: object({ [name]: names(description) }) },
+  200: { description, schema: object({ [name]: names(description) }), example: { [name]: ['merchant'] } },
 })
 const whole = (least: number, most: number, otherwise: number): JsonSchema => ({
   type: 'integer',

@@ -15,6 +15,25 @@ const check = object(
   { additionalProperties: false, description: 'A request that a client made, as attributes.' },
 )
 
+const denied = {
+  allowed: false,
+  retryAfterMs: 40,
+  delayMs: 0,
+  deniedBy: ['merchant'],
+  levels: [
+    {
+      name: 'merchant',
+      allowed: false,
+      quota: 100,
+      remaining: 0,
+      retryAfterMs: 40,
+      nextUnitAfterMs: 40,
+      resetAfterMs: 4000,
+      delayMs: 0,
+    },
+  ],
+}
+
 /** The routes of the check door. */
 export const checkRoutes: DoorDescription = {
   title: 'Decisions',
@@ -26,7 +45,7 @@ export const checkRoutes: DoorDescription = {
         'Takes from every level of the policy that matches the attributes, or from none. `allowed` says whether the request ' +
         'may go; `retryAfterMs` says when the same request can succeed.',
       body: { schema: check, example: { attributes, cost: 1 } },
-      answers: { 200: { description: 'The verdict, allowed or denied.', schema: ref('Verdict') } },
+      answers: { 200: { description: 'The verdict, allowed or denied.', schema: ref('Verdict'), example: denied } },
       problems: [503],
     },
     'POST /v1/check/batch': {

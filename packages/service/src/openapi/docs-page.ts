@@ -1,7 +1,11 @@
 import { docsStyle } from './docs-style.js'
 import { answersOf, doorDescriptions, type OpenapiDocument } from './openapi-document.js'
-import type { DoorDescription, JsonSchema, RouteDescription } from './route-description.js'
+import type { AnswerDescription, DoorDescription, JsonSchema, RouteDescription } from './route-description.js'
 import { escapeHtml, proseHtml, schemaHtml } from './schema-html.js'
+
+const PROBLEM = 'application/problem+json'
+/** Longer bodies are broken into lines. */
+const LONGEST_LINE = 60
 
 /** A page, and the text of its style element. */
 export interface DocsPage {
@@ -58,31 +62,41 @@ function sectionOf(door: DoorDescription): string {
 
 function routeOf(door: DoorDescription, route: string, description: RouteDescription): string {
   const [method, path] = route.split(' ')
-  const { summary, query, body } = description
+  const { summary, query, requestFields, body } = description
+  const answers = Object.entries(answersOf(door, description))
+  const errors = answers.filter(([, { type }]) => type === PROBLEM)
   const token = door.needsToken ? '<span class="token">needs the admin token</span>' : ''
   return `<article id="${anchorOf(route)}">
 <h3><b class="${method.toLowerCase()}">${method}</b> <code>${escapeHtml(path)}</code> ${token}</h3>
 <p class="summary">${escapeHtml(summary)}</p>
 ${description.description === undefined ? '' : proseHtml(description.description)}
 ${query === undefined ? '' : `<h4>Parameters</h4>\n${schemaHtml(querySchema(query))}`}
+${requestFields === undefined ? '' : `<h4>Header fields</h4>\n${schemaHtml(fieldSchema(requestFields))}`}
 ${body === undefined ? '' : `<h4>Body</h4>\n${schemaHtml(body.schema)}`}
 <h4>Try it</h4>
-<pre tabindex="0"><code>${escapeHtml(curlOf(door, method, path, body?.example))}</code></pre>
+${codeBlock(curlOf(door, method, path, body?.example))}
 <h4>Answers</h4>
-<table class="answers"><tbody>
-${Object.entries(answersOf(door, description)).map(answerRow).join('\n')}
-</tbody></table>
+${answersTable(answers.filter(([, { type }]) => type !== PROBLEM))}
+<details><summary>Errors: ${errors.map(([status]) => status).join(', ')}</summary>
+${answersTable(errors)}
+</details>
 </article>`
 }
 
-function answerRow([status, { description, schema, type, fields }]: [
-  string,
-  ReturnType<typeof answersOf>[number],
-]): string {
-  const named = Object.entries(fields ?? {}).map(([name, about]) => `<br><code>${name}</code>: ${inline(about)}`)
-  const media = type === undefined || type === 'application/problem+json' ? '' : ` <small>${escapeHtml(type)}</small>`
-  const body = schema === undefined ? '' : schemaHtml(schema)
-  return `<tr><th scope="row">${status}</th><td>${inline(description)}${media}${named.join('')}${body}</td></tr>`
+function answersTable(answers: readonly (readonly [string, AnswerDescription])[]): string {
+  const rows = answers.map(([status, { description, schema, type, fields, example }]) => {
+    const named = Object.entries(fields ?? {}).map(([name, about]) => `<br><code>${name}</code>: ${inline(about)}`)
+    const media = type === undefined || type === PROBLEM ? '' : ` <small>${escapeHtml(type)}</small>`
+    const body = schema === undefined ? '' : schemaHtml(schema)
+    const shown = example === undefined ? '' : codeBlock(JSON.stringify(example, null, 2))
+    return `<tr><th scope="row">${status}</th><td>${inline(description)}${media}${named.join('')}${body}${shown}</td></tr>`
+  })
+  return `<table class="answers"><tbody>\n${rows.join('\n')}\n</tbody></table>`
+}
+
+function codeBlock(text: string): string {
+  // The keyboard can scroll a long line only if the block can have the focus.
+  return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`
 }
 
 function namedSchema([name, schema]: [string, JsonSchema]): string {
@@ -94,13 +108,20 @@ function querySchema(query: NonNullable<RouteDescription['query']>): JsonSchema 
   return { type: 'object', properties: Object.fromEntries(members) }
 }
 
+function fieldSchema(fields: NonNullable<RouteDescription['requestFields']>): JsonSchema {
+  const members = Object.entries(fields).map(([name, description]) => [name, { type: 'string', description }])
+  return { type: 'object', properties: Object.fromEntries(members) }
+}
+
 function curlOf({ needsToken }: DoorDescription, method: string, path: string, example: unknown): string {
+  const line = JSON.stringify(example)
+  const body = example === undefined || line.length <= LONGEST_LINE ? line : JSON.stringify(example, null, 2)
   const isPlain = method === 'GET' || method === 'ANY' || (method === 'POST' && example !== undefined)
   const options = [
     ...(isPlain ? [] : [`-X ${method}`]),
     ...(path.endsWith('/events') ? ['-N'] : []),
     ...(needsToken ? ['-H "Authorization: Bearer $SLUICE_ADMIN_TOKEN"'] : []),
-    ...(example === undefined ? [] : [`-d '${JSON.stringify(example)}'`]),
+    ...(example === undefined ? [] : [`-d '${body}'`]),
   ]
   return [`curl http://localhost:8080${path}`, ...options].join(' \\\n  ')
 }

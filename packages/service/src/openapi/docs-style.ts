@@ -43,9 +43,12 @@ th { font-weight: 500; width: 12rem; }
 .answers > tbody > tr > th { width: 3.5rem; }
 td p { margin: 0.15rem 0; }
 td > .scroll { margin-top: 0.3rem; }
+td pre { margin: 0.5rem 0; }
+summary { cursor: pointer; color: var(--soft); font-size: 0.9rem; padding: 0.4rem 0; }
 @media (max-width: 40rem) {
   .members, .members tbody, .members tr, .members th, .members td { display: block; width: auto; }
   .members td { border-top: 0; padding-top: 0; }
+  .members .members { padding-left: 0.9rem; border-left: 2px solid var(--line); }
 }
 @media (min-width: 64rem) {
   body { display: grid; grid-template-columns: 20rem minmax(0, 1fr); }

@@ -11,8 +11,18 @@ export const healthRoutes: DoorDescription = {
     },
     'GET /readyz': {
       summary: 'Should the service get requests?',
-      description: 'Makes a real decision on the store. 503 while the store does not answer, and during the shutdown.',
-      answers: { 200: { description: 'The store decides.', schema: object({ status: { const: 'ready' } }) } },
+      description:
+        'Makes a real decision on the store. 503 during the shutdown, and while the store does not answer and no rule decides ' +
+        'in its place.',
+      answers: {
+        200: {
+          description: 'The service decides. `degraded`: by its rule, because the store does not answer.',
+          schema: object({
+            status: { enum: ['ready', 'degraded'] },
+            'reason?': { type: 'string', description: 'Why it is degraded.' },
+          }),
+        },
+      },
       problems: [503],
     },
     'GET /metrics': {

@@ -2,11 +2,19 @@ import { readFileSync } from 'node:fs'
 import { adminRoutes } from './admin-routes.js'
 import { checkRoutes } from './check-routes.js'
 import { componentSchemas } from './component-schemas.js'
+import { gateRoutes } from './gate-routes.js'
 import { healthRoutes } from './health-routes.js'
 import type { AnswerDescription, DoorDescription, JsonSchema, RouteDescription } from './route-description.js'
+import { storeRoutes } from './store-routes.js'
 
 /** The descriptions of all doors, in the order of the page. */
-export const doorDescriptions: readonly DoorDescription[] = [checkRoutes, adminRoutes, healthRoutes]
+export const doorDescriptions: readonly DoorDescription[] = [
+  checkRoutes,
+  gateRoutes,
+  storeRoutes,
+  adminRoutes,
+  healthRoutes,
+]
 
 const MANIFEST = new URL('../../package.json', import.meta.url)
 const ANY_METHOD = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
@@ -85,7 +93,16 @@ export function answersOf(door: DoorDescription, route: RouteDescription): Reado
 }
 
 function operationOf(door: DoorDescription, id: string, route: RouteDescription): JsonSchema {
-  const { summary, description, query, body } = route
+  const { summary, description, query = {}, requestFields = {}, body } = route
+  const parameters = [
+    ...Object.entries(query).map(([name, parameter]) => ({ name, in: 'query', ...parameter })),
+    ...Object.entries(requestFields).map(([name, about]) => ({
+      name,
+      in: 'header',
+      description: about,
+      schema: { type: 'string' },
+    })),
+  ]
   const answers = Object.entries(answersOf(door, route))
   return {
     operationId: id,
@@ -93,9 +110,7 @@ function operationOf(door: DoorDescription, id: string, route: RouteDescription)
     summary,
     ...(description !== undefined && { description }),
     ...(door.needsToken && { security: [{ adminToken: [] }] }),
-    ...(query !== undefined && {
-      parameters: Object.entries(query).map(([name, parameter]) => ({ name, in: 'query', ...parameter })),
-    }),
+    ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: { required: true, content: { 'application/json': { schema: body.schema, example: body.example } } },
     }),

@@ -21,6 +21,8 @@ export interface RouteDescription {
   readonly description?: string
   /** Parameters behind the `?`. None of them is required. */
   readonly query?: Readonly<Record<string, { readonly schema: JsonSchema; readonly description: string }>>
+  /** Header fields that the route reads, with their meaning. */
+  readonly requestFields?: Readonly<Record<string, string>>
   /** The JSON body. A test sends the example to a real service. */
   readonly body?: { readonly schema: JsonSchema; readonly example: unknown }
   /** Answers by status. */

@@ -15,7 +15,6 @@ class DoorCount {
 /** Counts requests by door and class of status, and the sizes of batches. Allocates only when a door is new. */
 export class DoorCounts {
   readonly #doors = new Map<string, DoorCount>()
-  #connections = 0
 
   /** A request is over. `status` 0 means that the client went away before the answer began. */
   answered(door: string, status: number, ms: number): void {
@@ -33,13 +32,8 @@ export class DoorCounts {
     sizes[sizes.length - 1] += size
   }
 
-  /** A connection was opened (1) or closed (-1). */
-  connection(change: 1 | -1): void {
-    this.#connections += change
-  }
-
-  write(text: PrometheusText): void {
-    text.metric('sluice_http_connections', 'gauge', 'Connections that are open now.').sample({}, this.#connections)
+  write(text: PrometheusText, connections: number): void {
+    text.metric('sluice_http_connections', 'gauge', 'Connections that are open now.').sample({}, connections)
     text.metric('sluice_http_requests_total', 'counter', 'Requests by door and class of status.')
     for (const [door, { classes }] of this.#doors)
       for (const [i, status] of CLASSES.entries()) text.sample({ door, status }, classes[i])

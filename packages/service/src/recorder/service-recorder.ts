@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import type { Server } from 'node:http'
 import { type AsyncStore, type SyncStore, systemClock } from 'sluice'
 import { createRecorder, PrometheusText, type Recorder, writeDecisions } from 'sluice/metrics'
 import { DoorCounts } from './door-counts.js'
@@ -22,11 +21,14 @@ export class ServiceRecorder {
   readonly doors = new DoorCounts()
   readonly topKeys: TopKeys
   readonly summary: LiveSummary
+  /** The answer to a scrape. One of several processes replaces it by a function that asks all of them. */
+  scrape: () => string | Promise<string> = () => this.prometheus()
   readonly #store: SyncStore | AsyncStore
   readonly #process = new ProcessFigures()
   readonly #timer: NodeJS.Timeout
   readonly #reloads = { loaded: 0, refused: 0 }
   #loadedMs = systemClock.now()
+  #server: { readonly connectionCount: number } | undefined
 
   constructor(store: SyncStore | AsyncStore) {
     this.#store = store
@@ -44,13 +46,9 @@ export class ServiceRecorder {
     this.summary.next(this.decisions.read(), { atMs: nowMs, worstDelayMs, store: storeHealth(this.#store) })
   }
 
-  /** Counts the connections of a server. */
-  watch(server: Server): void {
-    const closed = () => this.doors.connection(-1)
-    server.on('connection', (socket) => {
-      this.doors.connection(1)
-      socket.on('close', closed)
-    })
+  /** Tells the connections of this server from now on. */
+  watch(server: { readonly connectionCount: number }): void {
+    this.#server = server
   }
 
   /** The policy was read again. `refused`: it had problems, and the last good one stays. */
@@ -59,14 +57,14 @@ export class ServiceRecorder {
     if (result === 'loaded') this.#loadedMs = systemClock.now()
   }
 
-  /** Everything but the top keys, for a scrape: a key is never a label. */
+  /** Everything but the top keys, of this process: a key is never a label. */
   prometheus(): string {
     const text = new PrometheusText()
     const health = storeHealth(this.#store)
     const facts = { version: VERSION, store: health.kind }
     text.metric('sluice_info', 'gauge', 'The version of the service and the kind of its store.').sample(facts, 1)
     writeDecisions(text, this.decisions.read())
-    this.doors.write(text)
+    this.doors.write(text, this.#server?.connectionCount ?? 0)
     writeStoreHealth(text, health)
     text.metric('sluice_policy_reloads_total', 'counter', 'How often the policy was read again, by result.')
     for (const [result, count] of Object.entries(this.#reloads)) text.sample({ result }, count)

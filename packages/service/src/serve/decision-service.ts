@@ -10,6 +10,13 @@ import {
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
 
+/** Whether a service should get requests now. */
+export interface Readiness {
+  readonly isReady: boolean
+  /** What is wrong, also if the service can answer all the same. */
+  readonly reason?: string
+}
+
 /** The name of the limiter that `/readyz` asks. No level of a policy can have it: those names contain the policy's. */
 const READY = '#readyz'
 
@@ -21,8 +28,9 @@ export class DecisionService {
   readonly #ready: () => unknown
   #policy: Policy | AsyncPolicy
   #file: PolicyFile
-  /** Set when the service stops accepting requests. */
-  isClosing = false
+  readonly #closing = new AbortController()
+  /** The store has answered once, so its address and password are right. */
+  #hasAnswered = false
 
   constructor(store: SyncStore | AsyncStore, file: PolicyFile) {
     this.store = store
@@ -47,6 +55,16 @@ export class DecisionService {
     return this.#file
   }
 
+  /** Aborted when the service stops accepting requests. A door that streams ends its answers then. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
+  }
+
+  /** The service stops accepting requests: `/readyz` says so, and streams end. */
+  beginClosing(): void {
+    this.#closing.abort()
+  }
+
   /** Puts another policy in force. States stay, because they are kept under the names of policy and level. */
   use(file: PolicyFile): void {
     this.#policy = this.#policyOf(file)
@@ -59,16 +77,26 @@ export class DecisionService {
     this.recorder.close()
   }
 
-  /** Makes a decision on the store. Returns why the service should get no requests now, or nothing if it should. */
-  async whyNotReady(): Promise<string | undefined> {
-    if (this.isClosing) return 'the service is shutting down'
+  /**
+   * Makes a decision on the store, and says whether the service should get requests.
+   *
+   * It should not before the store has answered once: the address may be wrong. After that it should also while the store
+   * is away, unless the rule for that time is `closed`: the service answers by its rule. If a lost Redis took every service
+   * out of its load balancer, the rule `open` would mean nothing.
+   */
+  async readiness(): Promise<Readiness> {
+    if (this.closing.aborted) return { isReady: false, reason: 'the service is shutting down' }
     try {
       const { degraded } = (await this.#ready()) as { degraded?: string }
-      return degraded === undefined
-        ? undefined
-        : `the store does not answer; decisions are made by the rule '${degraded}'`
+      if (degraded === undefined) this.#hasAnswered = true
+      else
+        return {
+          isReady: this.#hasAnswered && degraded !== 'closed',
+          reason: `the store does not answer; decisions are made by the rule '${degraded}'`,
+        }
+      return { isReady: true }
     } catch (error) {
-      return `the store does not answer: ${(error as Error).message}`
+      return { isReady: false, reason: `the store does not answer: ${(error as Error).message}` }
     }
   }
 

@@ -2,6 +2,9 @@ import { type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
+/** The log of a service. */
+export type Log = Logger
+
 const LEVELS: Readonly<Record<number, string>> = { 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' }
 
 /** Where a log is written. */

@@ -1,5 +1,5 @@
 import { Cluster, Redis } from 'ioredis'
-import { type AsyncStore, memoryStore, type OnFailure, type SyncStore } from 'sluice'
+import { type AsyncStore, InvalidValueError, memoryStore, type OnFailure, type SyncStore } from 'sluice'
 import { ioredisClusterOptions, ioredisOptions, redisStore } from 'sluice/redis'
 
 /** Where states are kept, from the option `--store`. */
@@ -38,8 +38,14 @@ export function openStore(
   const client = isCluster === undefined ? new Redis(urls[0], ioredisOptions) : clusterOf(urls)
   client.on('error', onError)
   const { prefix, onFailure, instances, deadlineMs } = settings
-  const store = redisStore(client, definedOnly({ prefix, onFailure, instances, deadlineMs }))
-  return { store, shown: withoutPassword(text), close: () => client.disconnect() }
+  try {
+    const store = redisStore(client, definedOnly({ prefix, onFailure, instances, deadlineMs }))
+    return { store, shown: withoutPassword(text), close: () => client.disconnect() }
+  } catch (error) {
+    client.disconnect()
+    if (error instanceof InvalidValueError) return error.message
+    throw error
+  }
 }
 
 function clusterOf(urls: readonly string[]): Cluster {

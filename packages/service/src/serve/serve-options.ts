@@ -1,4 +1,5 @@
-import type { OnFailure } from 'sluice'
+import { nearestName, type OnFailure, parseCidrRange } from 'sluice'
+import { clientAddress } from 'sluice/http'
 import { type CommandOption, UsageError } from '../cli/command.js'
 
 /** The settings of `sluice serve`. */
@@ -10,6 +11,8 @@ export interface ServeOptions {
   readonly port: number
   readonly adminToken: string | undefined
   readonly trustedProxies: readonly string[]
+  /** The header fields that hold attributes for the gate, by attribute. */
+  readonly gateAttributes: Readonly<Record<string, string>>
   readonly workers: number
   readonly prefix: string | undefined
   readonly onFailure: OnFailure | undefined
@@ -31,6 +34,10 @@ const OPTIONS: Readonly<Record<string, CommandOption & { readonly value: string 
   'trusted-proxies': {
     value: 'RANGES',
     help: 'whose X-Forwarded-* and X-Original-* are believed: 10.0.0.0/8,192.0.2.1. Default: none',
+  },
+  'gate-attributes': {
+    value: 'LIST',
+    help: 'header fields that hold attributes for /v1/gate: merchant=x-merchant,plan=x-plan',
   },
   workers: { value: 'N', help: 'processes that serve the same port; needs a Redis. Default 1' },
   prefix: { value: 'TEXT', help: 'the start of every key in Redis. Default sluice:' },
@@ -88,10 +95,8 @@ export function readServeOptions(
     store,
     ...readAddress(given('http') ?? '127.0.0.1:8080', sourceOf('http')),
     adminToken: readToken(given('admin-token'), sourceOf('admin-token')),
-    trustedProxies: (given('trusted-proxies') ?? '')
-      .split(',')
-      .map((each) => each.trim())
-      .filter((each) => each !== ''),
+    trustedProxies: readRanges(listOf(given('trusted-proxies')), sourceOf('trusted-proxies')),
+    gateAttributes: readFields(listOf(given('gate-attributes')), sourceOf('gate-attributes')),
     workers,
     prefix: given('prefix'),
     onFailure: oneOf('on-failure', ['open', 'closed', 'local']),
@@ -116,9 +121,49 @@ function readAddress(text: string, source: string): { readonly host: string; rea
   return { host: host === '' ? '127.0.0.1' : host, port }
 }
 
+function listOf(text = ''): readonly string[] {
+  const parts = text.split(',').map((each) => each.trim())
+  return parts.filter((each) => each !== '')
+}
+
+function readRanges(trustedProxies: readonly string[], source: string): readonly string[] {
+  try {
+    for (const each of trustedProxies) parseCidrRange('trustedProxies', each)
+    clientAddress({ trustedProxies })
+  } catch (error) {
+    throw new UsageError((error as Error).message.replace('trustedProxies', source))
+  }
+  return trustedProxies
+}
+
+/** Reads `merchant=x-merchant` into the attribute and the header field, which is in lower case. */
+function readFields(pairs: readonly string[], source: string): Readonly<Record<string, string>> {
+  const fields: Record<string, string> = Object.create(null)
+  for (const pair of pairs) {
+    const match = /^([^=\s]{1,128})=([\w!#$%&'*+.^`|~-]{1,128})$/.exec(pair)
+    if (match === null || match[1] in fields)
+      throw new UsageError(
+        `${source} must name each attribute once with its header field, such as merchant=x-merchant,plan=x-plan, ` +
+          `got '${pair.slice(0, 60)}'`,
+      )
+    fields[match[1]] = match[2].toLowerCase()
+  }
+  return fields
+}
+
 const SHORTEST_TOKEN = 16
 
 function readToken(token: string | undefined, source: string): string | undefined {
   if (token === undefined || token.length >= SHORTEST_TOKEN) return token
   throw new UsageError(`${source} must have at least ${SHORTEST_TOKEN} characters: openssl rand -hex 16 makes one`)
+}
+
+/** Names of variables that are probably misspelt options: `SLUICE_STROE`. `SLUICE_URL` belongs to `sluice check`. */
+export function misspeltVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const known = Object.keys(OPTIONS).map(variableOf)
+  return Object.keys(env).flatMap((name) => {
+    if (!name.startsWith('SLUICE_') || known.includes(name) || name === 'SLUICE_URL') return []
+    const meant = nearestName(name, known)
+    return meant === undefined ? [] : [`the variable ${name} is not read; did you mean ${meant}?`]
+  })
 }

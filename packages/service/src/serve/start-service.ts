@@ -1,23 +1,24 @@
-import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { clientAddress } from 'sluice/http'
 import { UsageError } from '../cli/command.js'
 import { AdminAccess } from '../doors/admin-access.js'
 import { adminDoor } from '../doors/admin-door.js'
 import { checkDoor } from '../doors/check-door.js'
+import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
 import { openapiDoor } from '../doors/openapi-door.js'
+import { storeDoor } from '../doors/store-door.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
+import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import type { Door } from '../server/door.js'
-import { createHttpServer } from '../server/http-server.js'
+import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
 import type { Logger } from './log.js'
 import { openStore } from './open-store.js'
 import type { ServeOptions } from './serve-options.js'
 
 /** The policy that is served if no file is given. */
-export const EXAMPLE_POLICY = new URL('../../examples/stripe.yaml', import.meta.url).pathname
+export const EXAMPLE_POLICY = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
 
 /** A service that listens. */
 export interface RunningService {
@@ -32,73 +33,74 @@ export interface RunningService {
   close(): Promise<void>
 }
 
-/** Starts a service. Rejects with a `UsageError` or a `PolicyFileError` if it cannot. */
-export async function startService(options: ServeOptions, log: Logger): Promise<RunningService> {
-  const file = await loadPolicyFile(options.policy ?? EXAMPLE_POLICY)
+/**
+ * Starts a service with a policy. Rejects with a `UsageError` if it cannot. The caller puts other policies in force by
+ * `service.use`.
+ */
+export async function startService(options: ServeOptions, log: Logger, file?: PolicyFile): Promise<RunningService> {
+  const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
   const opened = openStore(options.store, options, (error) => log.warn({ err: error }, 'the store reports an error'))
   if (typeof opened === 'string') throw new UsageError(opened)
-  const service = new DecisionService(opened.store, file)
-  const doors = [checkDoor(service), adminDoorOf(service, options, log), healthDoor(service), openapiDoor()]
-  const server = createHttpServer(doors, {
-    fault: (error) => log.error({ err: error }, 'a request failed'),
-    answered: (door, status, ms) => service.recorder.doors.answered(door, status, ms),
-  })
-  service.recorder.watch(server)
+  const service = new DecisionService(opened.store, policy)
+  const { recorder } = service
   try {
+    const onBatch = (calls: number) => recorder.doors.batch('store', calls)
+    const doors = [
+      checkDoor(service),
+      gateDoor(service, options, log),
+      storeDoor(opened.store, onBatch),
+      adminDoorOf(service, options, log),
+      healthDoor(service),
+      openapiDoor(),
+    ]
+    const server = new HttpServer(doors, {
+      fault: (error) => log.error({ err: error }, 'a request failed'),
+      answered: (door, status, ms) => recorder.doors.answered(door, status, ms),
+    })
+    recorder.watch(server)
     await listen(server, options)
+    return {
+      service,
+      url: server.url,
+      store: opened.shown,
+      routes: doors.flatMap(({ routes }) => Object.keys(routes)),
+      close: async () => {
+        service.beginClosing()
+        for (const door of doors) door.close?.()
+        await server.close(options.shutdownMs)
+        service.close()
+        opened.close()
+      },
+    }
   } catch (error) {
     service.close()
     opened.close()
     throw error
   }
-  return {
-    service,
-    url: urlOf(server),
-    store: opened.shown,
-    routes: doors.flatMap(({ routes }) => Object.keys(routes)),
-    close: async () => {
-      service.isClosing = true
-      for (const door of doors) door.close?.()
-      await closeServer(server, options.shutdownMs)
-      service.close()
-      opened.close()
-    },
-  }
 }
 
-function adminDoorOf(service: DecisionService, { adminToken, trustedProxies }: ServeOptions, log: Logger): Door {
-  const access = new AdminAccess(adminToken, clientAddress({ trustedProxies }))
+function adminDoorOf(service: DecisionService, options: ServeOptions, log: Logger): Door {
+  const { adminToken, trustedProxies, gateAttributes } = options
+  // The field that the proxies write. In any other field a client could make up addresses, and try tokens from each.
+  const forwardedIn = gateAttributes.ip ?? 'x-forwarded-for'
+  const access = new AdminAccess(adminToken, clientAddress({ trustedProxies, forwardedIn }))
   return adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits'))
 }
 
-async function listen(server: Server, { host, port }: ServeOptions): Promise<void> {
-  server.listen({ host, port, backlog: 1024 })
+async function listen(server: HttpServer, { host, port }: ServeOptions): Promise<void> {
   try {
-    await once(server, 'listening')
+    await server.listen(host, port)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE')
-      throw new UsageError(
-        `port ${port} is taken: another process listens on it; --http ${host}:0 takes a free port`,
-        1,
-      )
-    if (code === 'EADDRNOTAVAIL') throw new UsageError(`this machine has no address ${host}`, 1)
-    if (code === 'EACCES') throw new UsageError(`port ${port} may not be used by this user; take one above 1023`, 1)
-    throw error
+    const reason = whyNotListening(error as NodeJS.ErrnoException, host, port)
+    throw reason === undefined ? error : new UsageError(reason, 1)
   }
 }
 
-/** Waits until every request is answered, or until the deadline: then connections are cut. */
-async function closeServer(server: Server, shutdownMs: number): Promise<void> {
-  const closed = once(server, 'close')
-  server.close()
-  server.closeIdleConnections()
-  const timer = setTimeout(() => server.closeAllConnections(), shutdownMs)
-  await closed
-  clearTimeout(timer)
-}
-
-function urlOf(server: Server): string {
-  const { address, port, family } = server.address() as AddressInfo
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+function whyNotListening({ code }: NodeJS.ErrnoException, host: string, port: number): string | undefined {
+  if (code === 'EADDRINUSE')
+    return `port ${port} is taken: another process listens on it; --http ${host}:0 takes a free port`
+  if (code === 'EADDRNOTAVAIL') return `this machine has no address ${host}; --http 0.0.0.0:${port} takes all it has`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `there is no host ${host}; an address is safer than a name`
+  if (code === 'EACCES') return `port ${port} may not be used by this user; take one above 1023`
+  return undefined
 }

@@ -1,10 +1,9 @@
 import type { ServeOptions } from './serve-options.js'
-import type { RunningService } from './start-service.js'
+import type { Serving } from './start-serving.js'
 
 /** The text that a person sees when the service has started. */
-export function startSummary(running: RunningService, options: ServeOptions): string {
-  const { service, url, store } = running
-  const { policy, attributes } = service.file
+export function startSummary({ file, url, store }: Serving, options: ServeOptions): string {
+  const { policy, attributes } = file
   const levels = policy.levels.map(({ name }) => name).join(', ')
   const isLoopback = /\/\/(?:127\.|\[::1\]|localhost)/.test(url)
   const reach = isLoopback
@@ -14,6 +13,7 @@ export function startSummary(running: RunningService, options: ServeOptions): st
 
   policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${policy.levels.length} levels, ${levels}
   store    ${store}${store === 'memory' ? ': counts are lost when the service ends; --store redis://… keeps them' : ''}
+  workers  ${options.workers === 1 ? '1 process' : `${options.workers} processes`}
   admin    ${options.adminToken === undefined ? 'off (--admin-token TEXT)' : 'on, with the token'}
 
 Try it:
@@ -22,6 +22,21 @@ Try it:
   curl ${url}/metrics
 
 `
+}
+
+/** The same as data, for `sluice serve --json`. */
+export function startFacts({ file, url, store }: Serving, options: ServeOptions): object {
+  return {
+    url,
+    pid: process.pid,
+    policy: options.policy ?? null,
+    name: file.policy.name ?? 'default',
+    levels: file.policy.levels.map(({ name }) => name),
+    attributes: file.attributes,
+    store,
+    workers: options.workers,
+    admin: options.adminToken !== undefined,
+  }
 }
 
 /** Values for the attributes that a policy asks about. */

@@ -3,11 +3,19 @@ import type { Exchange } from './exchange.js'
 /** Answers an exchange, or throws. A `Problem` is told to the client. */
 export type Handler = (exchange: Exchange) => void | Promise<void>
 
-/** A way into the service: it translates requests and answers, and decides nothing itself. */
+/**
+ * A way into the service: it translates requests and answers, and decides nothing itself. A file of `doors/` exports a
+ * function that makes its door from the service that the door asks: `checkDoor(service)`. `start-service.ts` lists all
+ * doors.
+ */
 export interface Door {
   /** The name in metrics, such as `check`. */
   readonly name: string
-  /** Handlers by method and path: `'POST /v1/check'`. The method `ANY` answers every method. */
+  /**
+   * Handlers by method and path, such as `'POST /v1/check'`. The path is compared as a whole: there are no patterns.
+   *
+   * The method `ANY` answers every method that the path has no handler for. A handler of `GET` also answers `HEAD`.
+   */
   readonly routes: Readonly<Record<string, Handler>>
   /** Ends answers that would not end by themselves. Called when the service stops accepting requests. */
   close?(): void

@@ -41,3 +41,10 @@ export function problemOf(error: unknown): Problem {
     return new Problem(503, 'The store did not answer', error.message, { 'Retry-After': '1' })
   return new Problem(500, 'The service failed', 'the service could not answer this request; its log says why')
 }
+
+/** A JSON value in a message. Never the inside of a list or object: `JSON.stringify` fails if it is 100,000 deep. */
+export function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return `${JSON.stringify(value)}`.slice(0, 60)
+}

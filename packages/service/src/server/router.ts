@@ -28,7 +28,8 @@ export class Router {
     if (methods === undefined) throw new Problem(404, 'There is no such resource', this.#adviceFor(path))
     const route = methods.get(method) ?? (method === 'HEAD' ? methods.get('GET') : undefined) ?? methods.get('ANY')
     if (route !== undefined) return route
-    const allowed = [...methods.keys()].join(', ')
+    const allowed = allowedBy(methods)
+    if (method === 'OPTIONS') return { door: 'options', handler: (exchange) => exchange.empty({ Allow: allowed }) }
     throw new Problem(405, 'The method is not allowed', `${path} answers ${allowed}, got ${method}`, { Allow: allowed })
   }
 
@@ -36,4 +37,12 @@ export class Router {
     const shown = path.length > 60 ? `${path.slice(0, 60)}…` : path
     return `nothing is at ${shown}; /openapi.json lists all resources`
   }
+}
+
+/** The methods of a path: `GET, HEAD, OPTIONS`. */
+function allowedBy(methods: ReadonlyMap<string, Route>): string {
+  return [...methods.keys()]
+    .flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]))
+    .concat('OPTIONS')
+    .join(', ')
 }

@@ -104,7 +104,7 @@ it('policy is the file that is in force', async () => {
 })
 
 it.each<[string, string, object, RegExp]>([
-  ['an unknown member', 'peek', { attributes: {}, cost: 1 }, /there is no member 'cost'; a request has attributes/],
+  ['an unknown member', 'peek', { attributes: {}, cost: 1 }, /there is no member 'cost'; the object has attributes/],
   ['attributes that are no object', 'peek', { attributes: 'x' }, /attributes must be an object/],
   ['an attribute that is an object', 'explain', { attributes: { user: {} } }, /the attribute user/],
   ['levels that are no list', 'reset', { attributes: {}, levels: 'user' }, /levels must be a list of names/],

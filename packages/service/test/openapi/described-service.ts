@@ -8,7 +8,7 @@ interface Operation {
   readonly requestBody?: { readonly content: Record<string, { readonly schema: object; readonly example: unknown }> }
   readonly responses: Record<
     string,
-    { readonly headers?: object; readonly content?: Record<string, { schema?: object }> }
+    { readonly headers?: object; readonly content?: Record<string, { schema?: object; example?: unknown }> }
   >
   readonly security?: readonly object[]
 }
@@ -25,6 +25,9 @@ export interface Ask {
   readonly token?: string | null
   readonly fields?: Record<string, string>
 }
+
+/** The fields that a proxy sends to the gate. */
+const GATE_FIELDS = { 'x-original-method': 'GET', 'x-original-uri': '/v1/charges', 'x-forwarded-for': '192.0.2.77' }
 
 export const TOKEN = 'a-token-for-the-tests'
 
@@ -52,9 +55,10 @@ export class DescribedService {
 
   /** Asks the service and checks the answer. A body that the service accepts must match its schema. */
   async ask(method: string, path: string, { body, token, fields = {} }: Ask = {}) {
+    const gate = path.startsWith('/v1/gate') ? GATE_FIELDS : {}
     const response = await fetch(this.running.url + path, {
       method,
-      headers: { ...(token === null ? {} : { authorization: `Bearer ${token ?? TOKEN}` }), ...fields },
+      headers: { ...gate, ...(token === null ? {} : { authorization: `Bearer ${token ?? TOKEN}` }), ...fields },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
@@ -63,7 +67,7 @@ export class DescribedService {
     const operation = this.document.paths[path.replace(/\?.*/, '')]?.[method.toLowerCase()]
     if (operation !== undefined) this.#check(operation, `${method} ${path}`, response, value)
     if (operation?.requestBody !== undefined && response.ok)
-      expect(this.#problems(operation.requestBody.content['application/json'].schema, body), path).toBe('')
+      expect(this.problems(operation.requestBody.content['application/json'].schema, body), path).toBe('')
     return { status: response.status, body: value, headers: response.headers }
   }
 
@@ -76,10 +80,11 @@ export class DescribedService {
     expect(Object.keys(described.content ?? {}), route).toEqual(type === null ? [] : [type])
     const schema = described.content?.[type as string]?.schema
     if (schema === undefined) return
-    expect(this.#problems(strict(schema), value), `${route} ${response.status}`).toBe('')
+    expect(this.problems(strict(schema), value), `${route} ${response.status}`).toBe('')
   }
 
-  #problems(schema: object, value: unknown): string {
+  /** What is wrong with a value by a schema of the document; an empty text if nothing is. */
+  problems(schema: object, value: unknown): string {
     let validate = this.#validators.get(schema)
     if (validate === undefined) {
       const text = JSON.stringify(schema).replaceAll('"#/components', '"document#/components')

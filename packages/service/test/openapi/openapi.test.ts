@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, it } from 'vitest'
 import { DescribedService, TOKEN } from './described-service.js'
 
-const service = new DescribedService()
+const service = new DescribedService({ 'trusted-proxies': '127.0.0.0/8' })
 
 function operations() {
   return Object.entries(service.document.paths).flatMap(([path, methods]) =>
@@ -33,6 +33,14 @@ it('every example of a body is accepted, and its answer is as described', async 
     const { status, body } = await service.ask(method, path, { body: example })
     expect(status, `${method} ${path}: ${JSON.stringify(body)}`).toBeLessThan(300)
   }
+})
+
+it('every example of an answer is what its schema says', () => {
+  const answers = operations().flatMap(({ operation }) => Object.values(operation.responses))
+  const media = answers.flatMap(({ content = {} }) => Object.values(content))
+  const examples = media.filter(({ example }) => example !== undefined)
+  expect(examples.length).toBeGreaterThan(0)
+  for (const { schema, example } of examples) expect(service.problems(schema as object, example)).toBe('')
 })
 
 it('every route without a body answers as described', async () => {

@@ -69,8 +69,9 @@ export class StorePolicy {
   }
 
   check(request: object, options?: CostOptions): Awaitable<Verdict> {
-    const decide = decisionChannel.hasSubscribers ? this.#decideObserved : this.#decide
-    return this.#withDemands(request, checkCostOptions('check', options), false, decide)
+    const cost = checkCostOptions('check', options)
+    if (decisionChannel.hasSubscribers) return this.#withDemands(request, cost, false, this.#decideObserved)
+    return this.#withDemands(request, cost, false, this.#decide)
   }
 
   peek(request: object): Awaitable<Verdict> {

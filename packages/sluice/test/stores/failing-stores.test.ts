@@ -3,11 +3,12 @@ import {
   createLimiter,
   createPolicy,
   createShaper,
+  fixedWindow,
   memoryStore,
   StoreUnavailableError,
   tokenBucket,
 } from '../../src/index.js'
-import type { AsyncStore, Overrides, SyncStore } from '../../src/stores/index.js'
+import { type AsyncStore, type Overrides, type SyncStore, withFallback } from '../../src/stores/index.js'
 import { FailingStore } from '../../src/testing/failing-store.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'
 
@@ -224,4 +225,15 @@ it('a synchronous store without decideOne that returns a promise is an error tha
 it('a limiter refuses a store that lacks methods when it is made', () => {
   const store = { decide: async () => ({}), reset: async () => {} } as never
   expect(() => createLimiter({ name: 'a', limit, store })).toThrow('it lacks charge, refund, block')
+})
+
+it('a shadow that shares its state with a demand that is none may deny the request', async () => {
+  const store = withFallback({ ...later(memoryStore({ clock: clock() })), onFailure: 'open' })
+  const [small, large] = [1, 5].map((quota) => fixedWindow({ quota, window: '1h' }))
+  const answer = await store.decide([
+    { name: 'test', key: 'key', limit: small, cost: 1, shadow: true },
+    { name: 'test', key: 'key', limit: large, cost: 1 },
+  ])
+  expect(answer.allowed).toBe(false)
+  expect(answer.decisions.map(({ degraded }) => degraded)).toEqual([undefined, undefined])
 })

@@ -1,5 +1,5 @@
+import { within } from '../deadline.js'
 import type { Answer, Demand } from '../store.js'
-import { within } from './deadline.js'
 
 /** The demands of a request in one hash slot, and their places in the request. */
 export interface Part {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 // Imported, so that a test that replaces the global timers does not stop decisions.
 import { setImmediate } from 'node:timers'
+import { Deadline } from '../deadline.js'
 import type { Awaitable } from '../store.js'
 import { Batch, Reply } from './batch.js'
 import { Breakers } from './breakers.js'
 import type { ScriptRunner } from './clients/script-runner.js'
-import { Deadline } from './deadline.js'
 import { type FailureReason, type Failures, ForeignState } from './failures.js'
 import { type PendingCall, Queue, type Turn } from './queue.js'
 import type { ScriptCall } from './script-call.js'

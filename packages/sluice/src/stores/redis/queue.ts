@@ -1,5 +1,5 @@
+import type { Deadline } from '../deadline.js'
 import type { Breaker } from './breakers.js'
-import type { Deadline } from './deadline.js'
 import type { ScriptCall } from './script-call.js'
 
 /** Calls that were made in one turn of the event loop and share a deadline. */

@@ -4,7 +4,7 @@ import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 // Held for the same reason.
 const { performance } = globalThis
 
-/** A timer that is this late shows that the process was busy. Then Redis gets this much more time to answer. */
+/** A timer that is this late shows that the process was busy. Then the server gets this much more time to answer. */
 const BUSY_MS = 5
 const GRACE_MS = 10
 

@@ -1,13 +1,4 @@
-import type { JsonObject } from '../server/exchange.js'
 import { badRequest } from '../server/problem.js'
-
-/** Throws if a body has a member of another name: a misspelt one would silently change nothing. */
-export function readMembers(body: JsonObject, names: readonly string[]): JsonObject {
-  for (const name in body)
-    if (!names.includes(name))
-      throw badRequest(`there is no member '${name.slice(0, 60)}'; a request has ${names.join(', ')}`)
-  return body
-}
 
 /** Reads the text behind the `?`. Every parameter may be absent, and may come once. */
 export function readQuery(query: string, names: readonly string[]): Readonly<Record<string, string | undefined>> {
