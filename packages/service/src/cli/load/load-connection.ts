@@ -21,6 +21,8 @@ export interface LoadAnswer {
 
 const HEAD_END = '\r\n\r\n'
 const LENGTH = /\r\ncontent-length: *(\d+)/i
+const CHUNKED = /\r\ntransfer-encoding: *chunked/i
+const CHUNKS_END = '\r\n0\r\n\r\n'
 const CLOSES = /\r\nconnection: *close/i
 
 /**
@@ -34,7 +36,7 @@ export class LoadConnection {
   readonly #listener: LoadListener
   readonly #answer: LoadAnswer = { status: 0, allowed: 0, denied: 0, text: '' }
   #received = ''
-  /** How long the answer is; 0 until its head is there. */
+  /** How long the answer is; 0 until its head is there, and Infinity for one that comes in chunks. */
   #length = 0
   #isOver = false
 
@@ -66,18 +68,21 @@ export class LoadConnection {
     if (this.#length === 0) {
       const end = this.#received.indexOf(HEAD_END)
       if (end < 0) return
-      const length = LENGTH.exec(this.#received)
-      if (length === null || !this.#received.startsWith('HTTP/1.1 ')) {
-        this.#lose('an answer is not HTTP/1.1 with a Content-Length')
+      const length = LENGTH.exec(this.#received)?.[1]
+      const isChunked = length === undefined && CHUNKED.test(this.#received.slice(0, end))
+      if ((length === undefined && !isChunked) || !this.#received.startsWith('HTTP/1.')) {
+        this.#lose('an answer is not HTTP with a known length')
         return
       }
-      this.#length = end + HEAD_END.length + Number(length[1])
+      this.#length = isChunked ? Infinity : end + HEAD_END.length + Number(length)
     }
-    if (this.#received.length < this.#length) return
+    const isChunked = this.#length === Infinity
+    // The JSON of a service has no line breaks, so this cannot come earlier.
+    if (isChunked ? !this.#received.endsWith(CHUNKS_END) : this.#received.length < this.#length) return
     const text = this.#received
     this.#received = ''
     this.#length = 0
-    this.#finish(text)
+    this.#finish(isChunked ? withoutChunks(text) : text)
   }
 
   #finish(text: string): void {
@@ -103,4 +108,17 @@ function countIn(text: string, part: string, from: number): number {
   let count = 0
   for (let at = text.indexOf(part, from); at >= 0; at = text.indexOf(part, at + part.length)) count++
   return count
+}
+
+/** The answer with its body in one piece: proxies may cut it into chunks, each after a line with its length. */
+function withoutChunks(text: string): string {
+  const bodyAt = text.indexOf(HEAD_END) + HEAD_END.length
+  let whole = text.slice(0, bodyAt)
+  for (let at = bodyAt; ; ) {
+    const lineEnd = text.indexOf('\r\n', at)
+    const length = Number.parseInt(text.slice(at, lineEnd), 16)
+    if (!(length > 0)) return whole
+    whole += text.slice(lineEnd + 2, lineEnd + 2 + length)
+    at = lineEnd + 2 + length + 2
+  }
 }
