@@ -6,10 +6,10 @@ export type Handler = (exchange: Exchange) => void | Promise<void>
 /**
  * A way into the service: it translates requests and answers, and decides nothing itself. A file of `doors/` exports a
  * function that makes its door from the service that the door asks: `checkDoor(service)`. `start-service.ts` lists all
- * doors.
+ * doors, and the server asks the one that has the route of a request.
  */
 export interface Door {
-  /** The name in metrics, such as `check`. */
+  /** The name of the door in metrics and in the description of the API, such as `check`. */
   readonly name: string
   /**
    * Handlers by method and path, such as `'POST /v1/check'`. The path is compared as a whole: there are no patterns.

@@ -28,12 +28,11 @@ it('answers every scrape with the metrics of all workers, and counts policies th
     }
     writeFileSync(file, 'version: 1\nlevels: nothing\n')
     await served.says('the policy file cannot be used; the last good policy stays in force')
-    await expect
-      .poll(async () => {
-        const reloads = [...((await scrape(served.url)).get('sluice_policy_reloads_total')?.samples ?? [])]
-        return reloads.filter(([series, count]) => series.includes('refused') && count > 0).length
-      })
-      .toBe(2)
+    const workersThatRefused = async () => {
+      const reloads = [...((await scrape(served.url)).get('sluice_policy_reloads_total')?.samples ?? [])]
+      return reloads.filter(([series, count]) => series.includes('refused') && count > 0).length
+    }
+    await expect.poll(workersThatRefused, { timeout: 20_000 }).toBe(2)
   } finally {
     await redis.stop()
     await rm(folder, { recursive: true })
