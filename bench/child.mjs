@@ -20,6 +20,8 @@ const tasks = {
   compareRedis: async () => (await import('./tasks/compare-redis.mjs')).compareRedis,
   compareRedisBytes: async () => (await import('./tasks/compare-redis.mjs')).compareRedisBytes,
   compareHttp: async () => (await import('./tasks/compare-http.mjs')).compareHttp,
+  serviceSpeed: async () => (await import('./tasks/service-speed.mjs')).serviceSpeed,
+  serviceRedis: async () => (await import('./tasks/service-redis.mjs')).serviceRedis,
   redisBytes: async () => (await import('./tasks/redis-bytes.mjs')).redisBytes,
 }
 const { task, ...options } = JSON.parse(process.argv[2])

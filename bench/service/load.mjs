@@ -68,11 +68,11 @@ class Connection {
     }
     this.#rest = Buffer.alloc(0)
     if (data.compare(OK, 0, OK.length, 0, OK.length) !== 0) {
-      this.#finish(new Error(`an unexpected answer: ${data.latin1Slice(0, 300)}`))
+      this.#finish(new Error(`an unexpected answer: ${data.toString('latin1', 0, 300)}`))
       return
     }
     const at = data.indexOf(LENGTH) + LENGTH.length
-    this.#missing = end + HEAD_END.length + Number.parseInt(data.latin1Slice(at, at + 10), 10) - data.length
+    this.#missing = end + HEAD_END.length + Number.parseInt(data.toString('latin1', at, at + 10), 10) - data.length
     if (this.#missing <= 0) this.#finish()
   }
 

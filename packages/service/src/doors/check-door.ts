@@ -1,3 +1,4 @@
+import type { Verdict } from 'sluice'
 import type { DecisionService } from '../serve/decision-service.js'
 import type { Door } from '../server/door.js'
 import type { Exchange, JsonObject } from '../server/exchange.js'
@@ -25,12 +26,12 @@ export function checkDoor(service: DecisionService): Door {
 function check(service: DecisionService, exchange: Exchange, body: JsonObject): void | Promise<void> {
   const { attributes, cost } = readCheck(body)
   const verdict = service.policy.check(attributes, { cost })
-  if (!(verdict instanceof Promise)) return exchange.json(verdictText(verdict))
-  return verdict.then((later) => exchange.json(verdictText(later)))
+  if (!(verdict instanceof Promise)) return exchange.asciiJson(verdictText(verdict))
+  return verdict.then((later) => exchange.asciiJson(verdictText(later)))
 }
 
 /** Decides the requests of a batch in their order. Each stands for itself: one that is denied does not stop the others. */
-async function checkBatch(service: DecisionService, exchange: Exchange, body: JsonObject): Promise<void> {
+function checkBatch(service: DecisionService, exchange: Exchange, body: JsonObject): void | Promise<void> {
   checkMembers(body, BATCH_MEMBERS)
   const { checks } = body
   if (!Array.isArray(checks) || checks.length > MOST_CHECKS)
@@ -40,6 +41,10 @@ async function checkBatch(service: DecisionService, exchange: Exchange, body: Js
   const requests = checks.map((each) => readCheck(each))
   const { policy } = service
   const verdicts = requests.map(({ attributes, cost }) => policy.check(attributes, { cost }))
-  const texts = (await Promise.all(verdicts)).map(verdictText)
-  exchange.json(`{"verdicts":[${texts.join(',')}]}`)
+  if (!(verdicts[0] instanceof Promise)) return answerBatch(exchange, verdicts as Verdict[])
+  return Promise.all(verdicts).then((later) => answerBatch(exchange, later))
+}
+
+function answerBatch(exchange: Exchange, verdicts: readonly Verdict[]): void {
+  exchange.asciiJson(`{"verdicts":[${verdicts.map(verdictText).join(',')}]}`)
 }

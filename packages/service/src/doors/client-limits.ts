@@ -25,6 +25,8 @@ export class ClientLimits {
 
   /** Reads a limit from plain data. Throws the library's error if it is none. */
   limit(value: unknown): Limit {
+    // A value with lists or objects inside is no limit, and may be nested so deep that it cannot be written as text.
+    if (!isFlat(value)) return parseLimit(value)
     const text = JSON.stringify(value)
     let limit = this.#limits.get(text)
     if (limit === undefined) {
@@ -61,6 +63,10 @@ export class ClientLimits {
     this.#admitted.set(limit, names)
     names.add(name)
   }
+}
+
+function isFlat(value: unknown): boolean {
+  return typeof value === 'object' && Object.values(value ?? {}).every((member) => typeof member !== 'object')
 }
 
 function tooManyLimits(): Problem {

@@ -19,7 +19,7 @@ export function healthDoor(service: DecisionService): Door {
         if (!isReady) throw new Problem(503, 'The service is not ready', `${reason}`, { 'Retry-After': '1' })
         exchange.json(JSON.stringify(reason === undefined ? { status: 'ready' } : { status: 'degraded', reason }))
       },
-      'GET /metrics': (exchange) => exchange.text(service.recorder.prometheus(), PROMETHEUS_CONTENT_TYPE),
+      'GET /metrics': async (exchange) => exchange.text(await service.recorder.scrape(), PROMETHEUS_CONTENT_TYPE),
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Demand, Limit, OnFailure, Taken } from 'sluice'
 import type { JsonObject } from '../server/exchange.js'
-import { badRequest, problemOf } from '../server/problem.js'
+import { badRequest, problemOf, shown } from '../server/problem.js'
 import type { ClientLimits } from './client-limits.js'
 
 /** A call of a store that a client asks for. */
@@ -174,8 +174,4 @@ function whole(name: string, value: unknown, least: number, most: number): numbe
 function amount(name: string, value: unknown): number {
   if (typeof value === 'number' && value >= 0) return value
   throw badRequest(`${name} must be a number from 0, got ${shown(value)}`)
-}
-
-function shown(value: unknown): string {
-  return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 60)
 }

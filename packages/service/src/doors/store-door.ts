@@ -13,8 +13,9 @@ const MAX_BYTES = 4 * 1024 * 1024
  * carry out does not stop the others.
  *
  * In the store the names of clients begin with `client/`, so that no client reaches the states of the service's policy.
+ * `onBatch` hears how many calls each request has.
  */
-export function storeDoor(store: SyncStore | AsyncStore): Door {
+export function storeDoor(store: SyncStore | AsyncStore, onBatch: (calls: number) => void = () => {}): Door {
   const limits = new ClientLimits(store)
   const answer = (call: StoreCall) => answered(() => carryOut(store, limits, call))
   return {
@@ -23,7 +24,9 @@ export function storeDoor(store: SyncStore | AsyncStore): Door {
       'POST /v1/store': (exchange) =>
         exchange.readObject(MAX_BYTES, (body) => {
           // Every call is read before the first is carried out, so that a mistake in one changes nothing.
-          const texts = readStoreCalls(body, limits).map(answer)
+          const calls = readStoreCalls(body, limits)
+          onBatch(calls.length)
+          const texts = calls.map(answer)
           if (!texts.some((text) => text instanceof Promise)) return exchange.json(answersText(texts as string[]))
           return Promise.all(texts).then((all) => exchange.json(answersText(all)))
         }),

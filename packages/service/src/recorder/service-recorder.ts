@@ -21,6 +21,8 @@ export class ServiceRecorder {
   readonly doors = new DoorCounts()
   readonly topKeys: TopKeys
   readonly summary: LiveSummary
+  /** The answer to a scrape. One of several processes replaces it by a function that asks all of them. */
+  scrape: () => string | Promise<string> = () => this.prometheus()
   readonly #store: SyncStore | AsyncStore
   readonly #process = new ProcessFigures()
   readonly #timer: NodeJS.Timeout
@@ -55,7 +57,7 @@ export class ServiceRecorder {
     if (result === 'loaded') this.#loadedMs = systemClock.now()
   }
 
-  /** Everything but the top keys, for a scrape: a key is never a label. */
+  /** Everything but the top keys, of this process: a key is never a label. */
   prometheus(): string {
     const text = new PrometheusText()
     const health = storeHealth(this.#store)

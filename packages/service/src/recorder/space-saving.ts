@@ -10,30 +10,39 @@ export interface CountedKey {
  * (2005). It has `capacity` counters. A key without a counter takes over the smallest one, and inherits its count as error.
  *
  * For n keys in the stream, no error exceeds n / capacity, and every key that came more often than that has a counter.
- * Example: of 100,000 requests, with 256 counters, each key with more than 390 is found, and its count is off by at most 390.
+ * Example: of 100,000 requests, with 128 counters, each key with more than 781 is found, and its count is off by at most 781.
  */
 export class SpaceSaving {
-  readonly #capacity: number
-  /** By slot: the key, its hash, its count and its error. */
-  readonly #keys: string[] = []
+  /** By slot: the key, its hash, its count and its error. A slot with a count of 0 has no key yet. */
+  readonly #keys: string[]
   readonly #hashes: Int32Array
   readonly #counts: Float64Array
   readonly #errors: Float64Array
-  /** A binary heap of slots, the smallest count first, and where in it each slot is. */
-  readonly #heap: Int32Array
+  /** All slots in the order of their counts, the smallest first, and where in it each slot is. */
+  readonly #order: Int32Array
   readonly #places: Int32Array
-  /** Slots by hash, with linear probing; -1 is free. A `Map` would take three times as long to forget a key for another. */
+  /** Slots of equal counts are a group. By slot its group, by group its last place in the order. */
+  readonly #groups: Int32Array
+  readonly #lastPlaces: Int32Array
+  readonly #freeGroups: Int32Array
+  #freeCount: number
+  /** Slots by hash, with linear probing; -1 is free. A `Map` takes longer to forget a key for another. */
   readonly #table: Int32Array
   readonly #mask: number
   #total = 0
 
   constructor(capacity: number) {
-    this.#capacity = capacity
+    this.#keys = new Array<string>(capacity).fill('')
     this.#hashes = new Int32Array(capacity)
     this.#counts = new Float64Array(capacity)
     this.#errors = new Float64Array(capacity)
-    this.#heap = new Int32Array(capacity)
-    this.#places = new Int32Array(capacity)
+    this.#order = Int32Array.from({ length: capacity }, (_, slot) => slot)
+    this.#places = Int32Array.from(this.#order)
+    // Group 0 has all slots. There are never more groups than slots.
+    this.#groups = new Int32Array(capacity)
+    this.#lastPlaces = new Int32Array(capacity).fill(capacity - 1)
+    this.#freeGroups = Int32Array.from({ length: capacity }, (_, i) => capacity - 1 - i)
+    this.#freeCount = capacity - 1
     // At most a quarter of it is used.
     const size = 2 ** Math.ceil(Math.log2(4 * capacity))
     this.#table = new Int32Array(size).fill(-1)
@@ -47,21 +56,21 @@ export class SpaceSaving {
 
   /** The most that a key without a counter can have come. */
   get least(): number {
-    return this.#keys.length < this.#capacity ? 0 : this.#counts[this.#heap[0]]
+    return this.#counts[this.#order[0]]
   }
 
-  add(key: string): void {
+  /** `hash` is that of the key, if the caller has it: see `hashOf`. */
+  add(key: string, hash = hashOf(key)): void {
     this.#total++
-    const hash = hashOf(key)
     let slot = this.#find(key, hash)
     if (slot < 0) slot = this.#admit(key, hash)
-    this.#counts[slot]++
-    this.#sink(this.#places[slot])
+    this.#increment(slot)
   }
 
   /** Every key with a counter, in no order. */
   entries(): readonly CountedKey[] {
-    return this.#keys.map((key, slot) => ({ key, count: this.#counts[slot], error: this.#errors[slot] }))
+    const all = this.#keys.map((key, slot) => ({ key, count: this.#counts[slot], error: this.#errors[slot] }))
+    return all.filter(({ count }) => count > 0)
   }
 
   #find(key: string, hash: number): number {
@@ -71,19 +80,13 @@ export class SpaceSaving {
     }
   }
 
+  /** Gives the slot with the smallest count to a new key. */
   #admit(key: string, hash: number): number {
-    let slot = this.#keys.length
-    if (slot < this.#capacity) {
-      this.#keys.push(key)
-      // Its count is 0, so it belongs to the top.
-      this.#rise(slot)
-    } else {
-      slot = this.#heap[0]
-      this.#forget(slot)
-      this.#keys[slot] = key
-      this.#errors[slot] = this.#counts[slot]
-    }
+    const slot = this.#order[0]
+    if (this.#counts[slot] > 0) this.#forget(slot)
+    this.#keys[slot] = key
     this.#hashes[slot] = hash
+    this.#errors[slot] = this.#counts[slot]
     let i = hash & this.#mask
     while (this.#table[i] >= 0) i = (i + 1) & this.#mask
     this.#table[i] = slot
@@ -105,41 +108,43 @@ export class SpaceSaving {
     table[free] = -1
   }
 
-  /** Puts a new slot with a count of 0 on top of the heap: those above its place move down by one. */
-  #rise(slot: number): void {
-    const heap = this.#heap
-    let place = slot
-    while (place > 0) {
-      const parent = (place - 1) >> 1
-      heap[place] = heap[parent]
-      this.#places[heap[place]] = place
-      place = parent
+  /**
+   * Adds 1 to a slot's count. The slot goes to the last place of its group, which then belongs to the group of the next
+   * count: that of the place behind it, or a new one. So the order stays right with one exchange of places.
+   */
+  #increment(slot: number): void {
+    const order = this.#order
+    const groups = this.#groups
+    const group = groups[slot]
+    const end = this.#lastPlaces[group]
+    this.#exchange(slot, end)
+    const count = this.#counts[slot] + 1
+    this.#counts[slot] = count
+    const isAlone = end === 0 || groups[order[end - 1]] !== group
+    const next = end + 1 < order.length ? order[end + 1] : -1
+    if (next >= 0 && this.#counts[next] === count) {
+      groups[slot] = groups[next]
+      if (isAlone) this.#freeGroups[this.#freeCount++] = group
+      else this.#lastPlaces[group] = end - 1
+    } else if (!isAlone) {
+      this.#lastPlaces[group] = end - 1
+      groups[slot] = this.#freeGroups[--this.#freeCount]
+      this.#lastPlaces[groups[slot]] = end
     }
-    heap[0] = slot
-    this.#places[slot] = 0
   }
 
-  /** Moves a slot down until no slot below it has a smaller count. */
-  #sink(from: number): void {
-    const heap = this.#heap
-    const counts = this.#counts
-    const size = this.#keys.length
-    const slot = heap[from]
-    let place = from
-    for (let child = 2 * place + 1; child < size; child = 2 * place + 1) {
-      if (child + 1 < size && counts[heap[child + 1]] < counts[heap[child]]) child++
-      if (counts[heap[child]] >= counts[slot]) break
-      heap[place] = heap[child]
-      this.#places[heap[place]] = place
-      place = child
-    }
-    heap[place] = slot
+  #exchange(slot: number, place: number): void {
+    const other = this.#order[place]
+    const from = this.#places[slot]
+    this.#order[from] = other
+    this.#places[other] = from
+    this.#order[place] = slot
     this.#places[slot] = place
   }
 }
 
 /** FNV-1a over the code units, and a last mix, because the low bits choose the place in the table. */
-function hashOf(key: string): number {
+export function hashOf(key: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)

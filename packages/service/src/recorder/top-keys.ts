@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { DecisionEvent } from 'sluice'
-import { type CountedKey, mergedKeys, SpaceSaving } from './space-saving.js'
+import { type CountedKey, hashOf, mergedKeys, SpaceSaving } from './space-saving.js'
 
-/** Counters for each level, for requests and again for denials: the error is at most 1/256 of the requests. */
-const COUNTERS = 256
+/** Counters for each level, for requests and again for denials: the error is at most 1/128 of them. */
+const COUNTERS = 128
 const MOST_LEVELS = 100
 /** Counts cover this long at least, and twice as long at most. */
 const WINDOW_MS = 60_000
@@ -46,7 +46,7 @@ interface TrackedLevel {
 
 /**
  * Finds the keys with the most requests and the most denials, for each level of a policy. Its memory is bounded: at most
- * 100 levels, each with four sketches of 256 keys, whatever the number of keys.
+ * 100 levels, each with four sketches of 128 keys, whatever the number of keys.
  */
 export class TopKeys {
   /** By policy, then by level. */
@@ -103,6 +103,8 @@ export class TopKeys {
   #count({ kind, name, demands, decisions }: DecisionEvent): void {
     if (kind !== 'policy' || decisions.length === 0) return
     const levels = this.#policies.get(name)
+    let lastKey = ''
+    let hash = 0
     for (let i = 0; i < demands.length; ) {
       const { level = '', key } = demands[i]
       let isDenied = false
@@ -112,8 +114,11 @@ export class TopKeys {
       const tracked = levels?.get(level) ?? this.#newLevel(name, level)
       if (tracked === undefined) continue
       const text = key.length <= LONGEST_KEY ? key : cut(key)
-      tracked.current.load.add(text)
-      if (isDenied) tracked.current.denials.add(text)
+      // Levels often have the same key.
+      if (text !== lastKey) hash = hashOf(text)
+      lastKey = text
+      tracked.current.load.add(text, hash)
+      if (isDenied) tracked.current.denials.add(text, hash)
     }
   }
 

@@ -25,6 +25,7 @@ export class PolicySource {
   readonly #path: string
   readonly #log: Log
   #use: UsePolicy = () => {}
+  #refuse: () => void = () => {}
   #stopWatching: (() => void) | undefined
   #file: PolicyFile
   #text: PolicyText
@@ -57,9 +58,13 @@ export class PolicySource {
     return this.#text
   }
 
-  /** Calls `use` with each further policy, until `close`: when the file changes, and after `reload`. */
-  watch(use: UsePolicy): void {
+  /**
+   * Calls `use` with each further policy, until `close`: when the file changes, and after `reload`. Calls `refuse` if the file
+   * cannot be used.
+   */
+  watch(use: UsePolicy, refuse: () => void = () => {}): void {
     this.#use = use
+    this.#refuse = refuse
     this.#stopWatching ??= watchPath(this.#path, () => void this.#read(false))
   }
 
@@ -103,6 +108,7 @@ export class PolicySource {
       for (const { line, column, message } of warnings.slice(0, MOST_PROBLEMS))
         this.#log.warn({ file: this.#path, line, column }, message)
     } catch (error) {
+      this.#refuse()
       this.#logBad(error)
     }
   }

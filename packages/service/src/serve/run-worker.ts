@@ -11,15 +11,25 @@ import type { FromWorker, ToWorker } from './to-worker.js'
  */
 export async function runWorker(options: ServeOptions, log: Log, ended: Promise<unknown>): Promise<void> {
   let running: Promise<RunningService> | undefined
+  const scrapes = new Map<number, (text: string) => void>()
   const closed = new Promise<void>((resolve) => {
     process.on('message', (message: ToWorker) => {
       if ('close' in message) return resolve()
+      if ('scraped' in message) return scrapes.get(message.scraped)?.(message.text)
+      if (!('policy' in message))
+        return void running?.then(({ service: { recorder } }) => {
+          if ('report' in message) tellFirst({ reported: message.report, text: recorder.prometheus() })
+          else recorder.reloaded('refused')
+        })
       const { policy: given, port } = message
       const policy = parsePolicyFile(given.text, given)
       if (running !== undefined) return void running.then(({ service }) => service.use(policy))
       running = startService({ ...options, port }, log, policy)
       running.then(
-        ({ url, store }) => tellFirst({ listening: { url, store } }),
+        ({ service, url, store }) => {
+          service.recorder.scrape = () => scrapeAll(scrapes)
+          tellFirst({ listening: { url, store } })
+        },
         (error: Error) => {
           const exitCode = error instanceof UsageError ? error.exitCode : 1
           tellFirst({ failed: { message: error.message, exitCode } }, resolve)
@@ -32,6 +42,17 @@ export async function runWorker(options: ServeOptions, log: Log, ended: Promise<
   await (await running?.catch(() => undefined))?.close()
   process.disconnect?.()
 }
+
+/** The metrics of all workers, from the first process. */
+function scrapeAll(scrapes: Map<number, (text: string) => void>): Promise<string> {
+  const scrape = ++lastScrape
+  return new Promise<string>((resolve) => {
+    scrapes.set(scrape, resolve)
+    tellFirst({ scrape })
+  }).finally(() => scrapes.delete(scrape))
+}
+
+let lastScrape = 0
 
 function tellFirst(message: FromWorker, done: () => void = () => {}): void {
   process.send?.(message, undefined, undefined, done)

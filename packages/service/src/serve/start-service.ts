@@ -44,10 +44,11 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   const service = new DecisionService(opened.store, policy)
   const { recorder } = service
   try {
+    const onBatch = (calls: number) => recorder.doors.batch('store', calls)
     const doors = [
       checkDoor(service),
       gateDoor(service, options, log),
-      storeDoor(opened.store),
+      storeDoor(opened.store, onBatch),
       adminDoorOf(service, options, log),
       healthDoor(service),
       openapiDoor(),

@@ -40,7 +40,10 @@ type Started = Omit<Serving, 'file' | 'reload'>
 
 async function startAlone(options: ServeOptions, log: Log, source: PolicySource): Promise<Started> {
   const { service, url, store, close } = await startService(options, log, source.file)
-  source.watch((file) => service.use(file))
+  source.watch(
+    (file) => service.use(file),
+    () => service.recorder.reloaded('refused'),
+  )
   return { url, store, close, kill: () => {} }
 }
 
@@ -49,7 +52,10 @@ async function startWorkers(options: ServeOptions, log: Log, source: PolicySourc
   const port = options.port === 0 ? await freePort(options.host) : options.port
   const fleet = new WorkerFleet(port, source.text, log)
   const { url, store } = await fleet.start(options.workers)
-  source.watch((_, text) => fleet.use(text))
+  source.watch(
+    (_, text) => fleet.use(text),
+    () => fleet.refuse(),
+  )
   return { url, store, close: () => fleet.close(options.shutdownMs), kill: () => fleet.kill() }
 }
 

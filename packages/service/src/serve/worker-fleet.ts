@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { UsageError } from '../cli/command.js'
 import type { Log } from './log.js'
 import type { PolicyText } from './policy-source.js'
+import { ScrapeRound } from './scrape-round.js'
 import type { Failure, FromWorker, Listening, ToWorker } from './to-worker.js'
 
 /** After a worker dies, the next starts so much later; twice as much after each further death, up to the most. */
@@ -22,6 +23,8 @@ export class WorkerFleet {
   readonly #log: Log
   readonly #workers = new Set<Worker>()
   readonly #pauses = new Set<NodeJS.Timeout>()
+  readonly #scrapes = new Map<number, ScrapeRound>()
+  #lastScrape = 0
   #policy: PolicyText
   #pauseMs = FIRST_PAUSE_MS
   #isClosing = false
@@ -50,6 +53,11 @@ export class WorkerFleet {
     for (const worker of this.#workers) tell(worker, { policy, port: this.#port })
   }
 
+  /** Tells all workers that a policy file could not be used, for their metrics. */
+  refuse(): void {
+    for (const worker of this.#workers) tell(worker, { refused: true })
+  }
+
   /** Shuts all workers down. Resolves when they have ended: those that take longer than `deadlineMs` are killed. */
   async close(deadlineMs: number): Promise<void> {
     this.#isClosing = true
@@ -76,6 +84,8 @@ export class WorkerFleet {
       worker.on('message', (message: FromWorker) => {
         if ('awake' in message) tell(worker, { policy: this.#policy, port: this.#port })
         else if ('failed' in message) failure = message.failed
+        else if ('scrape' in message) this.#scrape(worker, message.scrape)
+        else if ('reported' in message) this.#scrapes.get(message.reported)?.report(`${worker.id}`, message.text)
         else {
           isListening = true
           this.#log.info({ worker: worker.id, pid: worker.process.pid }, 'a worker listens')
@@ -84,12 +94,28 @@ export class WorkerFleet {
       })
       worker.once('exit', (code, signal) => {
         this.#workers.delete(worker)
+        for (const round of this.#scrapes.values()) round.report(`${worker.id}`)
         if (!isListening) reject(new UsageError(failure.message, failure.exitCode))
         if (this.#isClosing) return
         if (isListening && performance.now() - startedMs > WELL_MS) this.#pauseMs = FIRST_PAUSE_MS
         if (isListening) this.#replace(worker, { code, signal })
       })
     })
+  }
+
+  /** Asks all workers for their metrics, and tells `asker`. */
+  #scrape(asker: Worker, scraped: number): void {
+    const report = ++this.#lastScrape
+    const workers = [...this.#workers]
+    const round = new ScrapeRound(
+      workers.map(({ id }) => `${id}`),
+      (text) => {
+        this.#scrapes.delete(report)
+        tell(asker, { scraped, text })
+      },
+    )
+    this.#scrapes.set(report, round)
+    for (const worker of workers) tell(worker, { report })
   }
 
   /** Starts another worker after a pause, and once more if that cannot start. */

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { BodyReader, BodyRequest } from './body-request.js'
 import { badRequest, Problem, problemOf, shown } from './problem.js'
 
 /** A JSON object that a client sent. */
@@ -9,13 +10,13 @@ const MOST_DROPPED_BYTES = 16 * 1024 * 1024
 
 /** One request and its answer. A handler answers exactly once, or throws. */
 export class Exchange {
-  readonly request: IncomingMessage
+  readonly request: BodyRequest
   readonly response: ServerResponse
   /** The text behind `?`, or an empty text. */
   readonly query: string
   readonly #onFault: (error: unknown) => void
 
-  constructor(request: IncomingMessage, response: ServerResponse, query: string, onFault: (error: unknown) => void) {
+  constructor(request: BodyRequest, response: ServerResponse, query: string, onFault: (error: unknown) => void) {
     this.request = request
     this.response = response
     this.query = query
@@ -25,27 +26,11 @@ export class Exchange {
   /**
    * Reads the body as a JSON object and calls `next` with it. Takes a callback, because a promise for each small body costs
    * more than reading it. An error of `next` is answered. A body that is too large is read to its end and dropped, so that
-   * the client gets the answer; one that is far too large is not.
+   * the client gets the answer; one that is far too large is not. Must be called before the handler first waits.
    */
   readObject(maxBytes: number, next: (body: JsonObject) => void | Promise<void>): void {
-    const { request } = this
-    if (this.#isFarTooLarge) {
-      this.fail(tooLarge(maxBytes))
-      return
-    }
-    let chunks: Buffer[] = []
-    let bytes = 0
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes <= maxBytes) chunks.push(chunk)
-      else if (bytes <= MOST_DROPPED_BYTES) chunks = []
-      else if (!this.response.headersSent) this.fail(tooLarge(maxBytes))
-    })
-    request.on('end', () => {
-      if (bytes > MOST_DROPPED_BYTES) return
-      if (bytes > maxBytes) this.fail(tooLarge(maxBytes))
-      else this.run(() => next(parseObject((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString())))
-    })
+    if (this.#isFarTooLarge) this.fail(tooLarge(maxBytes))
+    else this.request.readBody(new ObjectReader(this, maxBytes, next))
   }
 
   /** Runs a part of a handler and answers its error. */
@@ -61,6 +46,12 @@ export class Exchange {
   /** Answers with JSON. */
   json(text: string, status = 200): void {
     this.text(text, 'application/json', status)
+  }
+
+  /** Answers with JSON that has only ASCII characters: its length needs no counting. */
+  asciiJson(text: string): void {
+    this.response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', `${text.length}`])
+    this.response.end(text, 'latin1')
   }
 
   /** Answers with a text in one write. */
@@ -93,7 +84,54 @@ export class Exchange {
   }
 
   get #isFarTooLarge(): boolean {
-    return Number(this.request.headers['content-length'] ?? 0) > MOST_DROPPED_BYTES
+    const length = this.request.headers['content-length']
+    return length !== undefined && Number(length) > MOST_DROPPED_BYTES
+  }
+}
+
+/** Collects a body and reads it as a JSON object. */
+class ObjectReader implements BodyReader {
+  readonly #exchange: Exchange
+  readonly #maxBytes: number
+  readonly #next: (body: JsonObject) => void | Promise<void>
+  /** The body so far. Most bodies come in one part. */
+  #body: Buffer | undefined
+  #more: Buffer[] | undefined
+  #bytes = 0
+
+  constructor(exchange: Exchange, maxBytes: number, next: (body: JsonObject) => void | Promise<void>) {
+    this.#exchange = exchange
+    this.#maxBytes = maxBytes
+    this.#next = next
+  }
+
+  takePart(part: Buffer): void {
+    this.#bytes += part.length
+    if (this.#bytes > this.#maxBytes) this.#drop()
+    else if (this.#body === undefined) this.#body = part
+    else {
+      this.#more ??= [this.#body]
+      this.#more.push(part)
+    }
+  }
+
+  takeEnd(): void {
+    const exchange = this.#exchange
+    if (this.#bytes > MOST_DROPPED_BYTES) return
+    if (this.#bytes > this.#maxBytes) exchange.fail(tooLarge(this.#maxBytes))
+    else exchange.run(() => this.#next(parseObject(this.#text())))
+  }
+
+  #drop(): void {
+    this.#body = undefined
+    this.#more = undefined
+    if (this.#bytes > MOST_DROPPED_BYTES && !this.#exchange.response.headersSent)
+      this.#exchange.fail(tooLarge(this.#maxBytes))
+  }
+
+  #text(): string {
+    if (this.#more !== undefined) return Buffer.concat(this.#more).toString()
+    return this.#body === undefined ? '' : this.#body.toString()
   }
 }
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { answerBadHttp } from './answer-bad-http.js'
+import { BodyRequest } from './body-request.js'
 import { Connection } from './connection.js'
 import type { Door } from './door.js'
 import { Exchange } from './exchange.js'
@@ -20,6 +21,7 @@ const BOUNDS = {
   // Checked here, so that the answer has problem details.
   requireHostHeader: false,
   noDelay: true,
+  IncomingMessage: BodyRequest,
 }
 /** A process should have twice as many file descriptors. */
 const MOST_CONNECTIONS = 20_000
@@ -58,7 +60,7 @@ export class HttpServer {
     this.#server.maxConnections = MOST_CONNECTIONS
     this.#server.on('connection', (socket: Socket) => this.#follow(socket))
     this.#server.on('clientError', answerBadHttp)
-    this.#server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    this.#server.on('checkExpectation', (request: BodyRequest, response: ServerResponse) =>
       this.#exchangeOf(request, response, '').fail(
         new Problem(
           417,
@@ -115,7 +117,7 @@ export class HttpServer {
     socket.once('close', () => this.#connections.delete(connection))
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  #answer(request: BodyRequest, response: ServerResponse): void {
     const url = request.url ?? '/'
     const mark = url.indexOf('?')
     const exchange = this.#exchangeOf(request, response, mark < 0 ? '' : url.slice(mark + 1))
@@ -137,7 +139,7 @@ export class HttpServer {
     })
   }
 
-  #exchangeOf(request: IncomingMessage, response: ServerResponse, query: string): Exchange {
+  #exchangeOf(request: BodyRequest, response: ServerResponse, query: string): Exchange {
     const connection = Connection.of(request.socket)
     const before = connection.newest
     connection.begin(response)

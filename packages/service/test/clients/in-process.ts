@@ -7,10 +7,13 @@ export class Services {
   readonly #servers: HttpServer[] = []
   /** Errors that are not a client's fault. */
   readonly faults: unknown[] = []
+  /** How many calls each request had. */
+  readonly batches: number[] = []
 
   /** Starts a service on a free port, and returns its address. */
   async start(store: SyncStore | AsyncStore): Promise<string> {
-    const server = new HttpServer([storeDoor(store)], { fault: (error) => this.faults.push(error) })
+    const door = storeDoor(store, (calls) => this.batches.push(calls))
+    const server = new HttpServer([door], { fault: (error) => this.faults.push(error) })
     this.#servers.push(server)
     await server.listen('127.0.0.1', 0)
     return server.url

@@ -33,6 +33,7 @@ it('carries out calls in their order, and answers each', async () => {
     ],
   })
   expect(status).toBe(200)
+  expect(services.batches).toEqual([8])
   const decision = { quota: 10, retryAfterMs: 0, delayMs: 0 }
   expect(body.answers).toEqual([
     {
@@ -79,7 +80,7 @@ describe('a request that is not valid', () => {
   it.each([
     ['{', 'the body must be JSON'],
     ['[]', 'the body must be a JSON object'],
-    [{}, 'calls must be a list of at most 1000 calls, got nothing'],
+    [{}, 'calls must be a list of at most 1000 calls, got undefined'],
     [{ calls: {} }, 'calls must be a list'],
     [{ calls: Array(1_001).fill({ decide: [] }) }, 'calls must be a list of at most 1000 calls'],
     [{ calls: [], limit: [] }, `there is no member "limit"; a request has limits, calls`],
@@ -91,7 +92,7 @@ describe('a request that is not valid', () => {
       "limits[1]: limit.algorithm 'bucket' is unknown",
     ],
     [call([]), 'calls[0]: a call must be an object'],
-    [call({}), 'calls[0]: a call must be a decide, charge, refund, reset or block, got {}'],
+    [call({}), 'calls[0]: a call must be a decide, charge, refund, reset or block, got an object'],
     [call({ decide: [], charge: DEMAND }), `calls[0]: there is no member "charge"; a decide has decide`],
     [call({ decide: DEMAND }), 'calls[0]: decide must be a list of demands'],
     [call({ charge: 1 }), 'calls[0]: a demand must be an object such as {"name"'],
@@ -109,7 +110,7 @@ describe('a request that is not valid', () => {
     [taken({ delayMs: null }), 'taken.delayMs must be a number from 0, got null'],
     [taken({ degraded: 'x' }), 'taken.degraded must be open, closed or local'],
     [taken({ at: 1 }), `there is no member "at"; taken has`],
-    [call({ reset: { name: 'search' } }), 'key must be a text that is not empty, got nothing'],
+    [call({ reset: { name: 'search' } }), 'key must be a text that is not empty, got undefined'],
     [call({ reset: { name: 'search', key: 'k', limits: [1] } }), 'limit must be a place in limits'],
     [call({ block: { name: 'search', key: 'k' } }), 'durationUs must be a whole number from 1'],
     [call({ block: { name: 'search', key: 'k', durationUs: 1e18 } }), 'durationUs must be a whole number from 1'],
@@ -124,6 +125,25 @@ describe('a request that is not valid', () => {
     expect(answer.status).toBe(400)
     expect(answer.body.detail).toContain(detail)
     expect(store.stats().keys).toBe(0)
+  })
+
+  it('that is nested very deep is answered too, wherever it is', async () => {
+    const url = await services.start(memory())
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const limits = JSON.stringify([BUCKET])
+    const bodies = [
+      `{"calls":[${deep}]}`,
+      `{"calls":{"a":${deep}}}`,
+      `{"calls":[],"limits":[${deep}]}`,
+      `{"calls":[],"limits":[{"algorithm":"token-bucket","capacity":${deep},"refill":"1/s"}]}`,
+      `{"calls":[],"limits":[{"algorithm":${deep}}]}`,
+      `{"calls":[{"decide":${deep}}],"limits":${limits}}`,
+      `{"calls":[{"reset":{"name":"a","key":${deep}}}],"limits":${limits}}`,
+      `{"calls":[{"block":{"name":"a","key":"b","limits":[${deep}]}}],"limits":${limits}}`,
+      `{"calls":[{"decide":[{"name":"a","limit":0,"key":"b","cost":${deep}}]}],"limits":${limits}}`,
+    ]
+    for (const body of bodies) expect((await post(url, body)).status, body.slice(0, 60)).toBe(400)
+    expect(services.faults).toEqual([])
   })
 
   it('that is too large is not read', async () => {

@@ -127,7 +127,7 @@ describe('top keys', () => {
     expect(key).toBe('busy')
     expect(count).toBeGreaterThanOrEqual(10_000)
     expect(count - error).toBeLessThanOrEqual(10_000)
-    expect(error).toBeLessThanOrEqual(1_010_000 / 256)
+    expect(error).toBeLessThanOrEqual(1_010_000 / 128)
     expect(byDenials.length).toBeGreaterThan(0)
   })
 })

@@ -69,3 +69,10 @@ test('a client that asks and never reads loses its connection, and the answers a
   expect(process.memoryUsage().rss - before).toBeLessThan(500_000_000)
   client.close()
 })
+
+test('a thousand silent connections cost good clients nothing, and all are closed in the end', async () => {
+  const silent = await Promise.all(Array.from({ length: 1_000 }, () => RawClient.to(server.url)))
+  expect((await fetch(`${server.url}/echo`, { method: 'POST', body: '{}' })).status).toBe(200)
+  await Promise.all(silent.map((client) => client.rest()))
+  await expect.poll(() => server.connectionCount, { timeout: 20_000 }).toBeLessThan(5)
+})

@@ -7,7 +7,8 @@ it('shows the health of a Redis store, also while Redis is away', async () => {
   const running = await serveHere({ store: `redis://127.0.0.1:${redis.port}` })
   const check = () => fetch(`${running.url}/v1/check`, { method: 'POST', body: '{"attributes":{"merchant":"a"}}' })
   try {
-    await expect.poll(async () => ((await (await check()).json()) as { degraded?: string }).degraded).toBeUndefined()
+    const degradedNow = async () => ((await (await check()).json()) as { degraded?: string }).degraded
+    await expect.poll(degradedNow, { timeout: 20_000 }).toBeUndefined()
     const before = await scrape(running.url)
     expect(sampleOf(before, 'sluice_store_calls_total')).toBeGreaterThan(0)
     expect(sampleOf(before, 'sluice_store_batches_total')).toBeGreaterThan(0)
