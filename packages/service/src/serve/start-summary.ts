@@ -25,6 +25,21 @@ Try it:
 `
 }
 
+/** The same as data, for `sluice serve --json`. */
+export function startFacts({ file, url, store }: Serving, options: ServeOptions): object {
+  return {
+    url,
+    pid: process.pid,
+    policy: options.policy ?? null,
+    name: file.policy.name ?? 'default',
+    levels: file.policy.levels.map(({ name }) => name),
+    attributes: file.attributes,
+    store,
+    workers: options.workers,
+    admin: options.adminToken !== undefined,
+  }
+}
+
 /** Values for the attributes that a policy asks about. */
 function exampleOf(attributes: readonly string[]): object {
   const known: Readonly<Record<string, string>> = {
