@@ -103,6 +103,37 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
     },
     { description: 'Limits that replace those of a level for one key.' },
   ),
+  Summary: object(
+    {
+      atMs: ms('When it was made, in epoch milliseconds.'),
+      elapsedMs: { type: 'number', description: 'How long it covers.' },
+      decisions: count('All decisions.'),
+      allowed: count('How many of them were allowed.'),
+      denied: count('How many were denied.'),
+      errors: count('How many failed: the store did not answer, and no rule decided in its place.'),
+      degraded: count('How many were decided without the store.'),
+      decisionsPerSecond: count('The rate.'),
+      p50Ms: ms('Half of the decisions took at most this long.'),
+      p99Ms: ms('Of a hundred decisions, 99 took at most this long.'),
+      worstDelayMs: ms('The longest delay of the event loop.'),
+      levels: {
+        type: 'array',
+        items: object({
+          policy: { type: 'string' },
+          level: { type: 'string' },
+          decisions: count('Decisions of this level.'),
+          denied: count('How many it denied.'),
+          shadowDenied: count('How many it would have denied if it were no shadow.'),
+        }),
+      },
+      store: object(
+        { kind: { enum: ['memory', 'redis', 'other'] } },
+        { additionalProperties: true, description: "The store's own counters." },
+      ),
+      'topKeys?': { ...ref('TopKeys'), description: 'Present if the client asked for keys.' },
+    },
+    { description: 'What policies decided since the summary before: about one second.' },
+  ),
   CountedKey: object({
     key: { type: 'string' },
     count: count('How often it came, at most.'),

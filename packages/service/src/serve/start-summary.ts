@@ -20,6 +20,7 @@ Try it:
   curl ${url}/v1/check -d '${JSON.stringify({ attributes: exampleOf(attributes) })}'
   curl ${url}/readyz
   curl ${url}/metrics
+  ${url}/docs lists everything that the service answers
 
 `
 }
