@@ -16,6 +16,7 @@ const layers = [
   'stores',
   'diagnostics',
   'waiting',
+  'reservations',
   'limiter',
   'policy',
   'metrics',

@@ -50,11 +50,13 @@ export {
   tokenBucket,
 } from './limits/index.js'
 export * from './policy/index.js'
+export * from './reservations/index.js'
 export * from './shaper/index.js'
 export {
   type Answer,
   type AsyncStore,
   type Awaitable,
+  type Correction,
   type Degraded,
   type Demand,
   MemoryStore,
@@ -63,8 +65,11 @@ export {
   memoryStore,
   type NamedLimit,
   type OnFailure,
+  type Opening,
+  type OpenReservation,
   type OverrideEntry,
   type Overrides,
+  type Reservations,
   type Store,
   type SyncOverrides,
   type SyncStore,

@@ -4,12 +4,14 @@ import { checkRoutes } from './check-routes.js'
 import { componentSchemas } from './component-schemas.js'
 import { gateRoutes } from './gate-routes.js'
 import { healthRoutes } from './health-routes.js'
+import { reservationRoutes } from './reservation-routes.js'
 import type { AnswerDescription, DoorDescription, JsonSchema, RouteDescription } from './route-description.js'
 import { storeRoutes } from './store-routes.js'
 
 /** The descriptions of all doors, in the order of the page. */
 export const doorDescriptions: readonly DoorDescription[] = [
   checkRoutes,
+  reservationRoutes,
   gateRoutes,
   storeRoutes,
   adminRoutes,
@@ -28,6 +30,7 @@ const PROBLEMS: Readonly<Record<number, AnswerDescription>> = {
   },
   403: { description: 'The service has no admin token, so the admin API is off.' },
   413: { description: 'The body is too large.' },
+  422: { description: 'The Idempotency-Key names a reservation of another request.' },
   429: {
     description: 'Too many wrong tokens came from this address. A right token is not accepted either until then.',
     fields: { 'Retry-After': 'In how many seconds the next token is compared.' },

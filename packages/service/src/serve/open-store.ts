@@ -40,7 +40,11 @@ export function openStore(
   const { prefix, onFailure, instances, deadlineMs } = settings
   try {
     const store = redisStore(client, definedOnly({ prefix, onFailure, instances, deadlineMs }))
-    return { store, shown: withoutPassword(text), close: () => client.disconnect() }
+    const close = () => {
+      store.close()
+      client.disconnect()
+    }
+    return { store, shown: withoutPassword(text), close }
   } catch (error) {
     client.disconnect()
     if (error instanceof InvalidValueError) return error.message

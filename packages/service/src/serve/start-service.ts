@@ -7,6 +7,7 @@ import { checkDoor } from '../doors/check-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
 import { openapiDoor } from '../doors/openapi-door.js'
+import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
@@ -43,10 +44,13 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened.store, policy)
   const { recorder } = service
+  // Gives back what ended while no service was there, and goes on about once a second.
+  Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   try {
     const onBatch = (calls: number) => recorder.doors.batch('store', calls)
     const doors = [
       checkDoor(service),
+      reservationDoor(service),
       gateDoor(service, options, log),
       storeDoor(opened.store, onBatch),
       adminDoorOf(service, options, log),

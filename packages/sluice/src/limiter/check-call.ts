@@ -1,10 +1,11 @@
 /** Checks the arguments of a limiter's methods, before the call changes anything. */
+import { randomUUID } from 'node:crypto'
 import { checkOptions, isObject } from '../checks/check-options.js'
 import { checkCost, checkKey, checkMaxWaitMs, checkSignal, isSignal } from '../checks/check-value.js'
 import { InvalidTypeError, shown } from '../errors.js'
 import { durationUs } from '../limits/index.js'
 import type { WaitRequest } from '../waiting/line.js'
-import type { AcquireOptions, BlockOptions, CostOptions } from './limiter.js'
+import type { AcquireOptions, BlockOptions, CostOptions, ReserveOptions } from './limiter.js'
 
 /** Returns the cost of a call of `method` for `key`. Default 1. */
 export function checkCall(method: string, key: string, options: CostOptions | undefined): number {
@@ -24,6 +25,28 @@ export function checkCostOptions(method: string, options: CostOptions | undefine
   const { cost = 1 } = options
   checkCost(cost)
   return cost
+}
+
+/** The cost of a call of `reserve`, default 1, and with a `ttl` its milliseconds and the id. */
+export interface ReserveRequest {
+  readonly cost: number
+  readonly ttlMs: number | undefined
+  readonly id: string
+}
+
+/** Returns how a call of `reserve` takes and keeps. */
+export function checkReserve(options: ReserveOptions | undefined): ReserveRequest {
+  if (!isObject(options) || isSignal(options)) {
+    return { cost: checkCostOptions('reserve', options), ttlMs: undefined, id: '' }
+  }
+  checkOptions('reserve', options, ['cost', 'ttl', 'id'])
+  const { ttl, cost = 1 } = options
+  checkCost(cost)
+  if (ttl === undefined && options.id === undefined) return { cost, ttlMs: undefined, id: '' }
+  const { id = randomUUID() } = options
+  checkKey(id, 'id')
+  // Whole milliseconds, rounded up. An id without a ttl would name nothing.
+  return { cost, ttlMs: Math.ceil(durationUs('ttl', ttl) / 1_000), id }
 }
 
 /** The usual mistakes are tryAcquire(key, 3) and acquire(key, signal). */

@@ -10,10 +10,11 @@ import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, SyncStore } from '../stores/index.js'
 import { after } from '../stores/store.js'
 import { UnitQueues } from '../waiting/unit-queues.js'
-import { checkAcquire, checkBlock, checkCall } from './check-call.js'
+import { checkAcquire, checkBlock, checkCall, checkReserve } from './check-call.js'
 import { type AsyncLease, checkHasPlaces, type Lease, makeLease } from './lease.js'
-import type { AcquireOptions, AsyncLimiter, BlockOptions, CostOptions } from './limiter.js'
+import type { AcquireOptions, AsyncLimiter, BlockOptions, CostOptions, ReserveOptions, Timed } from './limiter.js'
 import { isSynchronous } from './store-option.js'
+import { type StoreReservation, TimedReservations } from './timed-reservations.js'
 
 /**
  * A limiter on any store. If the store is synchronous, every method returns its value, and this is a `Limiter` as it
@@ -27,6 +28,7 @@ export class StoreLimiter {
   /** The store if `decideOne` will do: it answers at once, and this limiter has no `onFailure` of its own. */
   readonly #quickStore: SyncStore | undefined
   readonly #queues: UnitQueues
+  readonly #timed: TimedReservations
   readonly #asker: Asker
 
   constructor(store: SyncStore | AsyncStore, named: NamedLimit) {
@@ -36,6 +38,7 @@ export class StoreLimiter {
     this.#quickStore = isSynchronous(store) && named.onFailure === undefined ? store : undefined
     this.#queues = new UnitQueues(store, named)
     this.#asker = { kind: 'limiter', name: named.name }
+    this.#timed = new TimedReservations(store, this.#asker, (key) => this.#queues.wake(key))
   }
 
   tryAcquire(key: string, options?: CostOptions): Awaitable<Decision> {
@@ -70,8 +73,11 @@ export class StoreLimiter {
     return this.#wakeAfter(key, this.#store.block(this.name, key, checkBlock(key, options)))
   }
 
-  reserve(key: string, options?: CostOptions) {
-    const demand = this.#demand('reserve', key, options)
+  reserve(key: string, options?: ReserveOptions): Awaitable<StoreReservation> {
+    checkKey(key)
+    const { cost, ttlMs, id } = checkReserve(options)
+    const demand = this.#queues.demand(key, cost)
+    if (ttlMs !== undefined) return this.#timed.reserve(id, demand, ttlMs)
     return after(this.#ask('reserve', demand), (answer) => {
       let isOpen = answer.allowed
       const settle = (actual: number): Awaitable<void> => {
@@ -83,6 +89,14 @@ export class StoreLimiter {
       }
       return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
     })
+  }
+
+  settle(id: string, actual: number): Awaitable<boolean> {
+    return this.#timed.settle(id, actual)
+  }
+
+  cancel(id: string): Awaitable<boolean> {
+    return this.#timed.settle(id, 0)
   }
 
   lease(key: string, options?: CostOptions): Awaitable<Lease | AsyncLease> {
@@ -159,10 +173,12 @@ export function asyncLimiter(limiter: StoreLimiter): AsyncLimiter {
     refund: (key, options) => promised(() => limiter.refund(key, options)),
     reset: (key) => promised(() => limiter.reset(key)),
     block: (key, options) => promised(() => limiter.block(key, options)),
-    reserve: async (key, options) => {
-      const { decision, settle } = await limiter.reserve(key, options)
-      return { decision, settle: async (actual) => settle(actual), cancel: async () => settle(0) }
+    reserve: async (key: string, options?: ReserveOptions) => {
+      const { settle, ...reservation } = (await limiter.reserve(key, options)) as StoreReservation & Timed
+      return { ...reservation, settle: async (actual: number) => settle(actual), cancel: async () => settle(0) }
     },
+    settle: (id, actual) => promised(() => limiter.settle(id, actual)),
+    cancel: (id) => promised(() => limiter.cancel(id)),
     lease: (key, options) => promised(() => limiter.lease(key, options) as Promise<AsyncLease>),
     acquireLease: (key, options) => limiter.acquireLease(key, options) as Promise<AsyncLease>,
   }

@@ -1,4 +1,4 @@
-import type { CostOptions } from '../limiter/index.js'
+import type { CostOptions, ReserveOptions, Timed } from '../limiter/index.js'
 import type { Limit } from '../limits/index.js'
 import type { Explanation } from './explanation.js'
 import type {
@@ -11,6 +11,7 @@ import type {
   RunTimeOverride,
 } from './policy.js'
 import type { StorePolicy } from './store-policy.js'
+import type { StoreReservation } from './timed-policy-reservations.js'
 import type { Verdict } from './verdict.js'
 
 /** A `StorePolicy` as an `AsyncPolicy`: every method is `async`, so that a wrong argument is a rejection, too. */
@@ -57,15 +58,28 @@ export class AsyncStorePolicy implements AsyncPolicy {
     return await this.#policy.refund(request, options)
   }
 
-  async reserve(request: object, options?: CostOptions): Promise<AsyncPolicyReservation> {
-    const { verdict, settle, cancel, release } = await this.#policy.reserve(request, options)
+  async reserve(request: object, options?: CostOptions | ReserveOptions): Promise<AsyncPolicyReservation & Timed> {
+    const reservation = (await this.#policy.reserve(request, options)) as StoreReservation & Timed
+    const { settle, cancel, release, [Symbol.dispose]: _, ...others } = reservation
     return {
-      verdict,
+      ...others,
       settle: async (actual) => await settle(actual),
       cancel: async () => await cancel(),
       release: async () => await release(),
       [Symbol.asyncDispose]: async () => await release(),
     }
+  }
+
+  async settle(id: string, actual: unknown): Promise<boolean> {
+    return await this.#policy.settle(id, actual)
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    return await this.#policy.cancel(id)
+  }
+
+  async release(id: string): Promise<boolean> {
+    return await this.#policy.release(id)
   }
 
   async reset(request: object, options?: ResetOptions<string>): Promise<void> {

@@ -106,14 +106,15 @@ export class Matcher {
 
   /**
    * A function that gives the costs of `demands` if the call's cost, or some attributes, were `actual`. Keeps `request`:
-   * pass a copy.
+   * pass a copy. The cost of a level that an earlier version of the policy had stays as it is.
    */
   costsFor(demands: readonly LevelDemand[], request: object, callCost: number): CostsFor {
     return (actual) => {
       const isCost = typeof actual === 'number'
       if (!isCost) this.#checkAttributes(actual)
       const facts = this.#read(isCost ? request : this.#copyWith(request, actual))
-      return demands.map(({ level }) => this.level(level).costOf(facts, isCost ? actual : callCost))
+      const cost = isCost ? actual : callCost
+      return demands.map((demand) => this.#byName.get(demand.level)?.costOf(facts, cost) ?? demand.cost)
     }
   }
 

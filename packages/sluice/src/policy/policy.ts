@@ -1,5 +1,5 @@
-import type { BlockOptions, CostOptions } from '../limiter/index.js'
-import type { Limit } from '../limits/index.js'
+import type { BlockOptions, CostOptions, ReserveOptions, TimedBy } from '../limiter/index.js'
+import type { Duration, Limit } from '../limits/index.js'
 import type { Explanation } from './explanation.js'
 import type { AttributeValue, PathValue } from './matching/facts.js'
 import type { Verdict } from './verdict.js'
@@ -71,11 +71,24 @@ export interface Policy<Attribute extends string = string, LevelName extends str
   charge<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
   /** Gives units back to every level that matches. */
   refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
-  /** Takes an estimated cost now. The reservation settles the actual cost later. */
-  reserve<Request extends PolicyRequest<Attribute>>(
+  /**
+   * Takes an estimated cost now. The reservation settles the actual cost later. With a `ttl` it ends by itself, and other
+   * processes can settle it by its `id`.
+   */
+  reserve<Request extends PolicyRequest<Attribute>, Ttl extends Duration | undefined = undefined>(
     request: Request,
-    options?: CostOptions,
-  ): PolicyReservation<Attribute>
+    options?: ReserveOptions<Ttl>,
+  ): PolicyReservation<Attribute> & TimedBy<Ttl>
+  /**
+   * Sets the actual cost of a reservation with a `ttl`, and ends it: also the units of `concurrency` limits are given back.
+   * True if this call ended it; false if it was over, and then nothing changes. If the store fails, the call throws, and
+   * may be repeated. The cost of a level that the policy no longer has stays as it was.
+   */
+  settle(id: string, actual: ActualCost<Attribute>): boolean
+  /** Gives back everything that a reservation with a `ttl` took. True if this call ended it. */
+  cancel(id: string): boolean
+  /** The work is over: ends a reservation with a `ttl`, gives back units of `concurrency` limits, and keeps all others. */
+  release(id: string): boolean
   /** Forgets the request's keys in the levels that match: their whole quota is available again. */
   reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): void
   /**
@@ -109,10 +122,16 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   /** See {@link Policy.refund}. */
   refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.reserve}. */
-  reserve<Request extends PolicyRequest<Attribute>>(
+  reserve<Request extends PolicyRequest<Attribute>, Ttl extends Duration | undefined = undefined>(
     request: Request,
-    options?: CostOptions,
-  ): Promise<AsyncPolicyReservation<Attribute>>
+    options?: ReserveOptions<Ttl>,
+  ): Promise<AsyncPolicyReservation<Attribute> & TimedBy<Ttl>>
+  /** See {@link Policy.settle}. */
+  settle(id: string, actual: ActualCost<Attribute>): Promise<boolean>
+  /** See {@link Policy.cancel}. */
+  cancel(id: string): Promise<boolean>
+  /** See {@link Policy.release}. */
+  release(id: string): Promise<boolean>
   /** See {@link Policy.reset}. */
   reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): Promise<void>
   /** See {@link Policy.block}. */
@@ -150,6 +169,9 @@ export type ActualCost<Attribute extends string> = number | { readonly [A in Att
  *
  * The units of `concurrency` limits are held until `release` or `cancel`, or until their `ttl` is over. `settle` does not
  * release them, because the work may continue.
+ *
+ * A reservation with a `ttl` ends once: the first of `settle`, `cancel` and `release` ends it and gives back the units of
+ * `concurrency` limits. If none is called, all units come back when the `ttl` is over.
  */
 export interface PolicyReservation<Attribute extends string = string> {
   readonly verdict: Verdict

@@ -1,8 +1,8 @@
 import { checkOptions } from '../checks/check-options.js'
 import { type Asker, decideObserved, decisionChannel } from '../diagnostics/decision-channel.js'
 import { invalidType, StoreUnavailableError } from '../errors.js'
-import { checkCostOptions } from '../limiter/check-call.js'
-import type { CostOptions } from '../limiter/index.js'
+import { checkCostOptions, checkReserve } from '../limiter/check-call.js'
+import type { CostOptions, ReserveOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, Awaitable, Overrides, Store } from '../stores/index.js'
 import { blockedStates, checkBlockArguments, checkLevels } from './block-arguments.js'
@@ -11,19 +11,11 @@ import type { Matcher } from './matcher.js'
 import { checkOverride, checkRemoval, type OverrideArguments } from './override-arguments.js'
 import type { OverrideKey, OverrideOptions, PolicyBlockOptions, ResetOptions, RunTimeOverride } from './policy.js'
 import { TakenDemands } from './taken-demands.js'
+import { type StoreReservation, TimedPolicyReservations } from './timed-policy-reservations.js'
 import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
 
 /** Continues with the demands of a request. `isKnown`: all run-time overrides were known when they were made. */
 type WithDemands<R> = (demands: readonly LevelDemand[], isKnown: boolean) => Awaitable<R>
-
-/** A reservation on any store. Methods return promises on a store that answers later. */
-export interface StoreReservation {
-  readonly verdict: Verdict
-  settle(actual: unknown): Awaitable<void>
-  cancel(): Awaitable<void>
-  release(): Awaitable<void>
-  [Symbol.dispose](): Awaitable<void>
-}
 
 /**
  * A policy on any store. If the store is synchronous, every method returns its value, and this is a `Policy` as it
@@ -39,6 +31,7 @@ export class StorePolicy {
   readonly #store: Store
   readonly #isSynchronous: boolean
   readonly #overrides: Overrides | undefined
+  readonly #timed: TimedPolicyReservations
   readonly #asker: Asker
 
   constructor(name: string, matcher: Matcher, store: Store, isSynchronous: boolean) {
@@ -48,6 +41,7 @@ export class StorePolicy {
     this.#isSynchronous = isSynchronous
     this.#overrides = store.overrides?.(name)
     this.#asker = { kind: 'policy', name }
+    this.#timed = new TimedPolicyReservations(this.#asker, matcher, store)
   }
 
   get attributes(): readonly string[] {
@@ -86,10 +80,11 @@ export class StorePolicy {
     return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.refund(demand, undefined))
   }
 
-  reserve(request: object, options?: CostOptions): Awaitable<StoreReservation> {
-    const cost = checkCostOptions('reserve', options)
+  reserve(request: object, options?: ReserveOptions): Awaitable<StoreReservation> {
+    const { cost, ttlMs, id } = checkReserve(options)
     const copy = this.#matcher.copyOf(request)
     return this.#withDemands(copy, cost, false, (demands, isKnown) => {
+      if (ttlMs !== undefined) return this.#timed.reserve(id, { request: copy, cost, demands, isKnown }, ttlMs)
       const costsFor = this.#matcher.costsFor(demands, copy, cost)
       const asked = decisionChannel.hasSubscribers
         ? decideObserved(this.#store, this.#asker, 'reserve', demands, isKnown)
@@ -106,6 +101,18 @@ export class StorePolicy {
         }
       })
     })
+  }
+
+  settle(id: string, actual: unknown): Awaitable<boolean> {
+    return this.#timed.settle(id, actual)
+  }
+
+  cancel(id: string): Awaitable<boolean> {
+    return this.#timed.cancel(id)
+  }
+
+  release(id: string): Awaitable<boolean> {
+    return this.#timed.release(id)
   }
 
   reset(request: object, options: ResetOptions<string> = {}): Awaitable<void> {

@@ -88,6 +88,11 @@ export interface Store {
    * limits that this store object knows, so a block does not survive a changed window.
    */
   block(name: string, key: string, durationUs: number): Awaitable<void>
+  /**
+   * Keeps reservations with a `ttl`. Without it, each process keeps the reservations that it makes, and no other process
+   * can settle them.
+   */
+  readonly reservations?: Reservations | undefined
   /** The run-time overrides of the policy of that name. Without this method, policies of the store have none. */
   overrides?(policy: string): Overrides
   /**
@@ -154,6 +159,61 @@ export interface Overrides {
 export interface SyncOverrides extends Overrides {
   set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): void
   refresh(): true
+}
+
+/** A reservation that is open: its units are taken, and are given back when it ends without having been settled. */
+export interface OpenReservation {
+  /** Chosen by the layer above. No two open reservations of a store have the same. */
+  readonly id: string
+  /** What was asked for. */
+  readonly demands: readonly Demand[]
+  /** What was answered: which demands took, and when. */
+  readonly answer: Answer
+  /** A text of the layer above, which the store keeps as it is. */
+  readonly data: string
+  /** When it was opened, in epoch microseconds by the store's clock. Tells it apart from an earlier one of the same id. */
+  readonly openedUs: number
+  /** When it ends by itself, in epoch milliseconds by the store's clock. */
+  readonly endsAtMs: number
+}
+
+/** The outcome of `open`. */
+export interface Opening {
+  /** The reservation. If its answer is a denial, nothing was taken and nothing is open. */
+  readonly reservation: OpenReservation
+  /** False if a reservation of this id was open already: this call took nothing. */
+  readonly isNew: boolean
+  /** Has the store kept it? False after a denial, and if the store did not answer: then the process keeps it. */
+  readonly isKept: boolean
+}
+
+/** Changes units that a reservation took: refunds `demand.cost` units of `taken` or, without it, charges them. */
+export interface Correction {
+  readonly demand: Demand
+  readonly taken: Taken | undefined
+}
+
+/**
+ * Keeps open reservations, so that any process ends them: by `close`, or when their time is over. A reservation is ended
+ * once, whatever happens at the same time. The store gives back by itself what has ended, about once a second from the
+ * first call on.
+ */
+export interface Reservations {
+  /**
+   * Decides as `Store.decide` does and, if the request is allowed, keeps it for `ttlMs`. If a reservation of this id is
+   * open, returns that one and takes nothing. Answers by `onFailure` if the store does not answer.
+   */
+  open(id: string, demands: readonly Demand[], ttlMs: number, data: string): Awaitable<Opening>
+  /** The open reservation of this id; `undefined` if there is none, or if it has ended. Rejects if the store fails. */
+  find(id: string): Awaitable<OpenReservation | undefined>
+  /**
+   * Ends a reservation that `find` or `open` returned, and makes the corrections. True if this call ended it; false if it
+   * was over already, and then nothing is corrected. Rejects if the store fails: then it may have ended or not, and a later
+   * call tells.
+   */
+  close(reservation: OpenReservation, corrections: readonly Correction[]): Awaitable<boolean>
+  /** Gives back now what has ended. */
+  sweep?(): Awaitable<void>
 }
 
 /** Either a value or the promise of one. */

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
 import { arithmeticOf, type Limit } from '../../limits/index.js'
+import type { ReservationPlace } from './batch.js'
 
 /** Names and keys of more UTF-16 units than this are kept by their hash. */
 const LONGEST_KEPT = 128
+
+/** How many parts the reservations of a cluster have. A process looks through all of them about once a second. */
+const PARTS_IN_CLUSTER = 16
 
 /** The states that this process has used under one name. */
 interface NamedStates {
@@ -50,6 +54,30 @@ export class KeyLayout {
   ofOverrides(policy: string): readonly string[] {
     const values = `${this.#prefix}o:{${escaped(policy)}}`
     return [values, `${values}versions`, `${values}ends`]
+  }
+
+  /**
+   * Where the reservation of an id is kept. In a cluster, reservations are spread over `PARTS_IN_CLUSTER` hash slots: a part
+   * has a sorted set of its own. The member of the set tells the id, or the hash of a long one.
+   */
+  ofReservation(id: string, isCluster: boolean): ReservationPlace {
+    const member = escaped(id)
+    return this.ofMember(member, isCluster ? hashSlotOf(member) % PARTS_IN_CLUSTER : 0)
+  }
+
+  /** Where the reservation of a member of `ends` is kept. */
+  ofMember(member: string, part: number): ReservationPlace {
+    const ends = this.#endsOf(part)
+    return { record: `${ends}:${member}`, ends, member }
+  }
+
+  /** The sorted sets of all reservations, one for each part. */
+  ofEnds(isCluster: boolean): readonly string[] {
+    return Array.from({ length: isCluster ? PARTS_IN_CLUSTER : 1 }, (_, part) => this.#endsOf(part))
+  }
+
+  #endsOf(part: number): string {
+    return `${this.#prefix}r:{reservations-${part}}`
   }
 
   #statesOf(name: string): NamedStates {

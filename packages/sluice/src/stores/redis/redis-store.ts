@@ -11,6 +11,7 @@ import { type FailureReason, Failures, warnOfOptions } from './failures.js'
 import { hashSlotOf, KeyLayout } from './key-layout.js'
 import { Link } from './link.js'
 import { RedisOverrides } from './redis-overrides.js'
+import { RedisReservations } from './redis-reservations.js'
 import { checkRedisStoreOptions, type RedisStoreOptions } from './redis-store-options.js'
 import { charge, decideGroup, decideOne, refund, resetOrBlock } from './script-call.js'
 import { redisTime, type TimeSource } from './time-source.js'
@@ -59,6 +60,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 export class RedisStore implements AsyncStore {
   readonly synchronous = false
   readonly onFailure: OnFailure | undefined
+  readonly reservations: RedisReservations
   readonly #isCluster: boolean
   readonly #layout: KeyLayout
   readonly #fallback: Fallback
@@ -78,6 +80,22 @@ export class RedisStore implements AsyncStore {
     this.#fallback = new Fallback({ onFailure, instances, maxLocalKeys })
     this.#failures = new Failures(this, onFailure)
     this.#link = new Link(runner, { ...bounds, ...time, failures: this.#failures })
+    this.reservations = new RedisReservations({
+      store: this,
+      link: this.#link,
+      layout: this.#layout,
+      isCluster: runner.cluster,
+      keyOf: (demand) => this.#keyOf(demand),
+      instead: (demands) => this.#fallback.decide(demands),
+    })
+  }
+
+  /**
+   * Ends the timer of a store whose reservations have been used. Call it before the client is closed. The client is the
+   * caller's, and stays as it is.
+   */
+  close(): void {
+    this.reservations.stop()
   }
 
   stats(): RedisStoreStats {

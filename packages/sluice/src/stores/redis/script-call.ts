@@ -45,26 +45,33 @@ export function decideGroup(
   return {
     keys,
     addTo: (batch) => batch.decideGroup(added),
-    read: (reply) => {
-      const reports = added.map(({ limit }) => reply.next(arithmeticOf(limit)))
-      const foreign = reports.indexOf(undefined)
-      if (foreign >= 0) return new ForeignState([keys[foreign]])
-      const known = reports.filter((report) => report !== undefined)
-      const isMet = known.map(({ fits, blockedUs }) => fits && blockedUs <= 0)
-      const allowed = added.every(({ shadow }, i) => shadow || isMet[i])
-      const decisions = known.map((report, i) =>
-        // If another demand was denied, this one took nothing: it is described as for a cost of 0.
-        decisionOf(arithmeticOf(added[i].limit), report, isMet[i] && !allowed ? 0 : added[i].cost),
-      )
-      const takenUs = known.map((report, i) => arithmeticOf(added[i].limit).remote.takenUs(report))
-      return { allowed, decisions, takenUs }
-    },
+    read: (reply) => readGroup(added, reply, keys),
     fail: () => fallback.decide(demands),
   }
 }
 
+/** Reads the answer to a group. The costs of demands for the same state are added up, if `added` is from `addedUp`. */
+export function readGroup(
+  added: readonly Pick<Demand, 'limit' | 'cost' | 'shadow'>[],
+  reply: Reply,
+  keys: readonly string[] = [],
+): Answer | ForeignState {
+  const reports = added.map(({ limit }) => reply.next(arithmeticOf(limit)))
+  const foreign = reports.indexOf(undefined)
+  if (foreign >= 0) return new ForeignState([keys[foreign]])
+  const known = reports.filter((report) => report !== undefined)
+  const isMet = known.map(({ fits, blockedUs }) => fits && blockedUs <= 0)
+  const allowed = added.every(({ shadow }, i) => shadow === true || isMet[i])
+  const decisions = known.map((report, i) =>
+    // If another demand was denied, this one took nothing: it is described as for a cost of 0.
+    decisionOf(arithmeticOf(added[i].limit), report, isMet[i] && !allowed ? 0 : added[i].cost),
+  )
+  const takenUs = known.map((report, i) => arithmeticOf(added[i].limit).remote.takenUs(report))
+  return { allowed, decisions, takenUs }
+}
+
 /** Adds up the costs of demands for the same state. Equal states have equal Redis keys. */
-function addedUp(keys: readonly string[], demands: readonly Demand[]): readonly GroupDemand[] {
+export function addedUp(keys: readonly string[], demands: readonly Demand[]): readonly GroupDemand[] {
   return demands.map(({ limit }, i) => {
     const key = keys[i]
     const same = demands.filter((_, j) => keys[j] === key)

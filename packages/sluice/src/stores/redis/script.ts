@@ -602,6 +602,7 @@ local arithmetic = arithmeticOf(limit)
 if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
 describe(arithmetic, states[i], limit, cost, (allowed and met[i]) or nil)
 end
+return allowed
 end
 local function charge(key, limit, cost)
 local arithmetic = arithmeticOf(limit)
@@ -704,7 +705,71 @@ put(version)
 end
 return { changes = changes, set = set }
 end
-return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
+local reservations = function()
+local KEPT_MS = 2592000000
+local function isForeign(key, wanted)
+local kind = call('TYPE', key).ok
+return kind ~= wanted and kind ~= 'none'
+end
+local function readRecord(key)
+local record = call('GET', key)
+if not record then return nil end
+local opened, ends = string.match(record, '^(%d+),(%d+)')
+return record, tonumber(opened), tonumber(ends)
+end
+local function begin(keyAt)
+local key = KEYS[keyAt + 1]
+if isForeign(key, 'string') or isForeign(KEYS[keyAt + 2], 'zset') then
+put(6)
+return false
+end
+local record, _, ends = readRecord(key)
+if not record then
+put(1)
+return true
+end
+put(ends * 1000 > now and 2 or 3)
+put(record)
+return false
+end
+local function keep(keyAt, member, ttl, payload, from)
+local ends = ceil(now / 1000) + ttl
+local numbers = { format('%d', now), format('%d', ends) }
+for i = from, size do numbers[#numbers + 1] = format('%d', reply[i]) end
+local keptMs = ttl + KEPT_MS
+call('SET', KEYS[keyAt + 1], table.concat(numbers, ',') .. '\\n' .. payload, 'PX', format('%d', keptMs))
+call('ZADD', KEYS[keyAt + 2], format('%d', ends), member)
+if call('PTTL', KEYS[keyAt + 2]) < keptMs then call('PEXPIRE', KEYS[keyAt + 2], format('%d', keptMs)) end
+put(now)
+put(ends)
+end
+local function claim(keyAt, member, opened, hasEnded)
+local key, ends = KEYS[keyAt + 1], KEYS[keyAt + 2]
+local isSound = not isForeign(key, 'string') and not isForeign(ends, 'zset')
+local record, openedHere, endsHere
+if isSound then record, openedHere, endsHere = readRecord(key) end
+local isClaimed = record and openedHere == opened and (endsHere * 1000 <= now) == (hasEnded == 1)
+if isClaimed then call('DEL', key) end
+if isSound and (isClaimed or not record) then call('ZREM', ends, member) end
+put(isClaimed and 1 or 0)
+return isClaimed
+end
+local function find(keyAt)
+local key = KEYS[keyAt + 1]
+local record = not isForeign(key, 'string') and readRecord(key)
+put(record and 1 or 0)
+if record then put(record) end
+end
+local function due(keyAt, most)
+local ends = KEYS[keyAt + 1]
+local nowMs = format('%d', floor(now / 1000))
+local found = not isForeign(ends, 'zset') and call('ZRANGEBYSCORE', ends, '-inf', nowMs, 'LIMIT', 0, most) or {}
+put(#found)
+for _, member in ipairs(found) do put(member) end
+end
+return { begin = begin, keep = keep, claim = claim, find = find, due = due }
+end
+return { overrides = overrides, reservations = reservations, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
 end)()
 return made
 end
@@ -728,7 +793,7 @@ local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], 
 local fast = role == 1 and fastOf(limit)
 local fits, x, y
 if fast then fits, x, y = fast.look(KEYS[keyAt + i], cost) end
-if fits == nil then return false end
+if fits == nil then return nil end
 seen[3 * i - 2], seen[3 * i - 1], seen[3 * i] = fits, x, y or 0
 allowed = allowed and fits
 end
@@ -738,7 +803,12 @@ local x, y = seen[3 * i - 1], seen[3 * i]
 if allowed and cost > 0 then x, y = fast.take(KEYS[keyAt + i], cost, x, y) end
 fast.report(seen[3 * i - 2], x, y)
 end
-return true
+return allowed
+end
+local function decideRequest(keyAt, at, count)
+local allowed = decideTogether(keyAt, at, count)
+if allowed == nil then allowed = general().decideGroup(keyAt, at, count) end
+return allowed
 end
 if onlyCost then
 local limit = {}
@@ -756,7 +826,7 @@ decideEach(limits[steps[at + 1]], steps[at + 2], keyAt, steps[at + 3])
 keyAt, at = keyAt + steps[at + 3], at + 4
 elseif step == 2 then
 local count = steps[at + 1]
-if not decideTogether(keyAt, at + 2, count) then general().decideGroup(keyAt, at + 2, count) end
+decideRequest(keyAt, at + 2, count)
 keyAt, at = keyAt + count, at + 2 + 3 * count
 elseif step == 3 then
 general().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
@@ -775,9 +845,25 @@ keyAt, at = keyAt + steps[at + 1], at + 3
 elseif step == 7 then
 general().overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
 keyAt, at = keyAt + 3, at + 4
-else
+elseif step == 8 then
 general().overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
 keyAt, at = keyAt + 3, at + 4
+elseif step == 9 then
+local reservations, count, from = general().reservations(), steps[at + 4], size + 2
+if reservations.begin(keyAt) and decideRequest(keyAt + 2, at + 5, count) then
+reservations.keep(keyAt, steps[at + 1], steps[at + 2], steps[at + 3], from)
+end
+keyAt, at = keyAt + 2 + count, at + 5 + 3 * count
+elseif step == 10 then
+local isClaimed = general().reservations().claim(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+local numbers, keys = steps[at + 4], steps[at + 5]
+keyAt, at = keyAt + 2 + (isClaimed and 0 or keys), at + 6 + (isClaimed and 0 or numbers)
+elseif step == 11 then
+general().reservations().find(keyAt)
+keyAt, at = keyAt + 1, at + 1
+else
+general().reservations().due(keyAt, steps[at + 1])
+keyAt, at = keyAt + 1, at + 2
 end
 end
 return reply`

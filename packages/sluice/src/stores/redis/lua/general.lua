@@ -98,6 +98,7 @@ local function decide(key, limit, cost)
   describe(arithmetic, state, limit, cost, true)
 end
 
+-- Returns whether the request is allowed.
 local function decideGroup(keyAt, at, count)
   local states, met, allowed, isShared = {}, {}, true, false
   for i = 1, count do
@@ -126,6 +127,7 @@ local function decideGroup(keyAt, at, count)
     if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
     describe(arithmetic, states[i], limit, cost, (allowed and met[i]) or nil)
   end
+  return allowed
 end
 
 local function charge(key, limit, cost)
@@ -173,4 +175,8 @@ local overrides = function()
   -- OVERRIDES
 end
 
-return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
+local reservations = function()
+  -- RESERVATIONS
+end
+
+return { overrides = overrides, reservations = reservations, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
