@@ -16,23 +16,6 @@ const whole = (least: number, most: number, otherwise: number): JsonSchema => ({
   default: otherwise,
 })
 
-const summary = object({
-  atMs: { type: 'number', description: 'When it was made, in epoch milliseconds.' },
-  elapsedMs: { type: 'number', description: 'How long it covers.' },
-  decisions: number,
-  allowed: number,
-  denied: number,
-  errors: number,
-  degraded: { type: 'number', description: 'Decisions that were made without the store.' },
-  decisionsPerSecond: number,
-  p50Ms: { type: 'number', description: 'Half of the decisions took at most this long.' },
-  p99Ms: number,
-  worstDelayMs: { type: 'number', description: 'The longest delay of the event loop.' },
-  levels: { type: 'array', items: { type: 'object' } },
-  store: { type: 'object' },
-  'topKeys?': ref('TopKeys'),
-})
-
 /** The routes of the admin door. */
 export const adminRoutes: DoorDescription = {
   title: 'Admin',
@@ -203,7 +186,7 @@ export const adminRoutes: DoorDescription = {
         200: {
           description: 'A stream of events. The data of each is JSON, like the schema says.',
           type: 'text/event-stream; charset=utf-8',
-          schema: summary,
+          schema: ref('Summary'),
         },
       },
       problems: [400, 503],

@@ -27,6 +27,19 @@ const decision = {
   'degraded?': degraded,
 }
 
+const verdict = {
+  allowed: { type: 'boolean', description: 'May the request go?' },
+  retryAfterMs: wait('After how long the same request can succeed; 0 if it was allowed. null: never.'),
+  delayMs: ms('How long an allowed request should wait for its turn in a leaky bucket.'),
+  deniedBy: names('The levels that deny.'),
+  levels: {
+    type: 'array',
+    items: ref('LevelDecision'),
+    description: 'One for each limit of the levels that match.',
+  },
+  'degraded?': degraded,
+}
+
 const schemas: Readonly<Record<string, JsonSchema>> = {
   Problem: object(
     {
@@ -45,20 +58,29 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
       'does not have it. The policy ignores attributes that it does not ask about.',
     additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
   },
-  Verdict: object(
+  Verdict: object(verdict, {
+    description: 'The answer to a request. It took from every level that matches, or from none.',
+  }),
+  Reservation: object(
     {
-      allowed: { type: 'boolean', description: 'May the request go?' },
-      retryAfterMs: wait('After how long the same request can succeed; 0 if it was allowed. null: never.'),
-      delayMs: ms('How long an allowed request should wait for its turn in a leaky bucket.'),
-      deniedBy: names('The levels that deny.'),
-      levels: {
-        type: 'array',
-        items: ref('LevelDecision'),
-        description: 'One for each limit of the levels that match.',
+      id: {
+        type: ['string', 'null'],
+        description: 'Names the reservation for settle and cancel. null: it was denied.',
       },
-      'degraded?': degraded,
+      endsAtMs: {
+        type: ['number', 'null'],
+        description: 'When the units come back by themselves, in epoch milliseconds. null: it was denied.',
+      },
+      ...verdict,
     },
-    { description: 'The answer to a request. It took from every level that matches, or from none.' },
+    { description: 'A verdict, and the reservation if it is allowed.' },
+  ),
+  Refund: object(
+    {
+      refunded: { type: 'boolean', description: 'Did this call give the units back?' },
+      ...verdict,
+    },
+    { description: 'Whether units came back, and the verdict of a request of cost 0 afterwards.' },
   ),
   LevelDecision: object(
     {
@@ -102,6 +124,37 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
       'untilMs?': { type: 'number', description: 'When it ends, in epoch milliseconds. Absent: when it is removed.' },
     },
     { description: 'Limits that replace those of a level for one key.' },
+  ),
+  Summary: object(
+    {
+      atMs: ms('When it was made, in epoch milliseconds.'),
+      elapsedMs: { type: 'number', description: 'How long it covers.' },
+      decisions: count('All decisions.'),
+      allowed: count('How many of them were allowed.'),
+      denied: count('How many were denied.'),
+      errors: count('How many failed: the store did not answer, and no rule decided in its place.'),
+      degraded: count('How many were decided without the store.'),
+      decisionsPerSecond: count('The rate.'),
+      p50Ms: ms('Half of the decisions took at most this long.'),
+      p99Ms: ms('Of a hundred decisions, 99 took at most this long.'),
+      worstDelayMs: ms('The longest delay of the event loop.'),
+      levels: {
+        type: 'array',
+        items: object({
+          policy: { type: 'string' },
+          level: { type: 'string' },
+          decisions: count('Decisions of this level.'),
+          denied: count('How many it denied.'),
+          shadowDenied: count('How many it would have denied if it were no shadow.'),
+        }),
+      },
+      store: object(
+        { kind: { enum: ['memory', 'redis', 'other'] } },
+        { additionalProperties: true, description: "The store's own counters." },
+      ),
+      'topKeys?': { ...ref('TopKeys'), description: 'Present if the client asked for keys.' },
+    },
+    { description: 'What policies decided since the summary before: about one second.' },
   ),
   CountedKey: object({
     key: { type: 'string' },

@@ -4,8 +4,8 @@ import type { AnswerDescription, DoorDescription, JsonSchema, RouteDescription }
 import { escapeHtml, proseHtml, schemaHtml } from './schema-html.js'
 
 const PROBLEM = 'application/problem+json'
-/** Longer bodies are broken into lines. */
-const LONGEST_LINE = 60
+/** Longer values are broken into lines. */
+const LONGEST_LINE = 70
 
 /** A page, and the text of its style element. */
 export interface DocsPage {
@@ -88,7 +88,7 @@ function answersTable(answers: readonly (readonly [string, AnswerDescription])[]
     const named = Object.entries(fields ?? {}).map(([name, about]) => `<br><code>${name}</code>: ${inline(about)}`)
     const media = type === undefined || type === PROBLEM ? '' : ` <small>${escapeHtml(type)}</small>`
     const body = schema === undefined ? '' : schemaHtml(schema)
-    const shown = example === undefined ? '' : codeBlock(JSON.stringify(example, null, 2))
+    const shown = example === undefined ? '' : codeBlock(jsonText(example))
     return `<tr><th scope="row">${status}</th><td>${inline(description)}${media}${named.join('')}${body}${shown}</td></tr>`
   })
   return `<table class="answers"><tbody>\n${rows.join('\n')}\n</tbody></table>`
@@ -114,16 +114,20 @@ function fieldSchema(fields: NonNullable<RouteDescription['requestFields']>): Js
 }
 
 function curlOf({ needsToken }: DoorDescription, method: string, path: string, example: unknown): string {
-  const line = JSON.stringify(example)
-  const body = example === undefined || line.length <= LONGEST_LINE ? line : JSON.stringify(example, null, 2)
   const isPlain = method === 'GET' || method === 'ANY' || (method === 'POST' && example !== undefined)
   const options = [
     ...(isPlain ? [] : [`-X ${method}`]),
     ...(path.endsWith('/events') ? ['-N'] : []),
     ...(needsToken ? ['-H "Authorization: Bearer $SLUICE_ADMIN_TOKEN"'] : []),
-    ...(example === undefined ? [] : [`-d '${body}'`]),
+    ...(example === undefined ? [] : [`-d '${jsonText(example)}'`]),
   ]
   return [`curl http://localhost:8080${path}`, ...options].join(' \\\n  ')
+}
+
+/** On one line if it is short. */
+function jsonText(value: unknown): string {
+  const line = JSON.stringify(value)
+  return line.length <= LONGEST_LINE ? line : JSON.stringify(value, null, 2)
 }
 
 function inline(text: string): string {

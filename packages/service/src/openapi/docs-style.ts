@@ -37,6 +37,7 @@ h3 code { font-size: 1em; }
 .token { font-size: 0.75rem; font-weight: 400; color: var(--token); border: 1px solid currentColor; border-radius: 1rem; padding: 0.1rem 0.5rem; white-space: nowrap; }
 small, .type { color: var(--soft); font-size: 0.85rem; font-weight: 400; }
 .scroll { overflow-x: auto; }
+.scroll + .scroll { margin-top: 1.2rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.75rem 0.4rem 0; border-top: 1px solid var(--line); }
 th { font-weight: 500; width: 12rem; }

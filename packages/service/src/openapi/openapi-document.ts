@@ -30,7 +30,7 @@ const PROBLEMS: Readonly<Record<number, AnswerDescription>> = {
   },
   403: { description: 'The service has no admin token, so the admin API is off.' },
   413: { description: 'The body is too large.' },
-  422: { description: 'The `Idempotency-Key` is open for another request.' },
+  422: { description: 'The Idempotency-Key names a reservation of another request.' },
   429: {
     description: 'Too many wrong tokens came from this address. A right token is not accepted either until then.',
     fields: { 'Retry-After': 'In how many seconds the next token is compared.' },

@@ -6,14 +6,15 @@ const REFERENCE = '#/components/schemas/'
 export function schemaHtml(schema: JsonSchema): string {
   const members = membersOf(schema)
   const about = typeof schema.description === 'string' ? proseHtml(schema.description) : ''
-  if (members.length === 0) return `${about}<p class="type">${typeHtml(schema)}</p>`
+  const forms = formsOf(schema).map(schemaHtml).join('')
+  if (members.length === 0) return `${about}${forms === '' ? `<p class="type">${typeHtml(schema)}</p>` : forms}`
   const required = new Set(schema.required as readonly string[] | undefined)
   const rows = members.map(([name, member]) => {
     const optional = required.has(name) ? '' : ' <small>optional</small>'
     const text = typeof member.description === 'string' ? proseHtml(member.description) : ''
     return `<tr><th scope="row"><code>${escapeHtml(name)}</code>${optional}</th><td><span class="type">${typeHtml(member)}</span>${text}${nested(member)}</td></tr>`
   })
-  return `${about}<div class="scroll"><table class="members"><tbody>${rows.join('')}</tbody></table></div>`
+  return `${about}<div class="scroll"><table class="members"><tbody>${rows.join('')}</tbody></table></div>${forms}`
 }
 
 /** Text as paragraphs. Text between backticks is code. */
@@ -29,7 +30,24 @@ export function escapeHtml(text: string): string {
 /** The members of an object or, of a list of objects, of each of them. */
 function nested(schema: JsonSchema): string {
   const inner = (schema.type === 'array' ? schema.items : schema) as JsonSchema | undefined
-  return inner === undefined || membersOf(inner).length === 0 ? '' : schemaHtml({ ...inner, description: undefined })
+  if (inner === undefined || (membersOf(inner).length === 0 && formsOf(inner).length === 0)) return ''
+  return schemaHtml({ ...inner, description: undefined })
+}
+
+/** The forms that an object may have, each with its own members. */
+function formsOf({ anyOf = [], allOf = [] }: JsonSchema): readonly JsonSchema[] {
+  const cases = (allOf as readonly JsonSchema[]).map(caseOf)
+  return [...(anyOf as readonly JsonSchema[]), ...cases].filter((each) => membersOf(each).length > 0)
+}
+
+/** The branch of an `if`, with the members that the condition fixes: `algorithm` is `token-bucket`. */
+function caseOf(schema: JsonSchema): JsonSchema {
+  const [condition, branch] = [schema.if ?? {}, schema.then ?? {}] as JsonSchema[]
+  return {
+    ...branch,
+    required: [condition, branch].flatMap(({ required = [] }) => required as readonly string[]),
+    properties: Object.fromEntries([...membersOf(branch), ...membersOf(condition)]),
+  }
 }
 
 function membersOf(schema: JsonSchema): readonly (readonly [string, JsonSchema])[] {
@@ -55,7 +73,7 @@ function typeHtml(schema: JsonSchema): string {
     return `<a href="#schema-${name}">${name}</a>`
   }
   const alternatives = (anyOf ?? schema.oneOf ?? eitherOf(schema)) as readonly JsonSchema[] | undefined
-  if (alternatives !== undefined) return alternatives.map(typeHtml).join(' or ')
+  if (alternatives !== undefined) return alternatives.map(alternativeHtml).join(' or ')
   if (constant !== undefined) return `<code>${escapeHtml(JSON.stringify(constant))}</code>`
   if (Array.isArray(choices))
     return choices.map((each) => `<code>${escapeHtml(JSON.stringify(each))}</code>`).join(', ')
@@ -72,6 +90,12 @@ function typeHtml(schema: JsonSchema): string {
   ]
   const like = typeof pattern === 'string' ? ` like <code>${escapeHtml(pattern)}</code>` : ''
   return `${escapeHtml(words.join(', '))}${like}`
+}
+
+/** Objects are told apart by their members. */
+function alternativeHtml(schema: JsonSchema): string {
+  const names = membersOf(schema).map(([name]) => `<code>${escapeHtml(name)}</code>`)
+  return names.length === 0 ? typeHtml(schema) : `object with ${names.join(', ')}`
 }
 
 /** The two branches of `if`: one of them holds. */

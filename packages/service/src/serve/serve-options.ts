@@ -1,6 +1,6 @@
 import { nearestName, type OnFailure, parseCidrRange } from 'sluice'
 import { clientAddress } from 'sluice/http'
-import { UsageError } from '../cli/command.js'
+import { type CommandOption, UsageError } from '../cli/command.js'
 
 /** The settings of `sluice serve`. */
 export interface ServeOptions {
@@ -22,14 +22,8 @@ export interface ServeOptions {
   readonly shutdownMs: number
 }
 
-/** An option of `sluice serve`, and the environment variable that stands for it. */
-interface ServeOption {
-  readonly value: string
-  readonly help: string
-}
-
-/** Every option takes a value. `--on-failure` is `SLUICE_ON_FAILURE` in the environment, and so on. */
-const OPTIONS: Readonly<Record<string, ServeOption>> = {
+/** `--on-failure` is `SLUICE_ON_FAILURE` in the environment, and so on. */
+const OPTIONS: Readonly<Record<string, CommandOption & { readonly value: string }>> = {
   policy: { value: 'FILE', help: 'the policy, a YAML or JSON file. Default: an example' },
   store: {
     value: 'STORE',
@@ -47,21 +41,25 @@ const OPTIONS: Readonly<Record<string, ServeOption>> = {
   },
   workers: { value: 'N', help: 'processes that serve the same port; needs a Redis. Default 1' },
   prefix: { value: 'TEXT', help: 'the start of every key in Redis. Default sluice:' },
-  'on-failure': { value: 'RULE', help: 'how to decide while Redis does not answer: open (default), closed or local' },
+  'on-failure': {
+    value: 'RULE',
+    help: 'how to decide while Redis does not answer: open (default), closed or local',
+    choices: ['open', 'closed', 'local'],
+  },
   instances: { value: 'N', help: 'among how many processes the rule local divides a limit. Default: the workers' },
   'deadline-ms': { value: 'MS', help: 'the longest that a decision waits for Redis. Default 50' },
-  log: { value: 'FORM', help: 'json, text or off. Default: text on a terminal, otherwise json' },
+  log: {
+    value: 'FORM',
+    help: 'json, text or off. Default: text on a terminal, otherwise json',
+    choices: ['json', 'text', 'off'],
+  },
   'shutdown-ms': { value: 'MS', help: 'how long requests in flight may take after SIGTERM. Default 10000' },
 }
 
-/** The names and kinds of all options, as `parseOptions` wants them. */
-export const SERVE_OPTION_KINDS = Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, 'text' as const]))
-
-/** The part of the help that lists the options. */
-export function serveOptionsHelp(): string {
-  return Object.entries(OPTIONS)
-    .map(([name, { value, help }]) => `  ${`--${name} ${value}`.padEnd(26)}${help}`)
-    .join('\n')
+/** The options of the command line. */
+export const SERVE_OPTIONS = {
+  ...OPTIONS,
+  json: { help: 'prints what the service does as JSON on one line, in place of the text; the log goes to stderr' },
 }
 
 /** Reads the command line's values, and those of the environment for options that it leaves out. */
@@ -160,11 +158,11 @@ function readToken(token: string | undefined, source: string): string | undefine
   throw new UsageError(`${source} must have at least ${SHORTEST_TOKEN} characters: openssl rand -hex 16 makes one`)
 }
 
-/** Names of variables that are probably misspelt options: `SLUICE_STROE`. Others may belong to other programs. */
+/** Names of variables that are probably misspelt options: `SLUICE_STROE`. `SLUICE_URL` belongs to `sluice check`. */
 export function misspeltVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known = Object.keys(OPTIONS).map(variableOf)
   return Object.keys(env).flatMap((name) => {
-    if (!name.startsWith('SLUICE_') || known.includes(name)) return []
+    if (!name.startsWith('SLUICE_') || known.includes(name) || name === 'SLUICE_URL') return []
     const meant = nearestName(name, known)
     return meant === undefined ? [] : [`the variable ${name} is not read; did you mean ${meant}?`]
   })

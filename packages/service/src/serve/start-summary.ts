@@ -20,8 +20,24 @@ Try it:
   curl ${url}/v1/check -d '${JSON.stringify({ attributes: exampleOf(attributes) })}'
   curl ${url}/readyz
   curl ${url}/metrics
+  ${url}/docs lists everything that the service answers
 
 `
+}
+
+/** The same as data, for `sluice serve --json`. */
+export function startFacts({ file, url, store }: Serving, options: ServeOptions): object {
+  return {
+    url,
+    pid: process.pid,
+    policy: options.policy ?? null,
+    name: file.policy.name ?? 'default',
+    levels: file.policy.levels.map(({ name }) => name),
+    attributes: file.attributes,
+    store,
+    workers: options.workers,
+    admin: options.adminToken !== undefined,
+  }
 }
 
 /** Values for the attributes that a policy asks about. */

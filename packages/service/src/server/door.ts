@@ -7,6 +7,9 @@ export type Handler = (exchange: Exchange) => void | Promise<void>
  * A way into the service: it translates requests and answers, and decides nothing itself. A file of `doors/` exports a
  * function that makes its door from the service that the door asks: `checkDoor(service)`. `start-service.ts` lists all
  * doors, and the server asks the one that has the route of a request.
+ *
+ * Every route is described in `openapi/`, in the file of its door; a test fails if one is missing. So `/openapi.json` and
+ * `/docs` always say what the service answers.
  */
 export interface Door {
   /** The name of the door in metrics and in the description of the API, such as `check`. */

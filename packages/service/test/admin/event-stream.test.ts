@@ -2,8 +2,16 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import type { RunningService } from '../../dist/serve/start-service.js'
-import { TOKEN } from '../openapi/described-service.js'
+import { DescribedService, TOKEN } from '../openapi/described-service.js'
 import { serveHere } from '../recorder/serve-here.js'
+
+const described = new DescribedService()
+
+/** What is wrong with an event by the description of the route; an empty text if nothing is. */
+function problemsOf(data: object): string {
+  const { content = {} } = described.document.paths['/v1/admin/events'].get.responses[200]
+  return described.problems(Object.values(content)[0].schema as object, data)
+}
 
 async function start(): Promise<RunningService> {
   const running = await serveHere({ 'admin-token': TOKEN, 'shutdown-ms': '60000' })
@@ -61,6 +69,7 @@ it('a stream has a summary for each tick, and none of them has a key', async () 
   service.recorder.tick(Date.now() + 1_000)
   const { name, data } = await stream.next(before + 1)
   expect([name, data.decisions, data.allowed]).toEqual(['summary', 1, 1])
+  for (const event of stream.events) expect(problemsOf(event.data)).toBe('')
   expect(JSON.stringify(stream.events)).not.toContain('a-secret-merchant')
 })
 
@@ -70,6 +79,7 @@ it('keys=N adds the top keys', async () => {
   service.recorder.tick(Date.now())
   // A stream begins with the last summary.
   const { data } = await eventsOf(await open(url, '?keys=3')).next(1)
+  expect(problemsOf(data)).toBe('')
   expect(JSON.stringify(data.topKeys)).toContain('acct_loud')
 })
 

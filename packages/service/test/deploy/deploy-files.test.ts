@@ -5,7 +5,7 @@ import { validate } from 'dockerfile-utils'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { parsePolicyFile } from '../../dist/index.js'
-import { SERVE_OPTION_KINDS } from '../../dist/serve/serve-options.js'
+import { SERVE_OPTIONS } from '../../dist/serve/serve-options.js'
 import { ask, startGate } from '../doors/gate-service.js'
 
 const PACKAGE = new URL('../../', import.meta.url)
@@ -36,7 +36,7 @@ describe('every file', () => {
     const serve = /sluice serve (.*)$/gm
     const given = [...text.matchAll(serve)].flatMap(([, line]) => [...line.matchAll(/--([a-z-]+)/g)])
     for (const name of [...variables, ...given.map(([, option]) => option)])
-      expect(Object.keys(SERVE_OPTION_KINDS)).toContain(name)
+      expect(Object.keys(SERVE_OPTIONS)).toContain(name)
   })
 })
 

@@ -62,6 +62,15 @@ it('a wrong body is answered with problem details, as described', async () => {
   }
 })
 
+it('the gate denies as described', async () => {
+  const attributes = { ip: '192.0.2.77', method: 'GET', path: '/v1/charges' }
+  await service.ask('POST', '/v1/admin/block', { body: { attributes, duration: '1m' } })
+  expect((await service.ask('GET', '/v1/gate')).status).toBe(429)
+  expect((await service.ask('POST', '/v1/gate?deny=403')).status).toBe(403)
+  await service.ask('POST', '/v1/admin/reset', { body: { attributes, levels: ['ip'] } })
+  expect((await service.ask('GET', '/v1/gate')).status).toBe(204)
+})
+
 it('the service says who may ask: routes with a token answer 401 without one, others never do', async () => {
   for (const { method, path, operation } of operations()) {
     const { status } = await service.ask(method, path, { token: null, body: operation.requestBody && {} })

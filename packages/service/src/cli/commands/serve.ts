@@ -1,46 +1,38 @@
 import cluster from 'node:cluster'
 import { constants } from 'node:os'
 import { PolicyFileError } from '../../policy-file/policy-file-error.js'
-import { createLog, type Logger } from '../../serve/log.js'
-import { runWorker } from '../../serve/run-worker.js'
-import {
-  misspeltVariables,
-  readServeOptions,
-  SERVE_OPTION_KINDS,
-  type ServeOptions,
-  serveOptionsHelp,
-} from '../../serve/serve-options.js'
-import { startServing } from '../../serve/start-serving.js'
-import { startSummary } from '../../serve/start-summary.js'
+import type { Logger } from '../../serve/log.js'
+import { misspeltVariables, readServeOptions, SERVE_OPTIONS, type ServeOptions } from '../../serve/serve-options.js'
+import { startFacts, startSummary } from '../../serve/start-summary.js'
 import { type Command, type CommandIo, UsageError } from '../command.js'
 import { parseOptions } from '../parse-options.js'
 
-const HELP = `Usage: sluice serve [options]
-
-Runs the decision service: other programs ask it over HTTP whether a request may go.
-
-${serveOptionsHelp()}
-
-Each option can be an environment variable instead: SLUICE_POLICY, SLUICE_STORE, SLUICE_ADMIN_TOKEN and so on.
-A changed policy file is put in force at once, and SIGHUP reads it again. A bad file is logged, and the last good policy
-stays. SIGTERM and SIGINT stop the service after the requests in flight; a second one stops it at once.
-
-Exit code: 0 after a shutdown; 1 if the policy or the port cannot be used; 2 if the command line is wrong.
-`
-
 export const serve: Command = {
   summary: 'runs the decision service',
-  help: HELP,
+  usage: '[options]',
+  about: 'Runs the decision service: other programs ask it over HTTP whether a request may go.',
+  options: SERVE_OPTIONS,
+  notes: `Each option with a value can be an environment variable instead: SLUICE_POLICY, SLUICE_STORE, SLUICE_ADMIN_TOKEN and
+so on. A changed policy file is put in force at once, and SIGHUP reads it again. A bad file is logged, and the last good
+policy stays. SIGTERM and SIGINT stop the service after the requests in flight; a second one stops it at once.
+
+Exit code: 0 after a shutdown; 1 if the policy or the port cannot be used; 2 if the command line is wrong.`,
   async run(args, io) {
-    const { values, positionals } = parseOptions(args, SERVE_OPTION_KINDS)
+    const { values, positionals } = parseOptions(args, SERVE_OPTIONS)
     if (positionals.length > 0)
       throw new UsageError(`serve takes options only, got '${positionals[0].slice(0, 60)}'; did you mean --policy?`)
-    const options = readServeOptions(values, io.env)
-    const log = createLog(options.log ?? (io.stdout.isTTY === true ? 'text' : 'json'), io.stdout)
+    const { json, ...texts } = values
+    const options = readServeOptions(texts, io.env)
+    const form = options.log ?? (io.stdout.isTTY === true && json === undefined ? 'text' : 'json')
+    // Loaded here and not above, so that the other commands start without the server, the log and the Redis client.
+    const { createLog } = await import('../../serve/log.js')
+    const log = createLog(form, json === undefined ? io.stdout : io.stderr)
     const signals = new EndSignals()
     try {
-      if (cluster.isWorker) await runWorker(options, log.child({ worker: cluster.worker?.id }), signals.first)
-      else await serveUntil(signals, options, log, io)
+      if (cluster.isWorker) {
+        const { runWorker } = await import('../../serve/run-worker.js')
+        await runWorker(options, log.child({ worker: cluster.worker?.id }), signals.first)
+      } else await serveUntil(signals, options, log, { io, isJson: json === true })
       return 0
     } catch (error) {
       if (!(error instanceof PolicyFileError)) throw error
@@ -52,11 +44,19 @@ export const serve: Command = {
   },
 }
 
-async function serveUntil(signals: EndSignals, options: ServeOptions, log: Logger, io: CommandIo): Promise<void> {
+interface Output {
+  readonly io: CommandIo
+  readonly isJson: boolean
+}
+
+async function serveUntil(signals: EndSignals, options: ServeOptions, log: Logger, output: Output): Promise<void> {
+  const { io, isJson } = output
   for (const advice of misspeltVariables(io.env)) log.warn(advice)
+  const { startServing } = await import('../../serve/start-serving.js')
   const serving = await startServing(options, log)
   signals.onHangUp = () => void serving.reload()
-  io.stderr.write(startSummary(serving, options))
+  if (isJson) io.stdout.write(`${JSON.stringify(startFacts(serving, options))}\n`)
+  else io.stderr.write(startSummary(serving, options))
   log.info({ url: serving.url, store: serving.store, workers: options.workers }, 'the service listens')
   const signal = await signals.first
   signals.onSecond = () => serving.kill()
