@@ -6,7 +6,6 @@ import { explanationText } from '../explanation-text.js'
 import { parseOptions } from '../parse-options.js'
 import { fileName, readPolicyFile } from '../read-policy-file.js'
 import { REQUEST_EXAMPLE, readCost, readRequest } from '../read-request.js'
-import { withRedisStore } from '../with-redis-store.js'
 
 const OPTIONS = {
   request: {
@@ -79,6 +78,7 @@ async function reportOf(
     unused: unusedOf(request, policy.attributes),
   })
   if (store === undefined) return { ...(await explained(createPolicy(data))), store: 'memory' }
+  const { withRedisStore } = await import('../with-redis-store.js')
   return withRedisStore(store, prefix, async (redis, shown) => ({
     ...(await explained(createPolicy({ ...data, name, store: redis }))),
     store: shown,
