@@ -46,7 +46,9 @@ async function reserve(service: DecisionService, exchange: Exchange, body: JsonO
   const key = idempotencyKey(exchange)
   const { verdict, id, endsAtMs } = await reserveOnce(service, attributes, { cost, ttl, id: key })
   const shownId = verdict.allowed ? JSON.stringify(id) : null
-  exchange.json(`{"id":${shownId},"endsAtMs":${endsAtMs ?? null},${verdictText(verdict).slice(1)}`)
+  exchange.json(
+    `{"id":${shownId},"endsAtMs":${endsAtMs === undefined ? null : Math.floor(endsAtMs)},${verdictText(verdict).slice(1)}`,
+  )
 }
 
 /** A key that is open for another request is the client's mistake. */

@@ -17,6 +17,7 @@ import { DecisionService } from './decision-service.js'
 import type { Logger } from './log.js'
 import { openStore } from './open-store.js'
 import type { ServeOptions } from './serve-options.js'
+import { StoreLog } from './store-log.js'
 
 /** The policy that is served if no file is given. */
 export const EXAMPLE_POLICY = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
@@ -40,7 +41,7 @@ export interface RunningService {
  */
 export async function startService(options: ServeOptions, log: Logger, file?: PolicyFile): Promise<RunningService> {
   const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
-  const opened = openStore(options.store, options, (error) => log.warn({ err: error }, 'the store reports an error'))
+  const opened = openStore(options.store, options, new StoreLog(log, options.onFailure ?? 'open'))
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened.store, policy)
   const { recorder } = service

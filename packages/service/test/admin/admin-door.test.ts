@@ -118,7 +118,12 @@ it.each<[string, string, object, RegExp]>([
     /nothing would be blocked: the request matches global/,
   ],
   ['an override of an unknown level', 'overrides', { level: 'usr', key: 'a', limit: {} }, /did you mean 'user'/],
-  ['an override without a level', 'overrides', { key: 'a', limit: {} }, /no level/],
+  [
+    'an override without a level',
+    'overrides',
+    { key: 'a', limit: {} },
+    /^level must be the name of a level of the policy, got/,
+  ],
   ['an override without a key', 'overrides', { level: 'user', limit: {} }, /key must be text/],
   [
     'a limit with a mistake',
