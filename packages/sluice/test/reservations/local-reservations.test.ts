@@ -50,6 +50,24 @@ describe('a reservation with a ttl', () => {
     )
   })
 
+  it('takes once if two calls with one id ask a slow store at the same time', async () => {
+    const clock = new ManualClock(START_MS)
+    const limiter = createLimiter({ name: 'test', limit, store: later(clock) })
+    const both = await Promise.all([1, 2].map(() => limiter.reserve('key', { cost: 4, ttl: '1m', id: 'same' })))
+    expect(both.map(({ id }) => id)).toEqual(['same', 'same'])
+    expect((await limiter.peek('key')).remaining).toBe(6)
+    await clock.advanceAsync(60_000)
+    expect((await limiter.peek('key')).remaining).toBe(10)
+  })
+
+  it('gives back what it took, even if the caller has changed its decision', () => {
+    const { clock, limiter } = fresh()
+    const { decision } = limiter.reserve('key', { cost: 4, ttl: '1m' })
+    Object.assign(decision, { allowed: false, degraded: 'open', delayMs: -1 })
+    clock.advance(60_000)
+    expect(limiter.peek('key').remaining).toBe(10)
+  })
+
   it('agrees with the model on a store that answers later', async () => {
     const one = tokenBucket({ capacity: QUOTA, refill: '1/d' })
     await fc.assert(
