@@ -49,6 +49,11 @@ it('explain says which levels match, with keys and limits, and why others do not
   ])
 })
 
+it('explain lists attributes that the policy never asks about', async () => {
+  const { body } = await post('/v1/admin/explain', { attributes: { usr: user, colour: 'red' } })
+  expect(body.unused).toEqual([{ attribute: 'usr', didYouMean: 'user' }, { attribute: 'colour' }])
+})
+
 it('reset gives a key its whole quota again, in the levels that are named', async () => {
   for (let i = 0; i < 5; i++) await check({ user })
   expect((await check({ user })).deniedBy).toEqual(['user'])
