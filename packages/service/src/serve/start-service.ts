@@ -6,6 +6,7 @@ import { adminDoor } from '../doors/admin-door.js'
 import { checkDoor } from '../doors/check-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
+import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
 import { openapiDoor } from '../doors/openapi-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
@@ -49,9 +50,10 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   try {
     const onBatch = (calls: number) => recorder.doors.batch('store', calls)
+    const misspelt = new MisspeltAttributes(log)
     const doors = [
-      checkDoor(service),
-      reservationDoor(service),
+      checkDoor(service, misspelt),
+      reservationDoor(service, misspelt),
       gateDoor(service, options, log),
       storeDoor(opened.store, onBatch),
       adminDoorOf(service, options, log),
