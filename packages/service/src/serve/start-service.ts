@@ -44,6 +44,7 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened.store, policy)
   const { recorder } = service
+  await opened.connected()
   // Gives back what ended while no service was there, and goes on about once a second.
   Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   try {
