@@ -1,3 +1,4 @@
+import { setTimeout as later } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { clientAddress } from 'sluice/http'
 import { UsageError } from '../cli/command.js'
@@ -20,6 +21,9 @@ import type { ServeOptions } from './serve-options.js'
 
 /** The policy that is served if no file is given. */
 export const EXAMPLE_POLICY = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
+
+/** How long a shutdown waits for a store that does not take back what cut requests held. */
+const LONGEST_SETTLE_MS = 1_000
 
 /** A service that listens. */
 export interface RunningService {
@@ -73,6 +77,10 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
         service.beginClosing()
         for (const door of doors) door.close?.()
         await server.close(options.shutdownMs)
+        await Promise.race([
+          Promise.all(doors.map((door) => door.settled?.())),
+          later(LONGEST_SETTLE_MS, undefined, { ref: false }),
+        ])
         service.close()
         opened.close()
       },
