@@ -4,7 +4,7 @@ import type { Door } from '../server/door.js'
 import type { Exchange, JsonObject } from '../server/exchange.js'
 import { badRequest } from '../server/problem.js'
 import type { MisspeltAttributes } from './misspelt-attributes.js'
-import { checkMembers, readCheck } from './read-check.js'
+import { type CheckRequest, checkMembers, readCheck } from './read-check.js'
 import { verdictText } from './verdict-text.js'
 
 const MAX_BYTES = 64 * 1024
@@ -54,9 +54,17 @@ function checkBatch(
   const requests = checks.map((each) => readCheck(each))
   const { policy } = service
   for (const { attributes } of requests) misspelt.look(attributes, policy.attributes)
+  if (service.hasCostAttributes || !requests.every(hasOnlyTexts))
+    for (const { attributes } of requests) policy.levelsFor(attributes)
   const verdicts = requests.map(({ attributes, cost }) => policy.check(attributes, { cost }))
   if (!(verdicts[0] instanceof Promise)) return answerBatch(exchange, verdicts as Verdict[])
   return Promise.all(verdicts).then((later) => answerBatch(exchange, later))
+}
+
+/** The policy takes every text for an attribute, unless that is a cost: such a request needs no look before its decision. */
+function hasOnlyTexts({ attributes }: CheckRequest): boolean {
+  for (const name in attributes) if (typeof attributes[name as keyof object] !== 'string') return false
+  return true
 }
 
 function answerBatch(exchange: Exchange, verdicts: readonly Verdict[]): void {

@@ -1,8 +1,8 @@
 import { type AsyncStore, type Limit, type NamedLimit, parseLimit, type SyncStore } from 'sluice'
 import { Problem } from '../server/problem.js'
 
-/** The start of every name that a client's limit has in the store. No name of the service's own policy begins so. */
-const PREFIX = 'client/'
+/** The start of every name that a client's limit has in the store. The name of a policy cannot begin with `#`. */
+const PREFIX = '#client/'
 /** A store never forgets a name, so clients together may use this many names and limits. */
 const MOST_LIMITS = 10_000
 /** Texts that are remembered, to read a name or limit only once. */

@@ -16,13 +16,15 @@ const LONGEST_MS = 2 ** 31 - 1
  */
 export function gateDoor(service: DecisionService, settings: GateSettings, log: Pick<Logger, 'warn'>): Door {
   const gate = new Gate(service, settings, log)
-  return { name: 'gate', routes: { 'ANY /v1/gate': (exchange) => gate.enter(exchange) } }
+  return { name: 'gate', routes: { 'ANY /v1/gate': (exchange) => gate.enter(exchange) }, settled: () => gate.settled() }
 }
 
 class Gate {
   readonly #service: DecisionService
   readonly #reader: GateReader
   readonly #log: Pick<Logger, 'warn'>
+  /** Requests that wait for their turn, or give it back. */
+  readonly #turns = new Set<Promise<void>>()
   #hasRefusedPeer = false
   /** The attributes of the policy that were last compared with the known fields. */
   #compared: readonly string[] = []
@@ -40,10 +42,21 @@ class Gate {
     if (policy.attributes !== this.#compared) this.#compare(policy.attributes)
     const attributes = this.#reader.read(request, policy.attributes)
     const deniedStatus = deniedStatusOf(query)
-    if (policy.queues) return enterInTurn(exchange, policy.reserve(attributes), deniedStatus)
+    if (policy.queues) return this.#follow(enterInTurn(exchange, policy.reserve(attributes), deniedStatus))
     const verdict = policy.check(attributes)
     if (!(verdict instanceof Promise)) return answer(exchange, verdict, deniedStatus)
     return verdict.then((later) => answer(exchange, later, deniedStatus))
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#turns)
+  }
+
+  #follow(turn: Promise<void>): Promise<void> {
+    this.#turns.add(turn)
+    const done = () => void this.#turns.delete(turn)
+    turn.then(done, done)
+    return turn
   }
 
   /** Not a 403: nginx would take that for a denial by the policy. The log has the address once, the client never. */

@@ -171,7 +171,8 @@ function whole(name: string, value: unknown, least: number, most: number): numbe
   throw badRequest(`${name} must be a whole number from ${least} to ${most}, got ${shown(value)}`)
 }
 
+/** Times are bounded, too: a limit that counts slices of time would count from 1e308 for ever. */
 function amount(name: string, value: unknown): number {
-  if (typeof value === 'number' && value >= 0) return value
-  throw badRequest(`${name} must be a number from 0, got ${shown(value)}`)
+  if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value
+  throw badRequest(`${name} must be a number from 0 to ${Number.MAX_SAFE_INTEGER}, got ${shown(value)}`)
 }

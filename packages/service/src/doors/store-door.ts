@@ -12,7 +12,7 @@ const MAX_BYTES = 4 * 1024 * 1024
  * A request has many calls. They are carried out in their order, and each stands for itself: one that the store cannot
  * carry out does not stop the others.
  *
- * In the store the names of clients begin with `client/`, so that no client reaches the states of the service's policy.
+ * In the store the names of clients begin with `#client/`, so that no client reaches the states of the service's policy.
  * `onBatch` hears how many calls each request has.
  */
 export function storeDoor(store: SyncStore | AsyncStore, onBatch: (calls: number) => void = () => {}): Door {

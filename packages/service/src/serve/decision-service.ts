@@ -28,6 +28,7 @@ export class DecisionService {
   readonly #ready: () => unknown
   #policy: Policy | AsyncPolicy
   #file: PolicyFile
+  #hasCostAttributes: boolean
   readonly #closing = new AbortController()
   /** The store has answered once, so its address and password are right. */
   #hasAnswered = false
@@ -36,6 +37,7 @@ export class DecisionService {
     this.store = store
     this.#file = file
     this.#policy = this.#policyOf(file)
+    this.#hasCostAttributes = hasCostAttributes(file)
     const limiter = createLimiter({
       name: READY,
       limit: tokenBucket({ capacity: 1_000_000, refill: '1000000/s' }),
@@ -48,6 +50,11 @@ export class DecisionService {
   /** The policy in force now. Use one reference for all parts of a request: a reload may replace it between two reads. */
   get policy(): Policy | AsyncPolicy {
     return this.#policy
+  }
+
+  /** Does a level read its cost from an attribute? Then a text may be a wrong value. */
+  get hasCostAttributes(): boolean {
+    return this.#hasCostAttributes
   }
 
   /** The data of the policy in force. */
@@ -69,6 +76,7 @@ export class DecisionService {
   use(file: PolicyFile): void {
     this.#policy = this.#policyOf(file)
     this.#file = file
+    this.#hasCostAttributes = hasCostAttributes(file)
     this.recorder.reloaded('loaded')
   }
 
@@ -103,4 +111,8 @@ export class DecisionService {
   #policyOf({ policy }: PolicyFile): Policy | AsyncPolicy {
     return createPolicy({ ...policy, name: policy.name ?? 'default', store: this.store })
   }
+}
+
+function hasCostAttributes({ policy }: PolicyFile): boolean {
+  return policy.levels.some(({ cost }) => typeof cost === 'string')
 }

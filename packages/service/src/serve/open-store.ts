@@ -7,6 +7,11 @@ export interface OpenedStore {
   readonly store: SyncStore | AsyncStore
   /** The store as a person is told: without user and password. */
   readonly shown: string
+  /**
+   * Resolves when the store can be asked, or after a second without a connection. A service that listened before would let
+   * its first requests pass by the rule `open` at each start, however empty their limits are.
+   */
+  connected(): Promise<void>
   /** Ends its connections. */
   close(): void
 }
@@ -30,7 +35,7 @@ const FORMS =
 
 /** Opens a store. Returns the reason as a text if the option has no valid form. Does not wait for a connection. */
 export function openStore(text: string, settings: RedisSettings, listener: StoreListener): OpenedStore | string {
-  if (text === 'memory') return { store: memoryStore(), shown: 'memory', close: () => {} }
+  if (text === 'memory') return { store: memoryStore(), shown: 'memory', connected: async () => {}, close: () => {} }
   const match = /^(redis|rediss)(-cluster)?:\/\/(.+)$/.exec(text)
   if (match === null) return `the store must be ${FORMS}, got '${withoutPassword(text)}'`
   const [, scheme, isCluster, rest] = match
@@ -47,12 +52,28 @@ export function openStore(text: string, settings: RedisSettings, listener: Store
       store.close()
       client.disconnect()
     }
-    return { store, shown: withoutPassword(text), close }
+    return { store, shown: withoutPassword(text), connected: () => connected(client), close }
   } catch (error) {
     client.disconnect()
     if (error instanceof InvalidValueError) return error.message
     throw error
   }
+}
+
+/** How long a start waits for Redis. */
+const LONGEST_CONNECT_MS = 1_000
+
+function connected(client: Redis | Cluster): Promise<void> {
+  if (client.status === 'ready') return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      client.off('ready', done)
+      resolve()
+    }
+    const timer = setTimeout(done, LONGEST_CONNECT_MS)
+    client.once('ready', done)
+  })
 }
 
 function clusterOf(urls: readonly string[]): Cluster {

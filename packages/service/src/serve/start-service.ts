@@ -1,3 +1,4 @@
+import { setTimeout as later } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { clientAddress } from 'sluice/http'
 import { UsageError } from '../cli/command.js'
@@ -23,6 +24,9 @@ import { StoreLog } from './store-log.js'
 /** The policy that is served if no file is given. */
 export const EXAMPLE_POLICY = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
 
+/** How long a shutdown waits for a store that does not take back what cut requests held. */
+const LONGEST_SETTLE_MS = 1_000
+
 /** A service that listens. */
 export interface RunningService {
   readonly service: DecisionService
@@ -46,6 +50,7 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened.store, policy)
   const { recorder } = service
+  await opened.connected()
   // Gives back what ended while no service was there, and goes on about once a second.
   Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   try {
@@ -75,6 +80,10 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
         service.beginClosing()
         for (const door of doors) door.close?.()
         await server.close(options.shutdownMs)
+        await Promise.race([
+          Promise.all(doors.map((door) => door.settled?.())),
+          later(LONGEST_SETTLE_MS, undefined, { ref: false }),
+        ])
         service.close()
         opened.close()
       },

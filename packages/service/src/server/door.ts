@@ -22,4 +22,6 @@ export interface Door {
   readonly routes: Readonly<Record<string, Handler>>
   /** Ends answers that would not end by themselves. Called when the service stops accepting requests. */
   close?(): void
+  /** Resolves when its requests hold nothing any more. Called after the last connection has ended, before the store closes. */
+  settled?(): Promise<void>
 }

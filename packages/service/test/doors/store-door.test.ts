@@ -2,6 +2,7 @@ import { type AsyncStore, memoryStore, StoreUnavailableError } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Services } from '../clients/in-process.js'
+import { ask, startTestService } from '../serve/test-service.js'
 
 const BUCKET = { algorithm: 'token-bucket', capacity: 10, refill: '1/s' }
 const DEMAND = { name: 'search', limit: 0, key: 'user:42', cost: 3 }
@@ -70,7 +71,20 @@ it('keeps the names of clients apart from those of the service', async () => {
   const remaining = (name: string) =>
     store.decide([{ name, limit, key: 'user:42', cost: 0 }]).decisions.map((decision) => decision.remaining)
   expect(remaining('default/all')).toEqual([10])
-  expect(remaining('client/default/all')).toEqual([0])
+  expect(remaining('#client/default/all')).toEqual([0])
+})
+
+it('keeps them apart from a policy that is called client', async () => {
+  const service = await startTestService([{ name: 'search', key: ['user'], limit: BUCKET }], {}, 'client')
+  try {
+    const attributes = { user: 'user:42' }
+    expect((await ask(service.url, '/v1/check', { attributes, cost: 10 })).body).toMatchObject({ allowed: true })
+    const calls = [{ reset: { name: 'search', key: 'user:42', limits: [0] } }]
+    expect((await post(service.url, { limits: [BUCKET], calls })).status).toBe(200)
+    expect((await ask(service.url, '/v1/check', { attributes, cost: 10 })).body).toMatchObject({ allowed: false })
+  } finally {
+    await service.close()
+  }
 })
 
 describe('a request that is not valid', () => {
@@ -106,8 +120,10 @@ describe('a request that is not valid', () => {
     [demand({ shadow: 1 }), 'shadow must be true or false, got 1'],
     [demand({ costs: 1 }), `there is no member "costs"; a demand has name, limit, key, cost, onFailure, shadow`],
     [taken({ atUs: -1 }), 'taken.atUs must be a number from 0'],
+    [taken({ atUs: 1e308 }), 'taken.atUs must be a number from 0 to 9007199254740991'],
+    [taken({ delayMs: 1e308 }), 'taken.delayMs must be a number from 0 to 9007199254740991'],
     [taken({ cost: '1' }), 'taken.cost must be a whole number'],
-    [taken({ delayMs: null }), 'taken.delayMs must be a number from 0, got null'],
+    [taken({ delayMs: null }), 'taken.delayMs must be a number from 0 to 9007199254740991, got null'],
     [taken({ degraded: 'x' }), 'taken.degraded must be open, closed or local'],
     [taken({ at: 1 }), `there is no member "at"; taken has`],
     [call({ reset: { name: 'search' } }), 'key must be a text that is not empty, got undefined'],

@@ -9,16 +9,19 @@ export interface TestService extends RunningService {
   readonly logged: string[]
 }
 
-/** Starts a service with the example policy, or with these levels. */
+/** Starts a service with the example policy, or with these levels and this name of the policy. */
 export async function startTestService(
   levels?: readonly object[],
   values: Readonly<Record<string, string>> = {},
+  name?: string,
 ): Promise<TestService> {
   const logged: string[] = []
   const options: ServeOptions = readServeOptions({ http: '127.0.0.1:0', ...values }, {})
   const log = createLog('json', { write: (text: string) => logged.push(text) })
   const file =
-    levels === undefined ? undefined : parsePolicyFile(JSON.stringify({ version: 1, levels }), { file: 'test.json' })
+    levels === undefined
+      ? undefined
+      : parsePolicyFile(JSON.stringify({ version: 1, name, levels }), { file: 'test.json' })
   return { ...(await startService(options, log, file)), logged }
 }
 

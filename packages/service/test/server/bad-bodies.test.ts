@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../serve/test-service.js'
+import { ask, startTestService, type TestService } from '../serve/test-service.js'
 import { post, RawClient } from './raw-client.js'
 
 let service: TestService
@@ -127,4 +127,20 @@ test('a batch of 1,001 checks, or of something else: 400, and no check of it is 
   const response = await fetch(`${service.url}/v1/check/batch`, { method: 'POST', body: checks(2) })
   const { verdicts } = (await response.json()) as { verdicts: { levels: { remaining: number }[] }[] }
   expect(verdicts.map(({ levels }) => levels[1].remaining)).toEqual([19, 18])
+})
+
+test('a batch with one wrong request takes nothing, also if only the policy finds the mistake', async () => {
+  const limit = { algorithm: 'token-bucket', capacity: 10, refill: '1/d' }
+  const other = await startTestService([{ name: 'user', key: ['user'], cost: 'tokens', limit }])
+  try {
+    const good = { attributes: { user: 'a', tokens: 4 } }
+    for (const attributes of [{ user: ['b'] }, { user: 'b', tokens: 'many' }, { user: 'b', tokens: 1.5 }]) {
+      const { status } = await ask(other.url, '/v1/check/batch', { checks: [good, { attributes }] })
+      expect(status).toBe(400)
+    }
+    const { body } = await ask(other.url, '/v1/check', { attributes: { user: 'a', tokens: 10 } })
+    expect(body).toMatchObject({ allowed: true })
+  } finally {
+    await other.close()
+  }
 })

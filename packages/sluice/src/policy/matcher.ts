@@ -78,10 +78,14 @@ export class Matcher {
     return demands
   }
 
-  /** The names of the levels that match, in the order of the policy. */
+  /** The names of the levels that match, in the order of the policy. Throws for each request that a decision throws for. */
   levelsFor(request: object): readonly string[] {
     const facts = this.#read(request)
-    return this.#matching(facts).flatMap((level) => (level.keyOf(facts) === undefined ? [] : level.name))
+    return this.#matching(facts).flatMap((level) => {
+      if (level.keyOf(facts) === undefined) return []
+      level.costOf(facts, 0)
+      return level.name
+    })
   }
 
   /** The states of the request in the levels that match: those of the levels' own limits, and of the limits in force. */

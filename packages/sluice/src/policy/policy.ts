@@ -56,7 +56,10 @@ interface PolicyBase<Attribute extends string, LevelName extends string> {
   readonly queues: boolean
   /** May any limit be a concurrency limit? Then a request must be released when it is over. */
   readonly leases: boolean
-  /** The names of the levels that match a request, in the order of the policy. Does not ask the store. */
+  /**
+   * The names of the levels that match a request, in the order of the policy. Does not ask the store. Throws for each
+   * request that `check` throws for, so a caller can look at several requests before it decides the first.
+   */
   levelsFor<Request extends PolicyRequest<Attribute>>(request: Request): readonly LevelName[]
 }
 

@@ -1,4 +1,6 @@
 /** `/healthz` and `/readyz` while Redis comes and goes. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { freePort, type RedisServer, startRedis } from '../../../../../scripts/redis-server.mjs'
 import { startTestService, type TestService } from '../test-service.js'
@@ -30,6 +32,33 @@ test('a service whose Redis has never answered is not ready, and lives', async (
   expect(await statusOf('/healthz')).toBe(200)
   redis = await startRedis({ port })
   await untilReady(200)
+})
+
+test('a service whose Redis is slow to connect decides its first request on it', async () => {
+  redis = await startRedis()
+  const { port } = redis
+  const sockets = new Set<Socket>()
+  // A connection takes longer than a decision waits for Redis.
+  const slow = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}))
+    setTimeout(() => {
+      const onward = connect(port, '127.0.0.1').on('error', () => {})
+      sockets.add(onward)
+      socket.pipe(onward).pipe(socket)
+    }, 500)
+  }).listen(0, '127.0.0.1')
+  await once(slow, 'listening')
+  try {
+    const store = `redis://127.0.0.1:${(slow.address() as AddressInfo).port}`
+    service = await startTestService(LEVELS, { store, 'deadline-ms': '250' })
+    const response = await fetch(`${service.url}/v1/check`, { method: 'POST', body: '{}' })
+    const verdict = (await response.json()) as { degraded?: string }
+    expect(verdict).toMatchObject({ allowed: true, levels: [{ name: 'all', remaining: 9 }] })
+    expect(verdict.degraded).toBeUndefined()
+  } finally {
+    slow.close()
+    for (const socket of sockets) socket.destroy()
+  }
 })
 
 test('after that, a lost Redis leaves a service ready that decides by the rule open, and says so', async () => {
