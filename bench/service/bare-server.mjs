@@ -13,5 +13,7 @@ export function startBare(answer) {
       response.end(answer)
     })
   })
+  // Connections wait while other servers have their turns.
+  server.keepAliveTimeout = 65_000
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)))
 }

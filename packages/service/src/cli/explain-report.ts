@@ -1,4 +1,5 @@
 import type { Decision, Explanation } from 'sluice'
+import type { UnusedAttribute } from '../serve/unused-attributes.js'
 import { durationText } from './text-table.js'
 
 /** The result of `sluice explain`, as `--json` prints it. */
@@ -7,7 +8,7 @@ export interface ExplainReport extends PredictedVerdict {
   readonly policy: string
   readonly cost: number
   /** Attributes of the request that the policy never asks about. */
-  readonly unused: readonly { readonly attribute: string; readonly didYouMean?: string }[]
+  readonly unused: readonly UnusedAttribute[]
   /** The store that was asked: `memory`, or the address of a Redis. */
   readonly store: string
 }

@@ -1,6 +1,7 @@
 import type { PolicyBlockOptions, ResetOptions } from 'sluice'
 import type { Summary } from '../recorder/live-summary.js'
 import type { DecisionService } from '../serve/decision-service.js'
+import { unusedAttributes } from '../serve/unused-attributes.js'
 import type { Door, Handler } from '../server/door.js'
 import type { Exchange, JsonObject } from '../server/exchange.js'
 import { badRequest } from '../server/problem.js'
@@ -59,7 +60,8 @@ async function peek(service: DecisionService, body: JsonObject): Promise<string>
 
 async function explain(service: DecisionService, body: JsonObject): Promise<object> {
   const { attributes, cost } = readCheck(body)
-  return { levels: await service.policy.explain(attributes, { cost }) }
+  const { policy } = service
+  return { levels: await policy.explain(attributes, { cost }), unused: unusedAttributes(attributes, policy.attributes) }
 }
 
 async function reset(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {

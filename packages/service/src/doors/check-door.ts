@@ -3,6 +3,7 @@ import type { DecisionService } from '../serve/decision-service.js'
 import type { Door } from '../server/door.js'
 import type { Exchange, JsonObject } from '../server/exchange.js'
 import { badRequest } from '../server/problem.js'
+import type { MisspeltAttributes } from './misspelt-attributes.js'
 import { type CheckRequest, checkMembers, readCheck } from './read-check.js'
 import { verdictText } from './verdict-text.js'
 
@@ -12,26 +13,38 @@ const MOST_CHECKS = 1_000
 const BATCH_MEMBERS = ['checks']
 
 /** `POST /v1/check` and `POST /v1/check/batch`: asks the policy. A denial is an answer, with status 200. */
-export function checkDoor(service: DecisionService): Door {
+export function checkDoor(service: DecisionService, misspelt: MisspeltAttributes): Door {
   return {
     name: 'check',
     routes: {
-      'POST /v1/check': (exchange) => exchange.readObject(MAX_BYTES, (body) => check(service, exchange, body)),
+      'POST /v1/check': (exchange) =>
+        exchange.readObject(MAX_BYTES, (body) => check(service, misspelt, exchange, body)),
       'POST /v1/check/batch': (exchange) =>
-        exchange.readObject(MAX_BATCH_BYTES, (body) => checkBatch(service, exchange, body)),
+        exchange.readObject(MAX_BATCH_BYTES, (body) => checkBatch(service, misspelt, exchange, body)),
     },
   }
 }
 
-function check(service: DecisionService, exchange: Exchange, body: JsonObject): void | Promise<void> {
+function check(
+  { policy }: DecisionService,
+  misspelt: MisspeltAttributes,
+  exchange: Exchange,
+  body: JsonObject,
+): void | Promise<void> {
   const { attributes, cost } = readCheck(body)
-  const verdict = service.policy.check(attributes, { cost })
+  misspelt.look(attributes, policy.attributes)
+  const verdict = policy.check(attributes, { cost })
   if (!(verdict instanceof Promise)) return exchange.asciiJson(verdictText(verdict))
   return verdict.then((later) => exchange.asciiJson(verdictText(later)))
 }
 
 /** Decides the requests of a batch in their order. Each stands for itself: one that is denied does not stop the others. */
-function checkBatch(service: DecisionService, exchange: Exchange, body: JsonObject): void | Promise<void> {
+function checkBatch(
+  service: DecisionService,
+  misspelt: MisspeltAttributes,
+  exchange: Exchange,
+  body: JsonObject,
+): void | Promise<void> {
   checkMembers(body, BATCH_MEMBERS)
   const { checks } = body
   if (!Array.isArray(checks) || checks.length > MOST_CHECKS)
@@ -42,6 +55,7 @@ function checkBatch(service: DecisionService, exchange: Exchange, body: JsonObje
   const { policy } = service
   if (service.hasCostAttributes || !requests.every(hasOnlyTexts))
     for (const { attributes } of requests) policy.levelsFor(attributes)
+  for (const { attributes } of requests) misspelt.look(attributes, policy.attributes)
   const verdicts = requests.map(({ attributes, cost }) => policy.check(attributes, { cost }))
   if (!(verdicts[0] instanceof Promise)) return answerBatch(exchange, verdicts as Verdict[])
   return Promise.all(verdicts).then((later) => answerBatch(exchange, later))

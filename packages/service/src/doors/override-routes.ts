@@ -41,12 +41,12 @@ async function list(service: DecisionService, exchange: Exchange): Promise<void>
 async function set(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {
   checkMembers(body, ['level', 'key', 'limit', 'until'])
   const { level, key, limit, until } = body
+  checkLevel(level)
   const untilMs = readUntil(until)
   const { policy } = service
   // The policy checks each of these, and says what would be right.
-  const name = level as string
-  await policy.override(name, key as OverrideKey, limit as Limit, untilMs === undefined ? {} : { until: untilMs })
-  onChange('override', [name])
+  await policy.override(level, key as OverrideKey, limit as Limit, untilMs === undefined ? {} : { until: untilMs })
+  onChange('override', [level])
   const limits = Array.isArray(limit) ? limit : [limit]
   return { override: { level, key: shownKey(key as OverrideKey), limits, ...(untilMs !== undefined && { untilMs }) } }
 }
@@ -54,10 +54,15 @@ async function set(service: DecisionService, body: JsonObject, onChange: OnAdmin
 async function remove(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {
   checkMembers(body, ['level', 'key'])
   const { level, key } = body
-  const name = level as string
-  await service.policy.removeOverride(name, key as OverrideKey)
-  onChange('remove override', [name])
+  checkLevel(level)
+  await service.policy.removeOverride(level, key as OverrideKey)
+  onChange('remove override', [level])
   return { removed: true }
+}
+
+function checkLevel(level: unknown): asserts level is string {
+  if (typeof level !== 'string')
+    throw badRequest(`level must be the name of a level of the policy, got ${shown(level)}`)
 }
 
 /** The end of an override in epoch milliseconds. A date needs its time zone: the service may run in another one. */

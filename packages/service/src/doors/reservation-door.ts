@@ -4,6 +4,7 @@ import type { DecisionService } from '../serve/decision-service.js'
 import type { Door } from '../server/door.js'
 import type { Exchange, JsonObject } from '../server/exchange.js'
 import { badRequest, Problem, shown } from '../server/problem.js'
+import type { MisspeltAttributes } from './misspelt-attributes.js'
 import { checkMembers, readCheck } from './read-check.js'
 import { verdictText } from './verdict-text.js'
 
@@ -19,13 +20,13 @@ const LONGEST_KEY = 255
  * everything back, and `/v1/refund` gives units of other requests back. All but a refund without `Idempotency-Key` may be
  * repeated: the first call takes effect.
  */
-export function reservationDoor(service: DecisionService): Door {
+export function reservationDoor(service: DecisionService, misspelt: MisspeltAttributes): Door {
   const reading = (handle: (exchange: Exchange, body: JsonObject) => Promise<void>) => (exchange: Exchange) =>
     exchange.readObject(MAX_BYTES, (body) => handle(exchange, body))
   return {
     name: 'reservation',
     routes: {
-      'POST /v1/reserve': reading((exchange, body) => reserve(service, exchange, body)),
+      'POST /v1/reserve': reading((exchange, body) => reserve(service, misspelt, exchange, body)),
       'POST /v1/settle': reading(async (exchange, body) => {
         checkMembers(body, ['id', 'actual'])
         const settled = await service.policy.settle(readId(body), readActual(body))
@@ -40,13 +41,21 @@ export function reservationDoor(service: DecisionService): Door {
   }
 }
 
-async function reserve(service: DecisionService, exchange: Exchange, body: JsonObject): Promise<void> {
+async function reserve(
+  service: DecisionService,
+  misspelt: MisspeltAttributes,
+  exchange: Exchange,
+  body: JsonObject,
+): Promise<void> {
   const { attributes, cost } = readCheck(body, ['ttl'])
+  misspelt.look(attributes, service.policy.attributes)
   const ttl = readTtl(body.ttl)
   const key = idempotencyKey(exchange)
   const { verdict, id, endsAtMs } = await reserveOnce(service, attributes, { cost, ttl, id: key })
   const shownId = verdict.allowed ? JSON.stringify(id) : null
-  exchange.json(`{"id":${shownId},"endsAtMs":${endsAtMs ?? null},${verdictText(verdict).slice(1)}`)
+  exchange.json(
+    `{"id":${shownId},"endsAtMs":${endsAtMs === undefined ? null : Math.floor(endsAtMs)},${verdictText(verdict).slice(1)}`,
+  )
 }
 
 /** A key that is open for another request is the client's mistake. */

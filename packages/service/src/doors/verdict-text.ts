@@ -9,7 +9,7 @@ export function verdictText(verdict: Verdict): string {
   const { allowed, deniedBy, levels, retryAfterMs, delayMs, degraded } = verdict
   // Most requests are allowed, and then most members are the same for all of them.
   let text =
-    allowed && delayMs === 0
+    allowed && delayMs === 0 && retryAfterMs === 0 && deniedBy.length === 0
       ? '{"allowed":true,"retryAfterMs":0,"delayMs":0,"deniedBy":[],"levels":['
       : `{"allowed":${allowed},"retryAfterMs":${wait(retryAfterMs)},"delayMs":${delayMs},"deniedBy":${namesText(deniedBy)},"levels":[`
   for (let i = 0; i < levels.length; i++) text += i === 0 ? levelText(levels[i]) : `,${levelText(levels[i])}`

@@ -43,7 +43,14 @@ export const adminRoutes: DoorDescription = {
       answers: {
         200: {
           description: 'All levels, in the order of the policy.',
-          schema: object({ levels: { type: 'array', items: ref('Explanation') } }),
+          schema: object({
+            levels: { type: 'array', items: ref('Explanation') },
+            unused: {
+              type: 'array',
+              items: object({ attribute: { type: 'string' }, 'didYouMean?': { type: 'string' } }),
+              description: 'Attributes that the policy never asks about. A misspelt one would silently skip a level.',
+            },
+          }),
         },
       },
       problems: [503],

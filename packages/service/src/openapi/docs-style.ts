@@ -1,4 +1,4 @@
-/** The style of the page. Narrow windows get one column; wide ones have the routes beside the text. */
+/** The style of the page. Narrow windows get one column, where the list of routes scrolls by itself; wide ones have the routes beside the text. */
 export const docsStyle = `
 :root {
   color-scheme: light dark;
@@ -50,6 +50,9 @@ summary { cursor: pointer; color: var(--soft); font-size: 0.9rem; padding: 0.4re
   .members, .members tbody, .members tr, .members th, .members td { display: block; width: auto; }
   .members td { border-top: 0; padding-top: 0; }
   .members .members { padding-left: 0.9rem; border-left: 2px solid var(--line); }
+}
+@media (max-width: 63.99rem) {
+  nav { max-height: 45vh; overflow-y: auto; }
 }
 @media (min-width: 64rem) {
   body { display: grid; grid-template-columns: 20rem minmax(0, 1fr); }

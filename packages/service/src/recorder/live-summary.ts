@@ -75,8 +75,8 @@ export class LiveSummary {
     const decisions = allowed + denied + errors
     const durations = addedDurations(changes)
     const summary = {
-      atMs,
-      elapsedMs,
+      atMs: Math.round(atMs),
+      elapsedMs: Math.round(elapsedMs),
       decisions,
       allowed,
       denied,

@@ -84,7 +84,7 @@ export class TopKeys {
   read(most = 20): TopKeysReading {
     const levels = [...this.#policies.values()].flatMap((each) => [...each.values()])
     return {
-      sinceMs: this.#lastSinceMs,
+      sinceMs: Math.round(this.#lastSinceMs),
       levels: levels.map(({ policy, level, current, last }) => ({
         policy,
         level,

@@ -24,15 +24,17 @@ export interface RedisSettings {
   readonly deadlineMs?: number | undefined
 }
 
+/** Hears how the connection of a store is. */
+export interface StoreListener {
+  failed(error: Error): void
+  answers(): void
+}
+
 const FORMS =
   'memory, redis://host:6379, rediss://host:6379 or redis-cluster://host:6379,host:6380 (rediss-cluster:// with TLS)'
 
 /** Opens a store. Returns the reason as a text if the option has no valid form. Does not wait for a connection. */
-export function openStore(
-  text: string,
-  settings: RedisSettings,
-  onError: (error: Error) => void,
-): OpenedStore | string {
+export function openStore(text: string, settings: RedisSettings, listener: StoreListener): OpenedStore | string {
   if (text === 'memory') return { store: memoryStore(), shown: 'memory', connected: async () => {}, close: () => {} }
   const match = /^(redis|rediss)(-cluster)?:\/\/(.+)$/.exec(text)
   if (match === null) return `the store must be ${FORMS}, got '${withoutPassword(text)}'`
@@ -41,7 +43,8 @@ export function openStore(
   const wrong = urls.find((url) => !URL.canParse(url) || new URL(url).hostname === '')
   if (wrong !== undefined) return `the store must be ${FORMS}, got '${withoutPassword(text)}'`
   const client = isCluster === undefined ? new Redis(urls[0], ioredisOptions) : clusterOf(urls)
-  client.on('error', onError)
+  client.on('error', (error) => listener.failed(error))
+  client.on('ready', () => listener.answers())
   const { prefix, onFailure, instances, deadlineMs } = settings
   try {
     const store = redisStore(client, definedOnly({ prefix, onFailure, instances, deadlineMs }))

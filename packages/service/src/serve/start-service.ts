@@ -7,6 +7,7 @@ import { adminDoor } from '../doors/admin-door.js'
 import { checkDoor } from '../doors/check-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
+import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
 import { openapiDoor } from '../doors/openapi-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
@@ -18,6 +19,7 @@ import { DecisionService } from './decision-service.js'
 import type { Logger } from './log.js'
 import { openStore } from './open-store.js'
 import type { ServeOptions } from './serve-options.js'
+import { StoreLog } from './store-log.js'
 
 /** The policy that is served if no file is given. */
 export const EXAMPLE_POLICY = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
@@ -44,7 +46,7 @@ export interface RunningService {
  */
 export async function startService(options: ServeOptions, log: Logger, file?: PolicyFile): Promise<RunningService> {
   const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
-  const opened = openStore(options.store, options, (error) => log.warn({ err: error }, 'the store reports an error'))
+  const opened = openStore(options.store, options, new StoreLog(log, options.onFailure ?? 'open'))
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened.store, policy)
   const { recorder } = service
@@ -53,9 +55,10 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
   Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   try {
     const onBatch = (calls: number) => recorder.doors.batch('store', calls)
+    const misspelt = new MisspeltAttributes(log)
     const doors = [
-      checkDoor(service),
-      reservationDoor(service),
+      checkDoor(service, misspelt),
+      reservationDoor(service, misspelt),
       gateDoor(service, options, log),
       storeDoor(opened.store, onBatch),
       adminDoorOf(service, options, log),

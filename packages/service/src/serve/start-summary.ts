@@ -7,11 +7,12 @@ export function startSummary({ file, url, store }: Serving, options: ServeOption
   const levels = policy.levels.map(({ name }) => name).join(', ')
   const isLoopback = /\/\/(?:127\.|\[::1\]|localhost)/.test(url)
   const reach = isLoopback
-    ? 'only programs on this machine can reach it; --http 0.0.0.0:8080 changes that'
+    ? `only programs on this machine can reach it; --http 0.0.0.0:${new URL(url).port} changes that`
     : 'programs on other machines can reach it'
   return `Sluice decides at ${url} (${reach})
 
   policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${policy.levels.length} levels, ${levels}
+  asks     about ${attributes.length === 0 ? 'no attribute' : attributes.join(', ')}; other attributes of a request are ignored
   store    ${store}${store === 'memory' ? ': counts are lost when the service ends; --store redis://… keeps them' : ''}
   workers  ${options.workers === 1 ? '1 process' : `${options.workers} processes`}
   admin    ${options.adminToken === undefined ? 'off (--admin-token TEXT)' : 'on, with the token'}

@@ -35,7 +35,7 @@ export class Router {
 
   #adviceFor(path: string): string {
     const shown = path.length > 60 ? `${path.slice(0, 60)}…` : path
-    return `nothing is at ${shown}; /openapi.json lists all resources`
+    return `nothing is at ${shown}; /docs lists all resources, and /openapi.json has them for programs`
   }
 }
 

@@ -49,6 +49,11 @@ it('explain says which levels match, with keys and limits, and why others do not
   ])
 })
 
+it('explain lists attributes that the policy never asks about', async () => {
+  const { body } = await post('/v1/admin/explain', { attributes: { usr: user, colour: 'red' } })
+  expect(body.unused).toEqual([{ attribute: 'usr', didYouMean: 'user' }, { attribute: 'colour' }])
+})
+
 it('reset gives a key its whole quota again, in the levels that are named', async () => {
   for (let i = 0; i < 5; i++) await check({ user })
   expect((await check({ user })).deniedBy).toEqual(['user'])
@@ -118,7 +123,12 @@ it.each<[string, string, object, RegExp]>([
     /nothing would be blocked: the request matches global/,
   ],
   ['an override of an unknown level', 'overrides', { level: 'usr', key: 'a', limit: {} }, /did you mean 'user'/],
-  ['an override without a level', 'overrides', { key: 'a', limit: {} }, /no level/],
+  [
+    'an override without a level',
+    'overrides',
+    { key: 'a', limit: {} },
+    /^level must be the name of a level of the policy, got/,
+  ],
   ['an override without a key', 'overrides', { level: 'user', limit: {} }, /key must be text/],
   [
     'a limit with a mistake',

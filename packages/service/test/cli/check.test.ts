@@ -138,7 +138,7 @@ test('a server that is not a Sluice service is called so', async () => {
 test('the answer of a server controls no terminal', async () => {
   const verdict = { allowed: false, deniedBy: ['\u001b[2J'], levels: [], retryAfterMs: 5, delayMs: 0 }
   const url = await other((_, response) => response.end(JSON.stringify(verdict)))
-  const { code, stdout } = await sluice(['check'], { env: { SLUICE_URL: url } })
+  const { code, stdout } = await sluice(['check', 'ip=192.0.2.1'], { env: { SLUICE_URL: url } })
   expect(code).toBe(3)
   expect(stdout).toBe('Denied by \\u001b[2J: come back in 5 ms.\n')
 })

@@ -39,6 +39,7 @@ describe('the reservation door', () => {
     const user = freshUser()
     const { status, body } = await reserve(user)
     expect(status).toBe(200)
+    expect(Number.isInteger(body.endsAtMs)).toBe(true)
     expect(body).toMatchObject({ allowed: true, id: expect.any(String), endsAtMs: expect.any(Number) })
     expect(await left(user)).toBe(60)
     const settle = () => post('settle', { id: body.id, actual: { tokens: 25 } })

@@ -13,6 +13,8 @@ import { ServeProcess } from './serve-process.js'
 test('it says where it listens and what to try, and SIGTERM ends it with code 0', async () => {
   await using running = await ServeProcess.start([])
   expect(running.stderr).toContain(`Sluice decides at ${running.url} (only programs on this machine can reach it`)
+  expect(running.stderr).toContain(`--http 0.0.0.0:${running.port} changes that`)
+  expect(running.stderr).toContain('about merchant, method, path, ip; other attributes of a request are ignored')
   const [, command, data] = /curl (\S+) -d '(.*)'/.exec(running.stderr) ?? []
   const response = await fetch(command, { method: 'POST', body: data })
   expect(await response.json()).toMatchObject({ allowed: true })

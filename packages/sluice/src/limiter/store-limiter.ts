@@ -6,7 +6,7 @@ import {
   decideOneObserved,
   decisionChannel,
 } from '../diagnostics/decision-channel.js'
-import type { Decision, Limit } from '../limits/index.js'
+import type { Decision, Limit, Taken } from '../limits/index.js'
 import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, SyncStore } from '../stores/index.js'
 import { after } from '../stores/store.js'
 import { UnitQueues } from '../waiting/unit-queues.js'
@@ -79,13 +79,14 @@ export class StoreLimiter {
     const demand = this.#queues.demand(key, cost)
     if (ttlMs !== undefined) return this.#timed.reserve(id, demand, ttlMs)
     return after(this.#ask('reserve', demand), (answer) => {
+      const taken = takenBy(demand, answer)
       let isOpen = answer.allowed
       const settle = (actual: number): Awaitable<void> => {
         checkCost(actual, 'actual')
         if (!isOpen) return undefined
         // Even if the store fails: units refunded twice would be units for free.
         isOpen = false
-        return this.#settle(demand, answer, actual)
+        return this.#settle(demand, taken, actual)
       }
       return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
     })
@@ -132,11 +133,9 @@ export class StoreLimiter {
   }
 
   /** Refunds what was too much, or charges what was too little. */
-  #settle(demand: Demand, { decisions, takenUs }: Answer, actual: number): Awaitable<void> {
+  #settle(demand: Demand, taken: Taken, actual: number): Awaitable<void> {
     const { key, cost } = demand
     if (actual === cost) return undefined
-    const [{ delayMs, degraded }] = decisions
-    const taken = { atUs: takenUs[0], cost, delayMs, degraded }
     const settled =
       actual < cost
         ? this.#store.refund({ ...demand, cost: cost - actual }, taken)
@@ -155,6 +154,12 @@ export class StoreLimiter {
       return value
     })
   }
+}
+
+/** The units that a demand took. Read at once, because the caller may change the decision later. */
+function takenBy({ cost }: Demand, { decisions, takenUs }: Answer): Taken {
+  const [{ delayMs, degraded }] = decisions
+  return { atUs: takenUs[0], cost, delayMs, degraded }
 }
 
 function firstDecision({ decisions }: Answer): Decision {

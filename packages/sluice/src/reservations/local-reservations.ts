@@ -35,9 +35,11 @@ export class LocalReservations implements Reservations {
     this.#checkRoom()
     return after(this.#store.decide(demands), (answer) => {
       const asked = { id, demands, answer, data, openedUs: 0, endsAtMs: 0 }
-      return answer.allowed
-        ? { reservation: this.add(asked, ttlMs), isNew: true, isKept: true }
-        : { reservation: asked, isNew: true, isKept: false }
+      if (!answer.allowed) return { reservation: asked, isNew: true, isKept: false }
+      const sooner = this.find(id)
+      if (sooner === undefined) return { reservation: this.add(asked, ttlMs), isNew: true, isKept: true }
+      // Another call with the same id was answered first: this one gives back what it took.
+      return after(this.#correct(refundsOf(asked)), () => ({ reservation: sooner, isNew: false, isKept: true }))
     })
   }
 
@@ -48,12 +50,13 @@ export class LocalReservations implements Reservations {
     const end = new Reminder(() => this.#expire(reservation))
     this.#open.set(decided.id, { reservation, end })
     this.#agenda.set(end, reservation.endsAtMs)
-    return reservation
+    return copyOf(reservation)
   }
 
   find(id: string): OpenReservation | undefined {
     this.sweep()
-    return this.#open.get(id)?.reservation
+    const known = this.#open.get(id)
+    return known && copyOf(known.reservation)
   }
 
   close(reservation: OpenReservation, corrections: readonly Correction[]): Awaitable<boolean> {
@@ -107,4 +110,10 @@ export class LocalReservations implements Reservations {
     )
     return results.some(isPromiseLike) ? Promise.all(results) : undefined
   }
+}
+
+/** The same reservation with decisions of its own: a caller gets them and may change them. */
+function copyOf(reservation: OpenReservation): OpenReservation {
+  const { answer } = reservation
+  return { ...reservation, answer: { ...answer, decisions: answer.decisions.map((each) => ({ ...each })) } }
 }

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import fc from 'fast-check'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
@@ -7,6 +8,7 @@ import {
   concurrency,
   createLimiter,
   createPolicy,
+  type DecisionEvent,
   memoryStore,
   tokenBucket,
 } from '../../src/index.js'
@@ -46,6 +48,24 @@ describe('a reservation with a ttl', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it('takes once if two calls with one id ask a slow store at the same time', async () => {
+    const clock = new ManualClock(START_MS)
+    const limiter = createLimiter({ name: 'test', limit, store: later(clock) })
+    const both = await Promise.all([1, 2].map(() => limiter.reserve('key', { cost: 4, ttl: '1m', id: 'same' })))
+    expect(both.map(({ id }) => id)).toEqual(['same', 'same'])
+    expect((await limiter.peek('key')).remaining).toBe(6)
+    await clock.advanceAsync(60_000)
+    expect((await limiter.peek('key')).remaining).toBe(10)
+  })
+
+  it('gives back what it took, even if the caller has changed its decision', () => {
+    const { clock, limiter } = fresh()
+    const { decision } = limiter.reserve('key', { cost: 4, ttl: '1m' })
+    Object.assign(decision, { allowed: false, degraded: 'open', delayMs: -1 })
+    clock.advance(60_000)
+    expect(limiter.peek('key').remaining).toBe(10)
   })
 
   it('agrees with the model on a store that answers later', async () => {
@@ -113,6 +133,28 @@ describe('a reservation with a ttl', () => {
     limiter.reserve('key', { cost: 4, ttl: '30s', id: 'a' })
     denied.cancel()
     expect(limiter.peek('key').remaining).toBe(6)
+  })
+
+  it.each(['at once', 'later'])('publishes its decision on a store that answers %s', async (when) => {
+    const clock = new ManualClock(START_MS)
+    const store = when === 'later' ? later(clock) : memoryStore({ clock })
+    const limiter = createLimiter({ name: 'test', limit, store })
+    const published: unknown[] = []
+    const listen = (message: unknown) => {
+      const { method, name, allowed, demands } = message as DecisionEvent
+      published.push([method, name, allowed, demands[0].cost])
+    }
+    subscribe('sluice:decision', listen)
+    try {
+      expect((await limiter.reserve('key', { cost: 4, ttl: '1m' })).decision.remaining).toBe(6)
+      expect((await limiter.reserve('key', { cost: 7, ttl: '1m' })).decision.allowed).toBe(false)
+    } finally {
+      unsubscribe('sluice:decision', listen)
+    }
+    expect(published).toEqual([
+      ['reserve', 'test', true, 4],
+      ['reserve', 'test', false, 7],
+    ])
   })
 
   it('refuses an id without a ttl, and wrong ids and ttls, and takes nothing', () => {

@@ -1,5 +1,5 @@
 import { askForJson, serviceUrl, URL_OPTION } from '../ask-service.js'
-import type { Command } from '../command.js'
+import { type Command, UsageError } from '../command.js'
 import { parseOptions } from '../parse-options.js'
 import { readCost, readRequest, withAttributes } from '../read-request.js'
 import { type ServiceVerdict, serviceVerdictText } from '../service-verdict-text.js'
@@ -28,6 +28,8 @@ attribute is wrong.`,
     const url = serviceUrl(values.url, io.env)
     const attributes = withAttributes(values.request === undefined ? {} : readRequest(values.request), positionals)
     const body = JSON.stringify({ attributes, cost: readCost(values.cost) })
+    if (values.request === undefined && positionals.length === 0)
+      throw new UsageError('check needs attributes, such as method=POST path=/v1/charges, or --request JSON')
     const verdict = await askForJson<ServiceVerdict>(url, '/v1/check', 'allowed', { method: 'POST', body })
     const colours = io.stdout.isTTY === true && !io.env.NO_COLOR
     io.stdout.write(

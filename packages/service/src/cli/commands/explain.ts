@@ -1,12 +1,12 @@
-import { type AsyncPolicy, createPolicy, InvalidTypeError, InvalidValueError, nearestName, type Policy } from 'sluice'
+import { type AsyncPolicy, createPolicy, InvalidTypeError, InvalidValueError, type Policy } from 'sluice'
 import { PolicyFileError } from '../../policy-file/policy-file-error.js'
+import { unusedAttributes } from '../../serve/unused-attributes.js'
 import { type Command, type CommandIo, JSON_OPTION, UsageError } from '../command.js'
 import { type ExplainReport, predictVerdict } from '../explain-report.js'
 import { explanationText } from '../explanation-text.js'
 import { parseOptions } from '../parse-options.js'
 import { fileName, readPolicyFile } from '../read-policy-file.js'
 import { REQUEST_EXAMPLE, readCost, readRequest } from '../read-request.js'
-import { withRedisStore } from '../with-redis-store.js'
 
 const OPTIONS = {
   request: {
@@ -76,22 +76,12 @@ async function reportOf(
     policy: name,
     cost,
     ...predictVerdict(await policy.explain(request, { cost })),
-    unused: unusedOf(request, policy.attributes),
+    unused: unusedAttributes(request, policy.attributes),
   })
   if (store === undefined) return { ...(await explained(createPolicy(data))), store: 'memory' }
+  const { withRedisStore } = await import('../with-redis-store.js')
   return withRedisStore(store, prefix, async (redis, shown) => ({
     ...(await explained(createPolicy({ ...data, name, store: redis }))),
     store: shown,
   }))
-}
-
-function unusedOf(request: object, attributes: readonly string[]): ExplainReport['unused'] {
-  const unused = Object.keys(request).filter((name) => !attributes.includes(name))
-  return unused.map((attribute) => {
-    const didYouMean = nearestName(
-      attribute,
-      attributes.filter((name) => !Object.hasOwn(request, name)),
-    )
-    return didYouMean === undefined ? { attribute } : { attribute, didYouMean }
-  })
 }

@@ -1,10 +1,8 @@
 import cluster from 'node:cluster'
 import { constants } from 'node:os'
 import { PolicyFileError } from '../../policy-file/policy-file-error.js'
-import { createLog, type Logger } from '../../serve/log.js'
-import { runWorker } from '../../serve/run-worker.js'
+import type { Logger } from '../../serve/log.js'
 import { misspeltVariables, readServeOptions, SERVE_OPTIONS, type ServeOptions } from '../../serve/serve-options.js'
-import { startServing } from '../../serve/start-serving.js'
 import { startFacts, startSummary } from '../../serve/start-summary.js'
 import { type Command, type CommandIo, UsageError } from '../command.js'
 import { parseOptions } from '../parse-options.js'
@@ -26,11 +24,15 @@ Exit code: 0 after a shutdown; 1 if the policy or the port cannot be used; 2 if 
     const { json, ...texts } = values
     const options = readServeOptions(texts, io.env)
     const form = options.log ?? (io.stdout.isTTY === true && json === undefined ? 'text' : 'json')
+    // Loaded here and not above, so that the other commands start without the server, the log and the Redis client.
+    const { createLog } = await import('../../serve/log.js')
     const log = createLog(form, json === undefined ? io.stdout : io.stderr)
     const signals = new EndSignals()
     try {
-      if (cluster.isWorker) await runWorker(options, log.child({ worker: cluster.worker?.id }), signals.first)
-      else await serveUntil(signals, options, log, { io, isJson: json === true })
+      if (cluster.isWorker) {
+        const { runWorker } = await import('../../serve/run-worker.js')
+        await runWorker(options, log.child({ worker: cluster.worker?.id }), signals.first)
+      } else await serveUntil(signals, options, log, { io, isJson: json === true })
       return 0
     } catch (error) {
       if (!(error instanceof PolicyFileError)) throw error
@@ -50,6 +52,7 @@ interface Output {
 async function serveUntil(signals: EndSignals, options: ServeOptions, log: Logger, output: Output): Promise<void> {
   const { io, isJson } = output
   for (const advice of misspeltVariables(io.env)) log.warn(advice)
+  const { startServing } = await import('../../serve/start-serving.js')
   const serving = await startServing(options, log)
   signals.onHangUp = () => void serving.reload()
   if (isJson) io.stdout.write(`${JSON.stringify(startFacts(serving, options))}\n`)

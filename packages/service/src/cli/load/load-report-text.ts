@@ -47,7 +47,7 @@ function doubtsOf({ rate, clientCpu, clientDelayMs }: LoadReport): readonly stri
   if (rate === null && clientCpu >= BUSY)
     return [`This client used ${Math.round(clientCpu * 100)} % of a processor: the service may be able to do more.`]
   if (clientDelayMs !== null && clientDelayMs >= LATE_MS)
-    return [`This client sent up to ${ms(clientDelayMs)} late (p99): the latencies are at most that much too long.`]
+    return [`This client sent ${ms(clientDelayMs)} late (p99): latencies may be too long by as much.`]
   return []
 }
 
