@@ -53,9 +53,9 @@ function checkBatch(
   // Every request is read before the first is decided, so that a mistake in one takes nothing.
   const requests = checks.map((each) => readCheck(each))
   const { policy } = service
-  for (const { attributes } of requests) misspelt.look(attributes, policy.attributes)
   if (service.hasCostAttributes || !requests.every(hasOnlyTexts))
     for (const { attributes } of requests) policy.levelsFor(attributes)
+  for (const { attributes } of requests) misspelt.look(attributes, policy.attributes)
   const verdicts = requests.map(({ attributes, cost }) => policy.check(attributes, { cost }))
   if (!(verdicts[0] instanceof Promise)) return answerBatch(exchange, verdicts as Verdict[])
   return Promise.all(verdicts).then((later) => answerBatch(exchange, later))

@@ -73,12 +73,13 @@ async function reserveOnce(
 }
 
 /** A refund that the store did not hear of is answered with `"refunded":false`. */
-async function refund({ policy, store }: DecisionService, exchange: Exchange, body: JsonObject): Promise<void> {
+async function refund({ policy, claims }: DecisionService, exchange: Exchange, body: JsonObject): Promise<void> {
   const { attributes, cost } = readCheck(body)
   const key = idempotencyKey(exchange)
   // A request that is wrong must not use up the key.
   policy.levelsFor(attributes)
-  const isFirst = key === undefined || (await claimOnce(store, `refund/${policy.name}/${key}`, { ttl: REFUND_KEY_TTL }))
+  const isFirst =
+    key === undefined || (await claimOnce(claims, `refund/${policy.name}/${key}`, { ttl: REFUND_KEY_TTL }))
   const verdict = await (isFirst ? policy.refund(attributes, { cost }) : policy.peek(attributes))
   const isRefunded = isFirst && (verdict.degraded === undefined || verdict.degraded === 'overrides')
   exchange.json(`{"refunded":${isRefunded},${verdictText(verdict).slice(1)}`)

@@ -3,6 +3,7 @@ import {
   type AsyncStore,
   createLimiter,
   createPolicy,
+  memoryStore,
   type Policy,
   type SyncStore,
   tokenBucket,
@@ -23,6 +24,11 @@ const READY = '#readyz'
 /** The policy in force and the store that it decides on. Doors ask it; it knows nothing of HTTP. */
 export class DecisionService {
   readonly store: SyncStore | AsyncStore
+  /**
+   * Where idempotency keys of refunds are claimed. A process keeps a bounded number of reservations for each store, so the
+   * embedded store has another one beside it: keys of refunds, which are kept for an hour, take no room from reservations.
+   */
+  readonly claims: SyncStore | AsyncStore
   /** Counts what the service does, from its start to `close`. */
   readonly recorder: ServiceRecorder
   readonly #ready: () => unknown
@@ -35,6 +41,7 @@ export class DecisionService {
 
   constructor(store: SyncStore | AsyncStore, file: PolicyFile) {
     this.store = store
+    this.claims = store.synchronous === true ? memoryStore() : store
     this.#file = file
     this.#policy = this.#policyOf(file)
     this.#hasCostAttributes = hasCostAttributes(file)

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claimOnce } from 'sluice'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startTestService, type TestService } from '../serve/test-service.js'
 
 const bucket = (capacity: number) => ({ algorithm: 'token-bucket', capacity, refill: '1/d' })
@@ -118,4 +119,14 @@ describe('the reservation door', () => {
     expect((await post('settle', { id: body.id, actual: { tokens: 0 } })).body).toEqual({ settled: true })
     expect(await left(user)).toBe(100)
   })
+})
+
+test('half a million keys of refunds leave room for reservations', { timeout: 60_000 }, async () => {
+  const service = await startTestService(levels)
+  onTestFinished(() => service.close())
+  const { claims } = service.service
+  for (let i = 0; i < 500_000; i++) claimOnce(claims, `${i}`, { ttl: '1h' })
+  const body = JSON.stringify({ attributes: { user: 'a', tokens: 1 }, ttl: '1m' })
+  const { status } = await fetch(`${service.url}/v1/reserve`, { method: 'POST', body })
+  expect(status).toBe(200)
 })
