@@ -12,6 +12,7 @@ const common = {
 const timed = [
   'packages/*/test/redis/**/*.test.ts',
   'packages/*/test/**/redis/**/*.test.ts',
+  'packages/*/test/clients/{examples,faults-*}.test.ts',
   'packages/*/test/stores/memory-light.test.ts',
   'packages/*/test/stores/memory-shared.test.ts',
 ]

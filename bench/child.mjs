@@ -11,6 +11,7 @@ const tasks = {
   httpSpeed: async () => (await import('./tasks/http-speed.mjs')).httpSpeed,
   redisSpeed: async () => (await import('./tasks/redis-speed.mjs')).redisSpeed,
   redisLatency: async () => (await import('./tasks/redis-latency.mjs')).redisLatency,
+  serviceClient: async () => (await import('./tasks/service-client.mjs')).serviceClient,
   shaperSpeed: async () => (await import('./tasks/shaper-speed.mjs')).shaperSpeed,
   shaperBytes: async () => (await import('./tasks/shaper-bytes.mjs')).shaperBytes,
   shaperSpacing: async () => (await import('./tasks/shaper-spacing.mjs')).shaperSpacing,
@@ -19,6 +20,8 @@ const tasks = {
   compareRedis: async () => (await import('./tasks/compare-redis.mjs')).compareRedis,
   compareRedisBytes: async () => (await import('./tasks/compare-redis.mjs')).compareRedisBytes,
   compareHttp: async () => (await import('./tasks/compare-http.mjs')).compareHttp,
+  serviceSpeed: async () => (await import('./tasks/service-speed.mjs')).serviceSpeed,
+  serviceRedis: async () => (await import('./tasks/service-redis.mjs')).serviceRedis,
   redisBytes: async () => (await import('./tasks/redis-bytes.mjs')).redisBytes,
 }
 const { task, ...options } = JSON.parse(process.argv[2])

@@ -6,6 +6,7 @@
 //   render(data)       the data as Markdown
 //   goals(data)        the goals: [{ goal, measured, reached }]
 //   onlyIfNamed        true for a section that runs only if it is named
+import { abuse } from './sections/abuse.mjs'
 import { httpSpeed } from './sections/http-speed.mjs'
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'
@@ -14,6 +15,8 @@ import { policyLatency, policySpeed } from './sections/policy.mjs'
 import { redisBytes } from './sections/redis-bytes.mjs'
 import { redisLatency } from './sections/redis-latency.mjs'
 import { redisSpeed } from './sections/redis-speed.mjs'
+import { service } from './sections/service.mjs'
+import { serviceClient } from './sections/service-client.mjs'
 import { shaper } from './sections/shaper.mjs'
 import { shaperDepartures } from './sections/shaper-departures.mjs'
 import { soak } from './sections/soak.mjs'
@@ -28,7 +31,10 @@ export const sections = [
   redisBytes,
   policyLatency,
   httpSpeed,
+  service,
+  serviceClient,
   shaper,
   shaperDepartures,
   soak,
+  abuse,
 ]

@@ -3,6 +3,6 @@
 import { runNode } from './run-command.mjs'
 import { setUp } from './set-up.mjs'
 
-setUp({ build: true, redis: true })
+setUp({ build: 'always', redis: true })
 const { ok } = runNode(['--expose-gc', 'bench/run.mjs', ...process.argv.slice(2)], { show: true })
 process.exitCode = ok ? 0 : 1

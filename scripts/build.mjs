@@ -1,19 +1,42 @@
 // Builds every package with tsc, the library first. Each dist is removed first, so that no file of a deleted module is
 // tested or published. The root's README and LICENSE are copied into the library's folder, because npm packs only files
-// of that folder.
-import { copyFileSync, existsSync, rmSync } from 'node:fs'
+// of that folder. A stamp in node_modules holds a hash of the sources: `npm start` builds only if they have changed.
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMain } from './is-main.mjs'
 import { fail, runTool } from './run-command.mjs'
 import { packageFolders, root } from './workspaces.mjs'
 
+const stamp = join(root, 'node_modules', '.sluice-built')
+
+export function buildIfChanged() {
+  const isBuilt = packageFolders().every((folder) => existsSync(join(root, folder, 'dist', 'index.js')))
+  if (isBuilt && existsSync(stamp) && readFileSync(stamp, 'utf8') === hashOfSources()) return
+  build()
+}
+
 export function build() {
+  rmSync(stamp, { force: true })
   for (const folder of packageFolders()) {
     if (existsSync(join(root, folder, 'tsconfig.json'))) compile(folder)
   }
   for (const file of ['README.md', 'LICENSE']) {
     if (existsSync(join(root, file))) copyFileSync(join(root, file), join(root, 'packages/sluice', file))
   }
+  if (existsSync(join(root, 'node_modules'))) writeFileSync(stamp, hashOfSources())
+}
+
+function hashOfSources() {
+  const hash = createHash('sha256').update(process.version)
+  const add = (file) => hash.update(file).update(readFileSync(join(root, file)))
+  add('tsconfig.base.json')
+  for (const folder of packageFolders()) {
+    const sources = readdirSync(join(root, folder, 'src'), { recursive: true }).filter((name) => name.endsWith('.ts'))
+    for (const name of [...sources.sort().map((each) => join('src', each)), 'package.json', 'tsconfig.json'])
+      add(join(folder, name))
+  }
+  return hash.digest('hex')
 }
 
 function compile(folder) {

@@ -29,10 +29,12 @@ export function moduleText(read) {
   const locals = shared.map((name) => `local ${name} = function(...)\n${stripped(read(name))}\nend`).join('\n')
   const chosen = `${locals}\nlocal ALGORITHMS = {\n${functions}\n}`
   const overrides = stripped(read('overrides'))
+  const reservations = stripped(read('reservations'))
   const general = stripped(
     read('general')
       .replace('-- ALGORITHMS', () => chosen)
-      .replace('-- OVERRIDES', () => overrides),
+      .replace('-- OVERRIDES', () => overrides)
+      .replace('-- RESERVATIONS', () => reservations),
   )
   const fast = stripped(read('fast'))
   const body = stripped(

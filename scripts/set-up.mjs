@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from './build.mjs'
+import { build, buildIfChanged } from './build.mjs'
+import { getProxies } from './get-proxies.mjs'
 import { installRedis } from './install-redis.mjs'
 import { isInstalled } from './is-installed.mjs'
 import { fail, runNpm } from './run-command.mjs'
@@ -14,11 +15,14 @@ import { packageFolders, readManifest, root } from './workspaces.mjs'
 const stamp = join(root, 'node_modules', '.sluice-set-up')
 const recordOfNpm = join(root, 'node_modules', '.package-lock.json')
 
-export function setUp({ build: wantsBuild, redis: wantsRedis = false }) {
+/** `build` is `'always'`, or `'if changed'` to skip the build of sources that are built already. */
+export function setUp({ build: wanted, redis: wantsRedis = false, proxies: wantsProxies = false }) {
   checkNode()
   install()
   if (wantsRedis) installRedis()
-  if (wantsBuild) build()
+  if (wantsProxies) getProxies()
+  if (wanted === 'always') build()
+  if (wanted === 'if changed') buildIfChanged()
 }
 
 function checkNode() {

@@ -25,7 +25,7 @@ const args = process.argv.slice(2)
 const wanted = Object.keys(servers).filter((name) => args.includes(name))
 const vitestArgs = args.filter((arg) => !(arg in servers))
 
-setUp({ build: true, redis: true })
+setUp({ build: 'always', redis: true })
 const results = []
 for (const name of wanted.length ? wanted : Object.keys(servers)) results.push(await testOn(servers[name]))
 console.log(results.map(({ text }) => text).join('\n'))

@@ -22,7 +22,7 @@ const checks = [
   ['vitest', () => runTool('vitest', ['run', ...process.argv.slice(2)], { show: true })],
 ]
 
-setUp({ build: true, redis: true })
+setUp({ build: 'always', redis: true, proxies: true })
 const startedMs = performance.now()
 const failed = checks.filter((check) => !runCheck(check)).map(([name]) => name)
 if (failed.length) fail(`\nFAILED: ${failed.join(', ')} (${failed.length} of ${checks.length} checks)`)

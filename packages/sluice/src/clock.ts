@@ -31,6 +31,11 @@ export function setAlarm(clock: Clock, atMs: number, ring: () => void): () => vo
   return startAlarm(clock, atMs, ring, 0)
 }
 
+/** Like `setAlarm`, but its timer does not keep the process alive. */
+export function setQuietAlarm(clock: Clock, atMs: number, ring: () => void): () => void {
+  return startAlarm(clock, atMs, ring, 0, true)
+}
+
 /** An exact alarm polls for at most this long before its time, and for at most this share of the whole wait. */
 const POLL_MS = 0.5
 const POLL_SHARE = 0.05
@@ -45,12 +50,14 @@ export function setExactAlarm(clock: Clock, atMs: number, ring: () => void): () 
   return startAlarm(clock, atMs, ring, canPoll ? Math.min(POLL_MS, POLL_SHARE * (atMs - clock.now())) : 0)
 }
 
-function startAlarm(clock: Clock, atMs: number, ring: () => void, pollMs: number): () => void {
+function startAlarm(clock: Clock, atMs: number, ring: () => void, pollMs: number, isQuiet = false): () => void {
   if (clock.alarm !== undefined) return clock.alarm(atMs, ring)
   let timer: ReturnType<typeof setTimeout>
   let immediate: ReturnType<typeof setImmediate> | undefined
   const sleep = (leftMs: number) => {
     timer = setTimeout(look, timerMs(leftMs - pollMs))
+    // A browser's timer is a number.
+    if (isQuiet && typeof timer === 'object') timer.unref()
   }
   const look = () => {
     const leftMs = atMs - clock.now()

@@ -8,6 +8,7 @@ export {
 } from './addresses/index.js'
 export { nearest as nearestName } from './checks/nearest.js'
 export { type Clock, systemClock } from './clock.js'
+export type { DecidedDemand, DecisionEvent, DecisionMethod } from './diagnostics/decision-channel.js'
 export {
   ClosedError,
   InvalidPolicyError,
@@ -49,11 +50,14 @@ export {
   tokenBucket,
 } from './limits/index.js'
 export * from './policy/index.js'
+export * from './reservations/index.js'
 export * from './shaper/index.js'
 export {
   type Answer,
   type AsyncStore,
   type Awaitable,
+  type Correction,
+  type Degraded,
   type Demand,
   MemoryStore,
   type MemoryStoreOptions,
@@ -61,7 +65,11 @@ export {
   memoryStore,
   type NamedLimit,
   type OnFailure,
+  type Opening,
+  type OpenReservation,
+  type OverrideEntry,
   type Overrides,
+  type Reservations,
   type Store,
   type SyncOverrides,
   type SyncStore,

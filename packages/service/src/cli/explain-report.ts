@@ -1,4 +1,6 @@
 import type { Decision, Explanation } from 'sluice'
+import type { UnusedAttribute } from '../serve/unused-attributes.js'
+import { durationText } from './text-table.js'
 
 /** The result of `sluice explain`, as `--json` prints it. */
 export interface ExplainReport extends PredictedVerdict {
@@ -6,7 +8,7 @@ export interface ExplainReport extends PredictedVerdict {
   readonly policy: string
   readonly cost: number
   /** Attributes of the request that the policy never asks about. */
-  readonly unused: readonly { readonly attribute: string; readonly didYouMean?: string }[]
+  readonly unused: readonly UnusedAttribute[]
   /** The store that was asked: `memory`, or the address of a Redis. */
   readonly store: string
 }
@@ -48,13 +50,4 @@ function reasonOf(
   const missing = cost - remaining
   const wait = missing === 1 ? `in ${durationText(nextUnitAfterMs)}` : `within ${durationText(resetAfterMs)}`
   return `takes ${cost}, and ${remaining} of ${quota} are left; enough will be there ${wait}`
-}
-
-/** A wait for people to read. Rounded up, so that a client that waits this long does not come too early. */
-function durationText(ms: number): string {
-  if (ms === Infinity) return 'ever'
-  if (ms < 1_000) return `${Math.ceil(ms)} ms`
-  if (ms < 120_000) return `${Math.ceil(ms / 100) / 10} s`
-  if (ms < 7_200_000) return `${Math.ceil(ms / 60_000)} min`
-  return `${Math.ceil(ms / 3_600_000)} h`
 }

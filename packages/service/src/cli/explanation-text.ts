@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import type { Explanation, Limit } from 'sluice'
 import { printable } from '../policy-file/policy-file-error.js'
 import { type ExplainReport, fits } from './explain-report.js'
+import { textTable } from './text-table.js'
 
 const HEAD = ['level', 'key', 'limit', 'from', 'cost', 'left']
 
@@ -11,9 +12,9 @@ export function explanationText(report: ExplainReport, colours: boolean): string
   const matching = report.levels.filter(({ matches }) => matches)
   const others = report.levels.filter(({ matches }) => !matches)
   const lines = [
-    ...(matching.length === 0 ? ['No level matches.'] : table([HEAD, ...matching.flatMap(rowsOf)])),
+    ...(matching.length === 0 ? ['No level matches.'] : textTable([HEAD, ...matching.flatMap(rowsOf)])),
     ...(others.length === 0 ? [] : ['', 'Does not match:']),
-    ...table(others.map(({ level, because }) => [`  ${level}`, printable(because ?? '')])).map((line) =>
+    ...textTable(others.map(({ level, because }) => [`  ${level}`, printable(because ?? '')])).map((line) =>
       paint('dim', line),
     ),
     '',
@@ -36,15 +37,6 @@ function rowsOf({ level, key = '', from = 'level', cost = 0, shadow, limits = []
     const first = i === 0 ? [shadow === true ? `${level} (shadow)` : level, printable(key)] : ['', '']
     return [...first, limitText(limit), from, String(cost), fit]
   })
-}
-
-/** Lines with aligned columns, two spaces apart. Rows may differ in length, and the last cell is never padded. */
-function table(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths: number[] = []
-  for (const row of rows) {
-    for (const [i, cell] of row.slice(0, -1).entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
-  }
-  return rows.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i]))).join('  '))
 }
 
 function limitText({ algorithm, ...numbers }: Limit): string {

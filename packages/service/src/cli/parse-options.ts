@@ -1,19 +1,22 @@
 import { parseArgs } from 'node:util'
 import { nearestName } from 'sluice'
-import { UsageError } from './command.js'
+import { type CommandOption, UsageError } from './command.js'
 
-/** A flag has no value; a text has one. */
-type Kinds = Readonly<Record<string, 'flag' | 'text'>>
-type Values<K extends Kinds> = { -readonly [Name in keyof K]?: K[Name] extends 'flag' ? true : string }
+type Options = Readonly<Record<string, CommandOption>>
+/** A flag is `true`; an option with a value is its text. */
+type Values<O extends Options> = { -readonly [Name in keyof O]?: O[Name] extends { value: string } ? string : true }
 
 /** Splits arguments into options and positionals. An unknown or incomplete option is a `UsageError`. */
-export function parseOptions<const K extends Kinds>(
+export function parseOptions<const O extends Options>(
   args: readonly string[],
-  kinds: K,
+  table: O,
   short: Readonly<Record<string, string>> = {},
-): { readonly values: Values<K>; readonly positionals: readonly string[] } {
+): { readonly values: Values<O>; readonly positionals: readonly string[] } {
   const options = Object.fromEntries(
-    Object.entries(kinds).map(([name, kind]) => [name, { type: kind === 'flag' ? 'boolean' : 'string' } as const]),
+    Object.entries(table).map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? 'boolean' : 'string' } as const,
+    ]),
   )
   const { tokens, positionals } = parseArgs({ args: [...args], options, strict: false, tokens: true })
   const values: Record<string, string | true> = {}
@@ -21,13 +24,14 @@ export function parseOptions<const K extends Kinds>(
     if (token.kind !== 'option') continue
     const { rawName, value } = token
     const name = short[token.name] ?? token.name
-    if (!Object.hasOwn(kinds, name)) throw new UsageError(unknown(rawName, Object.keys(kinds)))
+    if (!Object.hasOwn(table, name)) throw new UsageError(unknown(rawName, Object.keys(table)))
     if (name in values) throw new UsageError(`${rawName} is given twice`)
-    if (kinds[name] === 'flag' && value !== undefined) throw new UsageError(`${rawName} takes no value`)
-    if (kinds[name] === 'text' && value === undefined) throw new UsageError(`${rawName} needs a value`)
+    const isFlag = table[name].value === undefined
+    if (isFlag && value !== undefined) throw new UsageError(`${rawName} takes no value`)
+    if (!isFlag && value === undefined) throw new UsageError(`${rawName} needs a value`)
     values[name] = value ?? true
   }
-  return { values: values as Values<K>, positionals }
+  return { values: values as Values<O>, positionals }
 }
 
 function unknown(rawName: string, names: readonly string[]): string {

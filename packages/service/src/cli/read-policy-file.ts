@@ -1,6 +1,6 @@
 import { readBoundedText, readPolicyText } from '../policy-file/load-policy-file.js'
 import { type PolicyFile, parsePolicyFile } from '../policy-file/parse-policy-file.js'
-import { PolicyFileError } from '../policy-file/policy-file-error.js'
+import { policyFileErrorOf } from '../policy-file/policy-file-error.js'
 import type { CommandIo } from './command.js'
 
 const STDIN = 'stdin'
@@ -16,17 +16,6 @@ export async function readPolicyFile(path: string, io: CommandIo): Promise<Polic
     const text = path === '-' ? await readBoundedText(io.stdin, STDIN) : await readPolicyText(path)
     return parsePolicyFile(text, { file: fileName(path) })
   } catch (error) {
-    const reason = reasonOf(error)
-    if (reason === undefined) throw error
-    throw new PolicyFileError(fileName(path), [{ line: 1, column: 1, message: reason }], { cause: error })
+    throw policyFileErrorOf(fileName(path), error)
   }
-}
-
-function reasonOf(error: unknown): string | undefined {
-  const { code, syscall } = error as NodeJS.ErrnoException
-  if (syscall === undefined && code !== 'ERR_INVALID_ARG_VALUE') return undefined
-  if (code === 'ENOENT') return 'there is no such file'
-  if (code === 'EISDIR') return 'this is a folder, not a file'
-  if (code === 'EACCES' || code === 'EPERM') return 'the file may not be read'
-  return `the file cannot be read (${code})`
 }

@@ -2,12 +2,29 @@ import { readFileSync } from 'node:fs'
 import { nearestName } from 'sluice'
 import { printable } from '../policy-file/policy-file-error.js'
 import { type Command, type CommandIo, UsageError } from './command.js'
+import { commandHelp } from './command-help.js'
+import { bench } from './commands/bench.js'
+import { check } from './commands/check.js'
+import { completion } from './commands/completion.js'
 import { explain } from './commands/explain.js'
+import { serve } from './commands/serve.js'
+import { top } from './commands/top.js'
 import { types } from './commands/types.js'
 import { validate } from './commands/validate.js'
 import { parseOptions } from './parse-options.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { validate, explain, types }
+const COMMANDS: Readonly<Record<string, Command>> = {
+  serve,
+  check,
+  top,
+  bench,
+  validate,
+  explain,
+  types,
+  completion: completion(() => COMMANDS),
+}
+
+const GLOBAL_OPTIONS = { help: { help: 'lists the commands' }, version: { help: 'prints the version' } }
 
 /** Runs a command line. Returns the exit code, as {@link Command.run} defines it. */
 export async function run(args: readonly string[], io: CommandIo): Promise<number> {
@@ -28,11 +45,11 @@ async function dispatch([first, ...rest]: readonly string[], io: CommandIo): Pro
   }
   if (Object.hasOwn(COMMANDS, first)) {
     if (!rest.includes('--help') && !rest.includes('-h')) return COMMANDS[first].run(rest, io)
-    return print(io, COMMANDS[first].help)
+    return print(io, commandHelp(first, COMMANDS[first]))
   }
-  if (first === 'help') return print(io, rest.length === 0 ? overview() : commandNamed(rest[0]).help)
+  if (first === 'help') return print(io, rest.length === 0 ? overview() : commandHelp(rest[0], commandNamed(rest[0])))
   if (first.startsWith('-')) {
-    const { values } = parseOptions([first, ...rest], { help: 'flag', version: 'flag' }, { h: 'help', v: 'version' })
+    const { values } = parseOptions([first, ...rest], GLOBAL_OPTIONS, { h: 'help', v: 'version' })
     if (values.version === true) return print(io, `${version()}\n`)
     return print(io, overview())
   }
@@ -48,11 +65,11 @@ function commandNamed(name: string): Command {
 }
 
 function overview(): string {
-  const lines = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
+  const lines = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`)
   return `Usage: sluice COMMAND
 
 ${lines.join('\n')}
-  help      sluice help COMMAND shows the help of one command
+  help        sluice help COMMAND shows the help of one command
 
 Options: --help, --version
 `

@@ -32,6 +32,21 @@ export function problemLines(file: string, problems: readonly PolicyFileProblem[
   return more > 0 ? [...lines, `${file} has ${more.toLocaleString('en')} more problem${more > 1 ? 's' : ''}`] : lines
 }
 
+/** A file that cannot be opened or read is a `PolicyFileError` too. Any other error stays as it is. */
+export function policyFileErrorOf(file: string, error: unknown): unknown {
+  const message = reasonOf(error)
+  return message === undefined ? error : new PolicyFileError(file, [{ line: 1, column: 1, message }], { cause: error })
+}
+
+function reasonOf(error: unknown): string | undefined {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (syscall === undefined && code !== 'ERR_INVALID_ARG_VALUE') return undefined
+  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'EISDIR') return 'this is a folder, not a file'
+  if (code === 'EACCES' || code === 'EPERM') return 'the file may not be read'
+  return `the file cannot be read (${code})`
+}
+
 /** A policy file must have fewer bytes than this. */
 export const TOO_MANY_BYTES = 10_000_000
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
 export const EXAMPLE = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
 
@@ -11,15 +11,26 @@ export interface Ended {
   readonly stderr: string
 }
 
+export interface SluiceOptions {
+  readonly stdin?: string
+  readonly closeStdout?: boolean
+  readonly env?: Readonly<Record<string, string>>
+  /** Called when there is output. */
+  readonly onStdout?: () => void
+}
+
 /** Runs the command in its own process, as a user does. */
-export function sluice(args: readonly string[], { stdin = '', closeStdout = false } = {}): Promise<Ended> {
+export function sluice(args: readonly string[], options: SluiceOptions = {}): Promise<Ended> {
+  const { stdin = '', closeStdout = false, env = {}, onStdout } = options
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, FORCE_COLOR: undefined, NODE_OPTIONS: '' }
-    const child = spawn(process.execPath, [main, ...args], { env })
+    const child = spawn(process.execPath, [main, ...args], {
+      env: { ...process.env, FORCE_COLOR: undefined, NODE_OPTIONS: '', ...env },
+    })
     let stdout = ''
     let stderr = ''
     child.stdout.on('data', (data: Buffer) => {
       stdout += data
+      onStdout?.()
     })
     child.stderr.on('data', (data: Buffer) => {
       stderr += data

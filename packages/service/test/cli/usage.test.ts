@@ -25,7 +25,10 @@ const REQUEST = ['--request', '{}']
 
 test.each([
   [['valdate'], "there is no command 'valdate'; did you mean 'validate'?"],
-  [['frobnicate'], "there is no command 'frobnicate'; there are validate, explain, types"],
+  [
+    ['frobnicate'],
+    "there is no command 'frobnicate'; there are serve, check, top, bench, validate, explain, types, completion",
+  ],
   [['help', 'expln'], "did you mean 'explain'?"],
   [['--verson'], 'there is no option --verson; did you mean --version?'],
   [['validate'], 'validate needs a file'],

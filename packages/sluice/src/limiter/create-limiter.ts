@@ -5,9 +5,8 @@ import { InvalidTypeError } from '../errors.js'
 import { type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
-import { StoreLimiter } from './store-limiter.js'
+import { asyncLimiter, StoreLimiter } from './store-limiter.js'
 import { isSynchronous, onFailureOption, storeOption } from './store-option.js'
-import { SyncLimiter } from './sync-limiter.js'
 
 /** A limiter with a memory store of its own. */
 export interface OwnStoreOptions {
@@ -76,5 +75,6 @@ export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Stor
   const onFailure = onFailureOption(given.onFailure, store)
   const named = { name, limit, onFailure }
   store.prepare?.(named)
-  return isSynchronous(store) ? new SyncLimiter(store, named) : new StoreLimiter(store, named)
+  const limiter = new StoreLimiter(store, named)
+  return isSynchronous(store) ? (limiter as Limiter) : asyncLimiter(limiter)
 }

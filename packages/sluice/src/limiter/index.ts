@@ -10,4 +10,7 @@ export type {
   CostOptions,
   Limiter,
   Reservation,
+  ReserveOptions,
+  Timed,
+  TimedBy,
 } from './limiter.js'

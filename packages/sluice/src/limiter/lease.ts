@@ -1,7 +1,8 @@
 import { systemClock } from '../clock.js'
 import { InvalidTypeError, shown } from '../errors.js'
 import { type Decision, durationUs, microseconds, type Taken } from '../limits/index.js'
-import type { Answer, AsyncStore, Demand, SyncStore } from '../stores/index.js'
+import type { Answer, Awaitable, Demand, Store } from '../stores/index.js'
+import { after, isPromiseLike } from '../stores/store.js'
 
 /** A value, or the promise of one for a store that answers later. */
 export type Given<Later, Value> = Later extends true ? Promise<Value> : Value
@@ -68,20 +69,24 @@ interface HeldPlace {
   readonly endsUs: number
 }
 
-/** What leases on every store have in common. `freed` is called when the place is held no longer. */
-class PlaceLease<S> {
+/** What leases on every store have in common. Methods return promises on a store that answers later. */
+class PlaceLease {
   readonly decision: Decision
-  protected readonly store: S
-  protected readonly demand: Demand
-  protected readonly freed: () => void
-  protected held: HeldPlace | undefined
+  readonly #store: Store
+  readonly #demand: Demand
+  readonly #freed: () => void
+  #held: HeldPlace | undefined
+  /** Calls run one after the other: a `release` during an `extend` would refund the same place twice. */
+  #last: Promise<unknown> | undefined
 
-  constructor(store: S, demand: Demand, answer: Answer, freed: () => void) {
+  /** `freed` is called when the place is held no longer. */
+  constructor(store: Store, demand: Demand, answer: Answer, freed: () => void) {
     this.decision = answer.decisions[0]
-    this.store = store
-    this.demand = demand
-    this.freed = freed
-    this.held = heldPlace(demand, answer)
+    this.#store = store
+    this.#demand = demand
+    this.#freed = freed
+    this.#held = heldPlace(demand, answer)
+    this.#last = store.synchronous === true ? undefined : Promise.resolve()
   }
 
   get allowed(): boolean {
@@ -89,89 +94,74 @@ class PlaceLease<S> {
   }
 
   get endsAtMs(): number | undefined {
-    return this.held && this.held.endsUs / 1_000
+    return this.#held && this.#held.endsUs / 1_000
   }
 
-  /** From now on no place is held. Returns the place to refund, if one was held. */
-  protected letGo(): HeldPlace | undefined {
-    const { held } = this
-    this.held = undefined
-    return held
-  }
-}
-
-/** A lease on a store that answers at once. */
-export class SyncLease extends PlaceLease<SyncStore> implements Lease {
-  release(): void {
-    if (this.held === undefined) return
-    this.#refund()
-    this.freed()
+  release(): Awaitable<void> {
+    return this.#next(() => (this.#held === undefined ? undefined : after(this.#refund(this.#held), this.#freed)))
   }
 
-  extend(): boolean {
-    const before = this.held
-    if (before === undefined) return false
-    this.#refund()
-    this.held = heldPlace(this.demand, this.store.decide([this.demand]))
-    if (hadEnded(before, this.held)) this.#refund()
-    if (this.held === undefined) this.freed()
-    return this.held !== undefined
-  }
-
-  [Symbol.dispose](): void {
-    this.release()
-  }
-
-  #refund(): void {
-    const held = this.letGo()
-    if (held !== undefined) this.store.refund(this.demand, held.taken)
-  }
-}
-
-/** A lease on a store that answers later. */
-export class StoreLease extends PlaceLease<AsyncStore> implements AsyncLease {
-  /** Calls run one after the other: a `release` during an `extend` would refund the same place twice. */
-  #last: Promise<unknown> = Promise.resolve()
-
-  release(): Promise<void> {
-    return this.#next(async () => {
-      if (this.held === undefined) return
-      await this.#refund()
-      this.freed()
-    })
-  }
-
-  extend(): Promise<boolean> {
-    return this.#next(async () => {
-      const before = this.held
+  extend(): Awaitable<boolean> {
+    return this.#next(() => {
+      const before = this.#held
       if (before === undefined) return false
-      const [refunded, answered] = await Promise.allSettled([this.#refund(), this.store.decide([this.demand])])
-      if (answered.status === 'rejected') {
-        if (refunded.status === 'rejected') this.held = before
-        else this.freed()
-        throw answered.reason
-      }
-      this.held = heldPlace(this.demand, answered.value)
-      if (hadEnded(before, this.held)) await this.#refund()
-      if (this.held === undefined) this.freed()
-      return this.held !== undefined
+      const refunded = this.#refund(before)
+      const answer = this.#store.decide([this.#demand])
+      return isPromiseLike(answer) ? this.#extendLater(before, refunded, answer) : this.#extend(before, answer)
     })
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.release()
+  async #extendLater(before: HeldPlace, refund: Awaitable<unknown>, decide: Promise<Answer>): Promise<boolean> {
+    const [refunded, answered] = await Promise.allSettled([refund, decide])
+    if (answered.status === 'fulfilled') return this.#extend(before, answered.value)
+    if (refunded.status === 'rejected') this.#held = before
+    else this.#freed()
+    throw answered.reason
   }
 
-  async #refund(): Promise<void> {
-    const held = this.letGo()
-    if (held !== undefined) await this.store.refund(this.demand, held.taken)
+  #extend(before: HeldPlace, answer: Answer): Awaitable<boolean> {
+    const held = heldPlace(this.#demand, answer)
+    // If the new place was taken only after the one before had ended, another holder may have had it between.
+    const isKept = held !== undefined && held.sinceUs < before.endsUs
+    if (isKept) this.#held = held
+    return after(isKept || held === undefined ? undefined : this.#refund(held), () => {
+      if (!isKept) this.#freed()
+      return isKept
+    })
   }
 
-  #next<T>(run: () => Promise<T>): Promise<T> {
+  /** From now on no place is held. */
+  #refund({ taken }: HeldPlace): Awaitable<unknown> {
+    this.#held = undefined
+    return this.#store.refund(this.#demand, taken)
+  }
+
+  #next<T>(run: () => Awaitable<T>): Awaitable<T> {
+    if (this.#last === undefined) return run()
     const result = this.#last.then(run)
     this.#last = result.catch(() => {})
     return result
   }
+}
+
+class SyncLease extends PlaceLease {
+  [Symbol.dispose](): void {
+    this.release()
+  }
+}
+
+class StoreLease extends PlaceLease {
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release()
+  }
+}
+
+/** Makes a `Lease` if the store is synchronous, otherwise an `AsyncLease`. */
+export function makeLease(
+  ...[store, demand, answer, freed]: ConstructorParameters<typeof PlaceLease>
+): Lease | AsyncLease {
+  const OneLease = store.synchronous === true ? SyncLease : StoreLease
+  return new OneLease(store, demand, answer, freed) as Lease | AsyncLease
 }
 
 /** The place that a demand took, if the answer allowed it. */
@@ -182,9 +172,4 @@ function heldPlace({ limit, cost }: Demand, { allowed, decisions, takenUs }: Ans
   // With `onFailure: 'open'` no store was asked, and the answer has no time.
   const sinceUs = degraded === 'open' ? microseconds(systemClock.now()) : taken.atUs
   return { taken, sinceUs, endsUs: sinceUs + durationUs('ttl', limit.ttl) }
-}
-
-/** Was the new place taken only after the one before had ended? Then another holder may have had it between. */
-function hadEnded(before: HeldPlace, now: HeldPlace | undefined): boolean {
-  return now !== undefined && now.sinceUs >= before.endsUs
 }

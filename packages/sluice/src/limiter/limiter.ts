@@ -7,6 +7,28 @@ export interface CostOptions {
   readonly cost?: number
 }
 
+/** How much to reserve, and for how long. With a `ttl`, any process that shares the store can settle the reservation. */
+export interface ReserveOptions<Ttl extends Duration | undefined = Duration | undefined> extends CostOptions {
+  /** The units come back after this long, unless the reservation is settled or cancelled before: `'30s'`. */
+  readonly ttl?: Ttl | undefined
+  /**
+   * Names the reservation: any non-empty string. While a reservation of this id is open, `reserve` returns it and takes
+   * nothing, so a call may be repeated. Only with a `ttl`. Default: a random one.
+   */
+  readonly id?: string | undefined
+}
+
+/** A reservation with a `ttl` has these too. */
+export interface Timed {
+  /** For `settle` and `cancel` of the limiter or policy, in any process that shares the store. */
+  readonly id: string
+  /** When it ends by itself, in epoch milliseconds by the store's clock. `undefined` after a denial. */
+  readonly endsAtMs: number | undefined
+}
+
+/** What a `ttl` adds to a reservation. */
+export type TimedBy<Ttl> = Ttl extends Duration ? Timed : unknown
+
 /** How a call of `acquire` waits. */
 export interface AcquireOptions extends CostOptions {
   /** When it is aborted, the caller stops waiting: the promise is rejected with its reason, and nothing is taken. */
@@ -66,8 +88,21 @@ interface LimiterMethods<Later extends boolean> {
   reset(key: string): Given<Later, void>
   /** Denies the key everything for a while, whatever its quota. A later block replaces an earlier one. */
   block(key: string, options: BlockOptions): Given<Later, void>
-  /** Takes an estimated cost now; the reservation settles the real cost later. */
-  reserve(key: string, options?: CostOptions): Given<Later, Later extends true ? AsyncReservation : Reservation>
+  /**
+   * Takes an estimated cost now; the reservation settles the real cost later. With a `ttl` it ends by itself, and other
+   * processes can settle it by its `id`.
+   */
+  reserve<Ttl extends Duration | undefined = undefined>(
+    key: string,
+    options?: ReserveOptions<Ttl>,
+  ): Given<Later, (Later extends true ? AsyncReservation : Reservation) & TimedBy<Ttl>>
+  /**
+   * Settles the real cost of a reservation with a `ttl`, and ends it. True if this call ended it; false if it was over, and
+   * then nothing changes. If the store fails, the call throws, and may be repeated.
+   */
+  settle(id: string, actual: number): Given<Later, boolean>
+  /** Gives back everything that a reservation with a `ttl` took. True if this call ended it. */
+  cancel(id: string): Given<Later, boolean>
   /** Takes a place of a `concurrency` limit for as long as the work lasts. */
   lease(key: string, options?: CostOptions): Given<Later, Later extends true ? AsyncLease : Lease>
   /**
@@ -85,7 +120,8 @@ export interface AsyncLimiter extends LimiterMethods<true> {}
 
 /**
  * Units that were taken before their real number is known. The first `settle` or `cancel` takes effect; later calls are
- * ignored. If neither is called, the units stay taken. After a denial, both do nothing.
+ * ignored. If neither is called, the units stay taken; with a `ttl` they come back when it is over. After a denial, both do
+ * nothing.
  */
 interface ReservationMethods<Later extends boolean> {
   readonly decision: Decision

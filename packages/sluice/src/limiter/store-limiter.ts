@@ -1,92 +1,198 @@
-import { checkKey } from '../checks/check-value.js'
-import type { Decision, Limit } from '../limits/index.js'
-import type { Answer, AsyncStore, Demand, NamedLimit } from '../stores/index.js'
+import { checkCost, checkKey } from '../checks/check-value.js'
+import {
+  type Asker,
+  type DecisionMethod,
+  decideObserved,
+  decideOneObserved,
+  decisionChannel,
+} from '../diagnostics/decision-channel.js'
+import type { Decision, Limit, Taken } from '../limits/index.js'
+import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, SyncStore } from '../stores/index.js'
+import { after } from '../stores/store.js'
 import { UnitQueues } from '../waiting/unit-queues.js'
-import { checkAcquire, checkBlock, checkCall } from './check-call.js'
-import { type AsyncLease, checkHasPlaces, StoreLease } from './lease.js'
-import type { AcquireOptions, AsyncLimiter, AsyncReservation, BlockOptions, CostOptions } from './limiter.js'
-import { settleOnce } from './settle-once.js'
+import { checkAcquire, checkBlock, checkCall, checkReserve } from './check-call.js'
+import { type AsyncLease, checkHasPlaces, type Lease, makeLease } from './lease.js'
+import type { AcquireOptions, AsyncLimiter, BlockOptions, CostOptions, ReserveOptions, Timed } from './limiter.js'
+import { isSynchronous } from './store-option.js'
+import { type StoreReservation, TimedReservations } from './timed-reservations.js'
 
 /**
- * A limiter on a store that answers later. Every method is `async`, so that a wrong argument is a rejection like any other
- * failure.
+ * A limiter on any store. If the store is synchronous, every method returns its value, and this is a `Limiter` as it
+ * stands. Otherwise every method returns a promise, or throws if an argument is wrong; `asyncLimiter` turns that into a
+ * rejection.
  */
-export class StoreLimiter implements AsyncLimiter {
+export class StoreLimiter {
   readonly name: string
   readonly limit: Limit
-  readonly #store: AsyncStore
+  readonly #store: SyncStore | AsyncStore
+  /** The store if `decideOne` will do: it answers at once, and this limiter has no `onFailure` of its own. */
+  readonly #quickStore: SyncStore | undefined
   readonly #queues: UnitQueues
+  readonly #timed: TimedReservations
+  readonly #asker: Asker
 
-  constructor(store: AsyncStore, named: NamedLimit) {
+  constructor(store: SyncStore | AsyncStore, named: NamedLimit) {
     this.name = named.name
     this.limit = named.limit
     this.#store = store
+    this.#quickStore = isSynchronous(store) && named.onFailure === undefined ? store : undefined
     this.#queues = new UnitQueues(store, named)
+    this.#asker = { kind: 'limiter', name: named.name }
+    this.#timed = new TimedReservations(store, this.#asker, (key) => this.#queues.wake(key))
   }
 
-  async tryAcquire(key: string, options?: CostOptions): Promise<Decision> {
-    return (await this.#store.decide([this.#demand('tryAcquire', key, options)])).decisions[0]
+  tryAcquire(key: string, options?: CostOptions): Awaitable<Decision> {
+    const cost = checkCall('tryAcquire', key, options)
+    return decisionChannel.hasSubscribers ? this.#decideObserved(key, cost) : this.#decide(key, cost)
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
     return this.#queues.acquire(key, checkAcquire(key, options))
   }
 
-  async peek(key: string): Promise<Decision> {
+  peek(key: string): Awaitable<Decision> {
     checkKey(key)
-    return (await this.#store.decide([this.#queues.demand(key, 0)])).decisions[0]
+    return this.#decide(key, 0)
   }
 
-  async charge(key: string, options?: CostOptions): Promise<Decision> {
+  charge(key: string, options?: CostOptions): Awaitable<Decision> {
     return this.#store.charge(this.#demand('charge', key, options))
   }
 
-  async refund(key: string, options?: CostOptions): Promise<Decision> {
-    const decision = await this.#store.refund(this.#demand('refund', key, options), undefined)
-    this.#queues.wake(key)
-    return decision
+  refund(key: string, options?: CostOptions): Awaitable<Decision> {
+    return this.#wakeAfter(key, this.#store.refund(this.#demand('refund', key, options), undefined))
   }
 
-  async reset(key: string): Promise<void> {
+  reset(key: string): Awaitable<void> {
     checkKey(key)
-    await this.#store.reset(this.name, key)
-    this.#queues.wake(key)
+    return this.#wakeAfter(key, this.#store.reset(this.name, key))
   }
 
-  async block(key: string, options: BlockOptions): Promise<void> {
-    await this.#store.block(this.name, key, checkBlock(key, options))
+  block(key: string, options: BlockOptions): Awaitable<void> {
     // The new block may end before the block that it replaces.
-    this.#queues.wake(key)
+    return this.#wakeAfter(key, this.#store.block(this.name, key, checkBlock(key, options)))
   }
 
-  async reserve(key: string, options?: CostOptions): Promise<AsyncReservation> {
-    const demand = this.#demand('reserve', key, options)
-    const answer = await this.#store.decide([demand])
-    const settleFirst = settleOnce(this.#store, demand, answer)
-    const settle = async (actual: number) => {
-      if ((await settleFirst(actual)) !== undefined) this.#queues.wake(key)
-    }
-    return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
+  reserve(key: string, options?: ReserveOptions): Awaitable<StoreReservation> {
+    checkKey(key)
+    const { cost, ttlMs, id } = checkReserve(options)
+    const demand = this.#queues.demand(key, cost)
+    if (ttlMs !== undefined) return this.#timed.reserve(id, demand, ttlMs)
+    return after(this.#ask('reserve', demand), (answer) => {
+      const taken = takenBy(demand, answer)
+      let isOpen = answer.allowed
+      const settle = (actual: number): Awaitable<void> => {
+        checkCost(actual, 'actual')
+        if (!isOpen) return undefined
+        // Even if the store fails: units refunded twice would be units for free.
+        isOpen = false
+        return this.#settle(demand, taken, actual)
+      }
+      return { decision: answer.decisions[0], settle, cancel: () => settle(0) }
+    })
   }
 
-  async lease(key: string, options?: CostOptions): Promise<AsyncLease> {
+  settle(id: string, actual: number): Awaitable<boolean> {
+    return this.#timed.settle(id, actual)
+  }
+
+  cancel(id: string): Awaitable<boolean> {
+    return this.#timed.settle(id, 0)
+  }
+
+  lease(key: string, options?: CostOptions): Awaitable<Lease | AsyncLease> {
     const demand = this.#demand('lease', key, options)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#store.decide([demand]))
+    return after(this.#ask('lease', demand), (answer) => this.#lease(demand, answer))
   }
 
-  async acquireLease(key: string, options?: AcquireOptions): Promise<AsyncLease> {
+  async acquireLease(key: string, options?: AcquireOptions): Promise<Lease | AsyncLease> {
     const request = checkAcquire(key, options)
     const demand = this.#queues.demand(key, request.cost)
     checkHasPlaces(demand)
-    return this.#lease(demand, await this.#queues.wait(key, request))
+    return this.#lease(demand, await this.#queues.wait(key, request, 'acquireLease'))
+  }
+
+  #decide(key: string, cost: number): Awaitable<Decision> {
+    if (this.#quickStore !== undefined) return this.#quickStore.decideOne(this.name, this.limit, key, cost)
+    return after(this.#store.decide([this.#queues.demand(key, cost)]), firstDecision)
+  }
+
+  #decideObserved(key: string, cost: number): Awaitable<Decision> {
+    if (this.#quickStore !== undefined) return decideOneObserved(this.#quickStore, this.#asker, this.limit, key, cost)
+    return after(this.#ask('tryAcquire', this.#queues.demand(key, cost)), firstDecision)
+  }
+
+  #ask(method: DecisionMethod, demand: Demand): Awaitable<Answer> {
+    if (!decisionChannel.hasSubscribers) return this.#store.decide([demand])
+    return decideObserved(this.#store, this.#asker, method, [demand])
   }
 
   #demand(method: string, key: string, options: CostOptions | undefined): Demand {
     return this.#queues.demand(key, checkCall(method, key, options))
   }
 
-  #lease(demand: Demand, answer: Answer): AsyncLease {
-    return new StoreLease(this.#store, demand, answer, () => this.#queues.wake(demand.key))
+  /** Refunds what was too much, or charges what was too little. */
+  #settle(demand: Demand, taken: Taken, actual: number): Awaitable<void> {
+    const { key, cost } = demand
+    if (actual === cost) return undefined
+    const settled =
+      actual < cost
+        ? this.#store.refund({ ...demand, cost: cost - actual }, taken)
+        : this.#store.charge({ ...demand, cost: actual - cost })
+    return after(this.#wakeAfter(key, settled), () => {})
+  }
+
+  #lease(demand: Demand, answer: Answer): Lease | AsyncLease {
+    return makeLease(this.#store, demand, answer, () => this.#queues.wake(demand.key))
+  }
+
+  /** Wakes the queue of the key when the store has answered: units may have come back. */
+  #wakeAfter<T>(key: string, answer: Awaitable<T>): Awaitable<T> {
+    return after(answer, (value) => {
+      this.#queues.wake(key)
+      return value
+    })
+  }
+}
+
+/** The units that a demand took. Read at once, because the caller may change the decision later. */
+function takenBy({ cost }: Demand, { decisions, takenUs }: Answer): Taken {
+  const [{ delayMs, degraded }] = decisions
+  return { atUs: takenUs[0], cost, delayMs, degraded }
+}
+
+function firstDecision({ decisions }: Answer): Decision {
+  return decisions[0]
+}
+
+/** A `StoreLimiter` as an `AsyncLimiter`: a wrong argument is a rejection, like any other failure. */
+export function asyncLimiter(limiter: StoreLimiter): AsyncLimiter {
+  return {
+    name: limiter.name,
+    limit: limiter.limit,
+    tryAcquire: (key, options) => promised(() => limiter.tryAcquire(key, options)),
+    acquire: (key, options) => limiter.acquire(key, options),
+    peek: (key) => promised(() => limiter.peek(key)),
+    charge: (key, options) => promised(() => limiter.charge(key, options)),
+    refund: (key, options) => promised(() => limiter.refund(key, options)),
+    reset: (key) => promised(() => limiter.reset(key)),
+    block: (key, options) => promised(() => limiter.block(key, options)),
+    reserve: async (key: string, options?: ReserveOptions) => {
+      const { settle, ...reservation } = (await limiter.reserve(key, options)) as StoreReservation & Timed
+      return { ...reservation, settle: async (actual: number) => settle(actual), cancel: async () => settle(0) }
+    },
+    settle: (id, actual) => promised(() => limiter.settle(id, actual)),
+    cancel: (id) => promised(() => limiter.cancel(id)),
+    lease: (key, options) => promised(() => limiter.lease(key, options) as Promise<AsyncLease>),
+    acquireLease: (key, options) => limiter.acquireLease(key, options) as Promise<AsyncLease>,
+  }
+}
+
+function promised<T>(call: () => Awaitable<T>): Promise<T> {
+  try {
+    return Promise.resolve(call())
+  } catch (error) {
+    return Promise.reject(error)
   }
 }

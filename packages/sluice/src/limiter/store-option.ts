@@ -33,12 +33,8 @@ const METHODS = ['charge', 'refund', 'reset', 'block'] as const
 function checkMethods(store: SyncStore | AsyncStore): SyncStore | AsyncStore {
   const missing = METHODS.filter((name) => typeof store[name] !== 'function')
   if (missing.length === 0) return store
-  throw new InvalidTypeError(
-    `store must have the methods decide, ${METHODS.join(', ')}; it lacks ${missing.join(', ')}`,
-    {
-      option: 'store',
-    },
-  )
+  const message = `store must have the methods decide, ${METHODS.join(', ')}; it lacks ${missing.join(', ')}`
+  throw new InvalidTypeError(message, { option: 'store' })
 }
 
 /** Does the store return values, and not promises? */

@@ -1,8 +1,17 @@
-import type { CostOptions } from '../limiter/index.js'
+import type { CostOptions, ReserveOptions, Timed } from '../limiter/index.js'
 import type { Limit } from '../limits/index.js'
 import type { Explanation } from './explanation.js'
-import type { AsyncPolicy, AsyncPolicyReservation, OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
+import type {
+  AsyncPolicy,
+  AsyncPolicyReservation,
+  OverrideKey,
+  OverrideOptions,
+  PolicyBlockOptions,
+  ResetOptions,
+  RunTimeOverride,
+} from './policy.js'
 import type { StorePolicy } from './store-policy.js'
+import type { StoreReservation } from './timed-policy-reservations.js'
 import type { Verdict } from './verdict.js'
 
 /** A `StorePolicy` as an `AsyncPolicy`: every method is `async`, so that a wrong argument is a rejection, too. */
@@ -49,10 +58,11 @@ export class AsyncStorePolicy implements AsyncPolicy {
     return await this.#policy.refund(request, options)
   }
 
-  async reserve(request: object, options?: CostOptions): Promise<AsyncPolicyReservation> {
-    const { verdict, settle, cancel, release } = await this.#policy.reserve(request, options)
+  async reserve(request: object, options?: CostOptions | ReserveOptions): Promise<AsyncPolicyReservation & Timed> {
+    const reservation = (await this.#policy.reserve(request, options)) as StoreReservation & Timed
+    const { settle, cancel, release, [Symbol.dispose]: _, ...others } = reservation
     return {
-      verdict,
+      ...others,
       settle: async (actual) => await settle(actual),
       cancel: async () => await cancel(),
       release: async () => await release(),
@@ -60,8 +70,24 @@ export class AsyncStorePolicy implements AsyncPolicy {
     }
   }
 
+  async settle(id: string, actual: unknown): Promise<boolean> {
+    return await this.#policy.settle(id, actual)
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    return await this.#policy.cancel(id)
+  }
+
+  async release(id: string): Promise<boolean> {
+    return await this.#policy.release(id)
+  }
+
   async reset(request: object, options?: ResetOptions<string>): Promise<void> {
     await this.#policy.reset(request, options)
+  }
+
+  async block(request: object, options: PolicyBlockOptions<string>): Promise<readonly string[]> {
+    return await this.#policy.block(request, options)
   }
 
   async override(
@@ -75,6 +101,10 @@ export class AsyncStorePolicy implements AsyncPolicy {
 
   async removeOverride(level: string, key: OverrideKey): Promise<void> {
     await this.#policy.removeOverride(level, key)
+  }
+
+  async overrides(): Promise<readonly RunTimeOverride[]> {
+    return await this.#policy.overrides()
   }
 
   async explain(request: object, options?: CostOptions): Promise<readonly Explanation[]> {

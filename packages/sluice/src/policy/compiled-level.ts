@@ -89,6 +89,13 @@ export class CompiledLevel {
     return key
   }
 
+  /** The parts of a key that `keyOf` made: its text if the key has one attribute, otherwise a list. */
+  partsOf(key: string): string | readonly string[] {
+    const { length } = this.#keyAttributes
+    if (length === 1) return key
+    return length === 0 ? [] : unescapedParts(key)
+  }
+
   /** Says in words why the level does not match the request; `undefined` if it matches. */
   mismatch(facts: Facts): string | undefined {
     const failed = this.tests.findIndex((test) => !test.matches(facts))
@@ -166,4 +173,14 @@ function shortened(condition: unknown): string {
 /** Escapes the separator, so that different lists of texts make different keys. */
 function escaped(text: string): string {
   return /[|\\]/.test(text) ? text.replace(/[|\\]/g, '\\$&') : text
+}
+
+/** The texts that `escaped` and the separator made into one. */
+function unescapedParts(key: string): readonly string[] {
+  const parts = ['']
+  for (const [piece] of key.matchAll(/\\[|\\]|[^|\\]+|\|/g)) {
+    if (piece === '|') parts.push('')
+    else parts[parts.length - 1] += piece.startsWith('\\') ? piece.slice(1) : piece
+  }
+  return parts
 }

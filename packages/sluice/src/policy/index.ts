@@ -12,9 +12,11 @@ export type {
   OverrideKey,
   OverrideOptions,
   Policy,
+  PolicyBlockOptions,
   PolicyRequest,
   PolicyReservation,
   ResetOptions,
+  RunTimeOverride,
 } from './policy.js'
 export type { ReadCondition } from './reading/read-conditions.js'
 export type { ReadLevel } from './reading/read-level.js'

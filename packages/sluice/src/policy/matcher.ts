@@ -1,12 +1,12 @@
 import { nearest } from '../checks/nearest.js'
 import { InvalidValueError, invalidType, shown } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
-import type { Overrides } from '../stores/index.js'
+import type { OverrideEntry, Overrides } from '../stores/index.js'
 import { CompiledLevel, type Prepare } from './compiled-level.js'
 import type { Explanation } from './explanation.js'
 import { Facts } from './matching/facts.js'
 import { RuleIndex } from './matching/rule-index.js'
-import type { OverrideKey } from './policy.js'
+import type { OverrideKey, RunTimeOverride } from './policy.js'
 import type { ReadPolicy } from './reading/read-policy.js'
 import type { CostsFor } from './taken-demands.js'
 import type { LevelDemand } from './verdict.js'
@@ -78,10 +78,14 @@ export class Matcher {
     return demands
   }
 
-  /** The names of the levels that match, in the order of the policy. */
+  /** The names of the levels that match, in the order of the policy. Throws for each request that a decision throws for. */
   levelsFor(request: object): readonly string[] {
     const facts = this.#read(request)
-    return this.#matching(facts).flatMap((level) => (level.keyOf(facts) === undefined ? [] : level.name))
+    return this.#matching(facts).flatMap((level) => {
+      if (level.keyOf(facts) === undefined) return []
+      level.costOf(facts, 0)
+      return level.name
+    })
   }
 
   /** The states of the request in the levels that match: those of the levels' own limits, and of the limits in force. */
@@ -106,14 +110,15 @@ export class Matcher {
 
   /**
    * A function that gives the costs of `demands` if the call's cost, or some attributes, were `actual`. Keeps `request`:
-   * pass a copy.
+   * pass a copy. The cost of a level that an earlier version of the policy had stays as it is.
    */
   costsFor(demands: readonly LevelDemand[], request: object, callCost: number): CostsFor {
     return (actual) => {
       const isCost = typeof actual === 'number'
       if (!isCost) this.#checkAttributes(actual)
       const facts = this.#read(isCost ? request : this.#copyWith(request, actual))
-      return demands.map(({ level }) => this.level(level).costOf(facts, isCost ? actual : callCost))
+      const cost = isCost ? actual : callCost
+      return demands.map((demand) => this.#byName.get(demand.level)?.costOf(facts, cost) ?? demand.cost)
     }
   }
 
@@ -136,6 +141,18 @@ export class Matcher {
       const cost = level.costOf(facts, callCost)
       return { level: level.name, matches: true, key, from, cost, ...(level.shadow && { shadow: true as const }) }
     })
+  }
+
+  /** Overrides of the policy's levels, in the order of the levels, with their keys as parts. */
+  runTimeOverrides(entries: Iterable<OverrideEntry>): readonly RunTimeOverride[] {
+    const byLevel = new Map<CompiledLevel, RunTimeOverride[]>(this.levels.map((level) => [level, []]))
+    for (const { level: name, key, limits, untilMs } of entries) {
+      const level = this.#byName.get(name)
+      if (level === undefined) continue
+      const parts = { level: name, key: level.partsOf(key), limits }
+      byLevel.get(level)?.push(untilMs === Infinity ? parts : { ...parts, untilMs })
+    }
+    return [...byLevel.values()].flat()
   }
 
   level(name: string): CompiledLevel {

@@ -1,5 +1,5 @@
-import type { CostOptions } from '../limiter/index.js'
-import type { Limit } from '../limits/index.js'
+import type { BlockOptions, CostOptions, ReserveOptions, TimedBy } from '../limiter/index.js'
+import type { Duration, Limit } from '../limits/index.js'
 import type { Explanation } from './explanation.js'
 import type { AttributeValue, PathValue } from './matching/facts.js'
 import type { Verdict } from './verdict.js'
@@ -16,6 +16,26 @@ export type PolicyRequest<Attribute extends string> = string extends Attribute
 export interface ResetOptions<LevelName extends string> {
   /** Resets only these levels. Default: all levels that match, including those with one state for all requests. */
   readonly levels?: readonly LevelName[]
+}
+
+/** The options of `block`. */
+export interface PolicyBlockOptions<LevelName extends string> extends BlockOptions {
+  /**
+   * Blocks the request's keys in these levels. Default: every level that matches and has a key. A level without a key has
+   * one state for all requests, and a shadow level denies nothing, so each is blocked only if it is named here.
+   */
+  readonly levels?: readonly LevelName[]
+}
+
+/** A run-time override, as `overrides` lists it. */
+export interface RunTimeOverride<LevelName extends string = string> {
+  readonly level: LevelName
+  /** The key as `override` and `removeOverride` take it. */
+  readonly key: string | readonly string[]
+  /** The limits in force for the key: at least one. */
+  readonly limits: readonly Limit[]
+  /** When it ends, in epoch milliseconds; absent if it stays until it is removed. */
+  readonly untilMs?: number
 }
 
 /** The options of `override`. */
@@ -36,7 +56,10 @@ interface PolicyBase<Attribute extends string, LevelName extends string> {
   readonly queues: boolean
   /** May any limit be a concurrency limit? Then a request must be released when it is over. */
   readonly leases: boolean
-  /** The names of the levels that match a request, in the order of the policy. Does not ask the store. */
+  /**
+   * The names of the levels that match a request, in the order of the policy. Does not ask the store. Throws for each
+   * request that `check` throws for, so a caller can look at several requests before it decides the first.
+   */
   levelsFor<Request extends PolicyRequest<Attribute>>(request: Request): readonly LevelName[]
 }
 
@@ -51,17 +74,41 @@ export interface Policy<Attribute extends string = string, LevelName extends str
   charge<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
   /** Gives units back to every level that matches. */
   refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
-  /** Takes an estimated cost now. The reservation settles the actual cost later. */
-  reserve<Request extends PolicyRequest<Attribute>>(
+  /**
+   * Takes an estimated cost now. The reservation settles the actual cost later. With a `ttl` it ends by itself, and other
+   * processes can settle it by its `id`.
+   */
+  reserve<Request extends PolicyRequest<Attribute>, Ttl extends Duration | undefined = undefined>(
     request: Request,
-    options?: CostOptions,
-  ): PolicyReservation<Attribute>
+    options?: ReserveOptions<Ttl>,
+  ): PolicyReservation<Attribute> & TimedBy<Ttl>
+  /**
+   * Sets the actual cost of a reservation with a `ttl`, and ends it: also the units of `concurrency` limits are given back.
+   * True if this call ended it; false if it was over, and then nothing changes. If the store fails, the call throws, and
+   * may be repeated. The cost of a level that the policy no longer has stays as it was.
+   */
+  settle(id: string, actual: ActualCost<Attribute>): boolean
+  /** Gives back everything that a reservation with a `ttl` took. True if this call ended it. */
+  cancel(id: string): boolean
+  /** The work is over: ends a reservation with a `ttl`, gives back units of `concurrency` limits, and keeps all others. */
+  release(id: string): boolean
   /** Forgets the request's keys in the levels that match: their whole quota is available again. */
   reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): void
+  /**
+   * Denies every request of the request's keys for this long, even if units are left, and returns the names of the levels
+   * that it blocked. A later block replaces an earlier one, and `reset` ends it. Throws an `InvalidValueError` if no level
+   * would be blocked.
+   */
+  block<Request extends PolicyRequest<Attribute>>(
+    request: Request,
+    options: PolicyBlockOptions<LevelName>,
+  ): readonly LevelName[]
   /** Sets other limits for one key of a level, from now on. The store keeps them, so all its users share them. */
   override(level: LevelName, key: OverrideKey, limit: Limit | readonly Limit[], options?: OverrideOptions): void
   /** Removes an override: the level's own limits apply to the key again. */
   removeOverride(level: LevelName, key: OverrideKey): void
+  /** The run-time overrides in force, in the order of the levels. Leaves out those of levels that the policy does not have. */
+  overrides(): readonly RunTimeOverride<LevelName>[]
   /** Says which levels match and why, with their keys, limits, costs and decisions. Takes nothing. */
   explain<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): readonly Explanation[]
 }
@@ -78,12 +125,23 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   /** See {@link Policy.refund}. */
   refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.reserve}. */
-  reserve<Request extends PolicyRequest<Attribute>>(
+  reserve<Request extends PolicyRequest<Attribute>, Ttl extends Duration | undefined = undefined>(
     request: Request,
-    options?: CostOptions,
-  ): Promise<AsyncPolicyReservation<Attribute>>
+    options?: ReserveOptions<Ttl>,
+  ): Promise<AsyncPolicyReservation<Attribute> & TimedBy<Ttl>>
+  /** See {@link Policy.settle}. */
+  settle(id: string, actual: ActualCost<Attribute>): Promise<boolean>
+  /** See {@link Policy.cancel}. */
+  cancel(id: string): Promise<boolean>
+  /** See {@link Policy.release}. */
+  release(id: string): Promise<boolean>
   /** See {@link Policy.reset}. */
   reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): Promise<void>
+  /** See {@link Policy.block}. */
+  block<Request extends PolicyRequest<Attribute>>(
+    request: Request,
+    options: PolicyBlockOptions<LevelName>,
+  ): Promise<readonly LevelName[]>
   /** See {@link Policy.override}. On Redis, every process applies the override within two seconds. */
   override(
     level: LevelName,
@@ -93,6 +151,11 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   ): Promise<void>
   /** See {@link Policy.removeOverride}. */
   removeOverride(level: LevelName, key: OverrideKey): Promise<void>
+  /**
+   * See {@link Policy.overrides}. On Redis, an override that another process has set is listed within two seconds. Rejects
+   * with a `StoreUnavailableError` if the store does not report the overrides in time.
+   */
+  overrides(): Promise<readonly RunTimeOverride<LevelName>[]>
   /** See {@link Policy.explain}. */
   explain<Request extends PolicyRequest<Attribute>>(
     request: Request,
@@ -109,6 +172,9 @@ export type ActualCost<Attribute extends string> = number | { readonly [A in Att
  *
  * The units of `concurrency` limits are held until `release` or `cancel`, or until their `ttl` is over. `settle` does not
  * release them, because the work may continue.
+ *
+ * A reservation with a `ttl` ends once: the first of `settle`, `cancel` and `release` ends it and gives back the units of
+ * `concurrency` limits. If none is called, all units come back when the `ttl` is over.
  */
 export interface PolicyReservation<Attribute extends string = string> {
   readonly verdict: Verdict

@@ -1,27 +1,21 @@
 import { checkOptions } from '../checks/check-options.js'
-import { invalidType } from '../errors.js'
-import { checkCostOptions } from '../limiter/check-call.js'
-import type { CostOptions } from '../limiter/index.js'
+import { type Asker, decideObserved, decisionChannel } from '../diagnostics/decision-channel.js'
+import { invalidType, StoreUnavailableError } from '../errors.js'
+import { checkCostOptions, checkReserve } from '../limiter/check-call.js'
+import type { CostOptions, ReserveOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, Awaitable, Overrides, Store } from '../stores/index.js'
+import { blockedStates, checkBlockArguments, checkLevels } from './block-arguments.js'
 import { type Explanation, withDecisions } from './explanation.js'
 import type { Matcher } from './matcher.js'
 import { checkOverride, checkRemoval, type OverrideArguments } from './override-arguments.js'
-import type { OverrideKey, OverrideOptions, ResetOptions } from './policy.js'
+import type { OverrideKey, OverrideOptions, PolicyBlockOptions, ResetOptions, RunTimeOverride } from './policy.js'
 import { TakenDemands } from './taken-demands.js'
+import { type StoreReservation, TimedPolicyReservations } from './timed-policy-reservations.js'
 import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
 
 /** Continues with the demands of a request. `isKnown`: all run-time overrides were known when they were made. */
 type WithDemands<R> = (demands: readonly LevelDemand[], isKnown: boolean) => Awaitable<R>
-
-/** A reservation on any store. Methods return promises on a store that answers later. */
-export interface StoreReservation {
-  readonly verdict: Verdict
-  settle(actual: unknown): Awaitable<void>
-  cancel(): Awaitable<void>
-  release(): Awaitable<void>
-  [Symbol.dispose](): Awaitable<void>
-}
 
 /**
  * A policy on any store. If the store is synchronous, every method returns its value, and this is a `Policy` as it
@@ -37,6 +31,8 @@ export class StorePolicy {
   readonly #store: Store
   readonly #isSynchronous: boolean
   readonly #overrides: Overrides | undefined
+  readonly #timed: TimedPolicyReservations
+  readonly #asker: Asker
 
   constructor(name: string, matcher: Matcher, store: Store, isSynchronous: boolean) {
     this.name = name
@@ -44,6 +40,8 @@ export class StorePolicy {
     this.#store = store
     this.#isSynchronous = isSynchronous
     this.#overrides = store.overrides?.(name)
+    this.#asker = { kind: 'policy', name }
+    this.#timed = new TimedPolicyReservations(this.#asker, matcher, store)
   }
 
   get attributes(): readonly string[] {
@@ -65,7 +63,9 @@ export class StorePolicy {
   }
 
   check(request: object, options?: CostOptions): Awaitable<Verdict> {
-    return this.#withDemands(request, checkCostOptions('check', options), false, this.#decide)
+    const cost = checkCostOptions('check', options)
+    if (decisionChannel.hasSubscribers) return this.#withDemands(request, cost, false, this.#decideObserved)
+    return this.#withDemands(request, cost, false, this.#decide)
   }
 
   peek(request: object): Awaitable<Verdict> {
@@ -80,12 +80,16 @@ export class StorePolicy {
     return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.refund(demand, undefined))
   }
 
-  reserve(request: object, options?: CostOptions): Awaitable<StoreReservation> {
-    const cost = checkCostOptions('reserve', options)
+  reserve(request: object, options?: ReserveOptions): Awaitable<StoreReservation> {
+    const { cost, ttlMs, id } = checkReserve(options)
     const copy = this.#matcher.copyOf(request)
     return this.#withDemands(copy, cost, false, (demands, isKnown) => {
+      if (ttlMs !== undefined) return this.#timed.reserve(id, { request: copy, cost, demands, isKnown }, ttlMs)
       const costsFor = this.#matcher.costsFor(demands, copy, cost)
-      return this.#then(this.#store.decide(demands), (answer) => {
+      const asked = decisionChannel.hasSubscribers
+        ? decideObserved(this.#store, this.#asker, 'reserve', demands, isKnown)
+        : this.#store.decide(demands)
+      return this.#then(asked, (answer) => {
         const taken = new TakenDemands(this.#store, demands, answer, costsFor)
         const release = () => this.#done(taken.release())
         return {
@@ -99,16 +103,36 @@ export class StorePolicy {
     })
   }
 
-  reset(request: object, options?: ResetOptions<string>): Awaitable<void> {
-    const levels = this.#checkReset(options)
+  settle(id: string, actual: unknown): Awaitable<boolean> {
+    return this.#timed.settle(id, actual)
+  }
+
+  cancel(id: string): Awaitable<boolean> {
+    return this.#timed.cancel(id)
+  }
+
+  release(id: string): Awaitable<boolean> {
+    return this.#timed.release(id)
+  }
+
+  reset(request: object, options: ResetOptions<string> = {}): Awaitable<void> {
+    const levels = checkLevels(this.#matcher, checkOptions('reset', options, ['levels']).levels)
     const copy = this.#matcher.copyOf(request)
-    const reset = () => {
+    return this.#afterRefresh(() => {
       const states = this.#matcher.statesOf(copy, this.#overrides)
       const chosen = levels === undefined ? states : states.filter(({ level }) => levels.includes(level))
       return this.#done(chosen.map(({ name, key }) => this.#store.reset(name, key)))
-    }
-    const refreshed = this.#refresh()
-    return refreshed instanceof Promise ? refreshed.then(reset) : reset()
+    })
+  }
+
+  block(request: object, options: PolicyBlockOptions<string>): Awaitable<readonly string[]> {
+    const blocked = checkBlockArguments(this.#matcher, options)
+    const copy = this.#matcher.copyOf(request)
+    return this.#afterRefresh(() => {
+      const states = blockedStates(this.#matcher, copy, this.#overrides, blocked)
+      const answers = states.map(({ name, key }) => this.#store.block(name, key, blocked.durationUs))
+      return this.#then(this.#all(answers), () => [...new Set(states.map(({ level }) => level))])
+    })
   }
 
   override(
@@ -122,6 +146,13 @@ export class StorePolicy {
 
   removeOverride(level: string, key: OverrideKey): Awaitable<void> {
     return this.#setOverride(checkRemoval(this.#matcher, level, key))
+  }
+
+  overrides(): Awaitable<readonly RunTimeOverride[]> {
+    return this.#afterRefresh((isKnown) => {
+      if (!isKnown) throw new StoreUnavailableError('the store did not report the run-time overrides in time')
+      return this.#overrides === undefined ? [] : this.#matcher.runTimeOverrides(this.#overrides.entries())
+    })
   }
 
   explain(request: object, options?: CostOptions): Awaitable<readonly Explanation[]> {
@@ -160,12 +191,26 @@ export class StorePolicy {
     return refreshed.then((isKnown) => next(this.#matcher.demandsOf(copy, cost, this.#overrides, look), isKnown))
   }
 
+  /** Calls `next` once the run-time overrides are known, or are known to be incomplete. */
+  #afterRefresh<R>(next: (isKnown: boolean) => Awaitable<R>): Awaitable<R> {
+    const refreshed = this.#refresh()
+    return refreshed instanceof Promise ? refreshed.then(next) : next(refreshed)
+  }
+
   #refresh(): Awaitable<boolean> {
     return this.#overrides === undefined ? true : this.#overrides.refresh()
   }
 
   readonly #decide: WithDemands<Verdict> = (demands, isKnown) => {
     const answer = this.#store.decide(demands)
+    return this.#isSynchronous
+      ? verdictOf(demands, (answer as Answer).decisions, isKnown)
+      : this.#verdictLater(demands, answer, isKnown)
+  }
+
+  /** `#decide`, for the case that a subscriber listens. */
+  readonly #decideObserved: WithDemands<Verdict> = (demands, isKnown) => {
+    const answer = decideObserved(this.#store, this.#asker, 'check', demands, isKnown)
     return this.#isSynchronous
       ? verdictOf(demands, (answer as Answer).decisions, isKnown)
       : this.#verdictLater(demands, answer, isKnown)
@@ -184,15 +229,6 @@ export class StorePolicy {
   #setOverride({ level, key, limits, untilMs }: OverrideArguments): Awaitable<void> {
     if (this.#overrides !== undefined) return this.#overrides.set(level, key, limits, untilMs)
     throw invalidType('store', 'one that keeps overrides, as memoryStore() and redisStore(client) do', this.#store)
-  }
-
-  /** The levels that `reset` is limited to, if any. */
-  #checkReset(options: ResetOptions<string> = {}): readonly string[] | undefined {
-    const { levels } = checkOptions('reset', options, ['levels'])
-    if (levels === undefined) return undefined
-    if (!Array.isArray(levels)) throw invalidType('levels', 'a list of names', levels)
-    for (const name of levels) this.#matcher.level(name)
-    return levels
   }
 
   /** Calls `next` with the store's answer: now if the store is synchronous, otherwise when the answer is there. */

@@ -1,7 +1,7 @@
 import { checkCost } from '../checks/check-value.js'
 import { invalidType } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
-import type { Answer, Awaitable, Store } from '../stores/index.js'
+import { type Answer, type Awaitable, correctionsOf, type Store } from '../stores/index.js'
 import type { LevelDemand } from './verdict.js'
 
 /** The cost of each demand, if the call's cost (a number) or some attributes (an object) were other ones. */
@@ -53,20 +53,16 @@ export class TakenDemands {
 
   /** Changes the cost of each demand, of concurrency limits or of all others, to `costOf(i)`. */
   #correct(ofConcurrency: boolean, costOf: (i: number) => number): Awaitable<unknown>[] {
-    const { decisions, takenUs } = this.#answer
-    return this.#demands.flatMap((demand, i) => {
-      const { cost } = demand
-      const { allowed, delayMs, degraded } = decisions[i]
-      const actual = costOf(i)
-      // A shadow level that denied has taken nothing.
-      if (isConcurrency(demand.limit) !== ofConcurrency || !allowed || actual === cost) return []
-      if (actual > cost) return [this.#store.charge({ ...demand, cost: actual - cost })]
-      return [this.#store.refund({ ...demand, cost: cost - actual }, { atUs: takenUs[i], cost, delayMs, degraded })]
-    })
+    const demands = this.#demands
+    const isMeant = (i: number) => isConcurrency(demands[i].limit) === ofConcurrency
+    return correctionsOf(demands, this.#answer, (i) => (isMeant(i) ? costOf(i) : demands[i].cost)).map(
+      ({ demand, taken }) => (taken === undefined ? this.#store.charge(demand) : this.#store.refund(demand, taken)),
+    )
   }
 }
 
-function checkActual(actual: unknown): number | object {
+/** Checks an actual cost: the cost of the call, or attributes. */
+export function checkActual(actual: unknown): number | object {
   if (typeof actual === 'object' && actual !== null && !Array.isArray(actual)) return actual
   if (typeof actual !== 'number') throw invalidType('actual', 'a number, or an object of attributes', actual)
   checkCost(actual, 'actual')

@@ -1,5 +1,5 @@
 import type { Decision, Limit } from '../limits/index.js'
-import type { Demand } from '../stores/index.js'
+import { type Degraded, type Demand, worseOf } from '../stores/index.js'
 
 /** The decision of one limit of a level that matched a request. A level with several limits has one for each. */
 export interface LevelDecision {
@@ -32,7 +32,7 @@ export interface Verdict {
    * `'local'` that any level's decision has. `'overrides'` means that the store decided but did not report the run-time
    * overrides in time, so that other limits may have been in force.
    */
-  readonly degraded?: 'open' | 'closed' | 'local' | 'overrides'
+  readonly degraded?: Degraded
 }
 
 /** A demand, with the name of its level. */
@@ -46,11 +46,11 @@ export function verdictOf(demands: readonly LevelDemand[], decisions: readonly D
   let deniedBy: string[] = []
   let retryAfterMs = 0
   let delayMs = 0
-  let degraded: Verdict['degraded'] = isKnown ? undefined : 'overrides'
+  let degraded: Degraded | undefined = isKnown ? undefined : 'overrides'
   for (let i = 0; i < demands.length; i++) {
     const { level, limit, shadow } = demands[i]
     const decision = decisions[i]
-    if (decision.degraded !== undefined) degraded = worse(degraded, decision.degraded)
+    if (decision.degraded !== undefined) degraded = worseOf(degraded, decision.degraded)
     levels[i] = shadow === true ? { name: level, limit, decision, shadow } : { name: level, limit, decision }
     if (shadow === true) continue
     if (!decision.allowed) {
@@ -65,11 +65,4 @@ export function verdictOf(demands: readonly LevelDemand[], decisions: readonly D
   return degraded === undefined
     ? { allowed, deniedBy, levels, retryAfterMs, delayMs }
     : { allowed, deniedBy, levels, retryAfterMs, delayMs, degraded }
-}
-
-/** The first that occurs describes the verdict: denied without the store outweighs allowed without it. */
-const WORST_FIRST = ['closed', 'open', 'local', 'overrides'] as const
-
-function worse(one: Verdict['degraded'], other: Verdict['degraded']): Verdict['degraded'] {
-  return WORST_FIRST.find((each) => each === one || each === other)
 }

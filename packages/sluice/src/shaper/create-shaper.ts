@@ -68,8 +68,7 @@ export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Syn
     checkKey(name, 'name')
     if (onFailure !== undefined)
       throw invalidType('onFailure', 'left out, for a shaper without a store cannot fail', onFailure)
-    const clock = checkClock(given.clock) ?? systemClock
-    return new QueueShaper(name, new LocalQueue(name, limit, clock), clock)
+    return new QueueShaper(name, new LocalQueue(name, limit, checkClock(given.clock) ?? systemClock))
   }
   const { name } = given
   checkKey(name, 'name (which keeps shapers on one store apart)')
@@ -77,5 +76,5 @@ export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Syn
   const onFailure = onFailureOption(given.onFailure, store) ?? store.onFailure ?? 'local'
   const named = { name, limit, onFailure }
   store.prepare?.(named)
-  return new QueueShaper(name, new StoreQueue(store, named), store.clock ?? systemClock)
+  return new QueueShaper(name, new StoreQueue(store, named))
 }

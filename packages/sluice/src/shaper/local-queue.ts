@@ -43,15 +43,11 @@ export class LocalQueue implements TurnQueue {
     this.room = new WaitingRoom(clock, setExactAlarm)
   }
 
-  get size(): number {
-    return this.room.size
-  }
-
   enter(request: TurnRequest, pausedUntilMs: number): number | Promise<Turn> {
     const { key, cost, priority, maxWaitMs, runs } = request
     if (cost > this.capacity) throw queueFull(this.#name, this.capacity, cost, Infinity)
     const nowMs = this.room.clock.now()
-    const waiting = this.#keys.size === 0 ? undefined : this.#keys.get(key)
+    let waiting = this.#keys.size === 0 ? undefined : this.#keys.get(key)
     const mayLeave = waiting === undefined && pausedUntilMs <= nowMs
     // `run` starts its work now. A caller of `wait` goes on only after the code that runs now: no crowd may go on then.
     const isNoCrowd = mayLeave && (runs || this.room.measureTick(nowMs) <= CATCH_UP_MS)
@@ -68,7 +64,12 @@ export class LocalQueue implements TurnQueue {
       const waitMs = freeMs - nowMs + this.drainMs(waiting?.line.unitsBefore(priority) ?? 0)
       if (waitMs > maxWaitMs) throw turnTooLate(maxWaitMs, waitMs)
     }
-    return (waiting ?? this.#openKey(key, freeMs, pausedUntilMs)).join(request, nowMs)
+    if (waiting === undefined) {
+      waiting = new LocalKey(key, this, freeMs, pausedUntilMs)
+      this.#keys.set(key, waiting)
+      this.room.agenda.set(waiting, freeMs)
+    }
+    return waiting.join(request, nowMs)
   }
 
   pause(key: string, untilMs: number): void {
@@ -89,13 +90,6 @@ export class LocalQueue implements TurnQueue {
     this.#keys.delete(key)
   }
 
-  #openKey(key: string, freeMs: number, pausedUntilMs: number): LocalKey {
-    const opened = new LocalKey(key, this, freeMs, pausedUntilMs)
-    this.#keys.set(key, opened)
-    this.room.agenda.set(opened, freeMs)
-    return opened
-  }
-
   /**
    * How long until the queue has room for `units`. If only slots that were just used are in the way: until
    * those are over, even in a pause. Otherwise: until enough waiters have left.
@@ -113,8 +107,9 @@ export class LocalQueue implements TurnQueue {
 class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
   readonly key: string
   readonly line: Line<LocalWaiter>
+  /** When the first waiter may leave. */
+  freeMs: number
   readonly #queue: LocalQueue
-  #freeMs: number
   #pausedUntilMs: number
   #hasLeftInTick = false
 
@@ -123,28 +118,22 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
     this.key = key
     this.line = new Line(queue.capacity)
     this.#queue = queue
-    this.#freeMs = freeMs
+    this.freeMs = freeMs
     this.#pausedUntilMs = pausedUntilMs
-  }
-
-  /** When the first waiter may leave. */
-  get freeMs(): number {
-    return this.#freeMs
   }
 
   join(request: TurnRequest, nowMs: number): Promise<Turn> {
     const { room } = this.#queue
     return new Promise((resolve, reject) => {
       const waiter: LocalWaiter = new Waiter(this, request, resolve, reject)
-      room.admit()
-      this.line.add(waiter)
+      room.admit(waiter)
       room.watch(waiter, nowMs)
     })
   }
 
   pause(untilMs: number): void {
-    if (this.#freeMs >= untilMs) return
-    this.#freeMs = untilMs
+    if (this.freeMs >= untilMs) return
+    this.freeMs = untilMs
     this.#pausedUntilMs = untilMs
     this.#queue.room.agenda.set(this, untilMs)
   }
@@ -159,22 +148,22 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
     queueMicrotask(() => {
       this.#hasLeftInTick = false
     })
-    this.#catchUp(nowMs)
+    this.#queue.room.agenda.catchUpWith(this, nowMs)
     return true
   }
 
   /** If the waiter's turn has come too and only the alarm is late, the waiter leaves. */
   expire(waiter: LocalWaiter): void {
-    const nowMs = this.#queue.room.clock.now()
-    this.#catchUp(nowMs)
+    const { agenda, clock } = this.#queue.room
+    const nowMs = clock.now()
+    agenda.catchUpWith(this, nowMs)
     if (!waiter.isInLine) return
-    const waitMs = Math.max(0, this.#freeMs - nowMs) + this.#queue.drainMs(this.line.units - waiter.cost)
+    const waitMs = Math.max(0, this.freeMs - nowMs) + this.#queue.drainMs(this.line.units - waiter.cost)
     this.giveUp(waiter, turnTooLate(waiter.request.maxWaitMs, waitMs))
   }
 
   giveUp(waiter: LocalWaiter, reason: unknown): void {
     const { room } = this.#queue
-    this.line.remove(waiter)
     room.reject(waiter, reason)
     if (this.line.size > 0) return
     room.agenda.drop(this)
@@ -182,34 +171,26 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
   }
 
   due(nowMs: number): void {
-    const wasHeldUp = this.#freeMs < nowMs - CATCH_UP_MS
+    const wasHeldUp = this.freeMs < nowMs - CATCH_UP_MS
     const { room } = this.#queue
-    for (let { first } = this.line; first !== undefined && this.#freeMs <= nowMs; { first } = this.line) {
+    for (let { first } = this.line; first !== undefined && this.freeMs <= nowMs; { first } = this.line) {
       const atMs = this.#takeSlot(first.cost, nowMs)
-      if (atMs === undefined) continue
-      this.line.remove(first)
-      room.release(first, { atMs })
+      if (atMs !== undefined) room.release(first, { atMs })
     }
     if (this.line.size === 0) {
       this.#queue.forget(this)
       return
     }
     // No more waiters may leave together than leave now: slots that came meanwhile would make them more.
-    if (wasHeldUp) this.#freeMs = Math.max(this.#freeMs, room.clock.now())
-    room.agenda.set(this, this.#freeMs)
-  }
-
-  #catchUp(nowMs: number): void {
-    if (this.heapIndex < 0 || this.atMs > nowMs) return
-    this.#queue.room.agenda.drop(this)
-    this.due(nowMs)
+    if (wasHeldUp) this.freeMs = Math.max(this.freeMs, room.clock.now())
+    room.agenda.set(this, this.freeMs)
   }
 
   /** Takes the next slot from the schedule and returns its time; `undefined` if the slot turns out to come later. */
   #takeSlot(cost: number, nowMs: number): number | undefined {
     const { schedule } = this.#queue
-    const slotMs = Math.max(this.#freeMs, nowMs - CATCH_UP_MS)
-    const isScheduled = slotMs === this.#freeMs && slotMs > this.#pausedUntilMs
+    const slotMs = Math.max(this.freeMs, nowMs - CATCH_UP_MS)
+    const isScheduled = slotMs === this.freeMs && slotMs > this.#pausedUntilMs
     let askedMs = isScheduled ? (Math.floor(slotMs * 1000) - EARLY_US) / 1000 : slotMs
     let answer = schedule.take(this.key, askedMs, cost)
     if (isScheduled && answer.allowed && answer.delayMs === 0) {
@@ -224,10 +205,10 @@ class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
     if (atMs > slotMs + LEAST_MS) {
       // Another key shares the state because the store is full, or the rate is rounded down.
       if (allowed) schedule.takeBack(this.key, askedMs, cost, delayMs)
-      this.#freeMs = atMs
+      this.freeMs = atMs
       return undefined
     }
-    this.#freeMs = atMs + this.#queue.drainMs(cost)
+    this.freeMs = atMs + this.#queue.drainMs(cost)
     return atMs
   }
 }

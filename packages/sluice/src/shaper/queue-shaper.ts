@@ -28,8 +28,8 @@ export interface TurnRequest extends WaitRequest {
 
 /** Gives turns at the rate of a shaper: `LocalQueue` for one process, `StoreQueue` for all processes that share a store. */
 export interface TurnQueue {
-  /** How many wait. */
-  readonly size: number
+  /** The callers that wait. */
+  readonly room: { readonly size: number; readonly clock: Clock }
   /**
    * Returns the time of the turn if the caller leaves at once. Otherwise the caller waits, until its key's pause is over at
    * least. Throws if the queue is full or the wait would be too long.
@@ -46,7 +46,6 @@ const RUN: TurnRequest = { ...WAIT, runs: true }
 /** The front of every shaper: checks arguments, runs work, and knows pauses and the end. Turns come from its queue. */
 export class QueueShaper implements Shaper {
   readonly name: string
-  readonly #clock: Clock
   readonly #queue: TurnQueue
   readonly #pausedUntilMs = new Map<string, number>()
   #mostPauses = FEW_PAUSES
@@ -55,18 +54,17 @@ export class QueueShaper implements Shaper {
   #isClosed = false
   #onIdle: (() => void)[] = []
 
-  constructor(name: string, queue: TurnQueue, clock: Clock) {
+  constructor(name: string, queue: TurnQueue) {
     this.name = name
     this.#queue = queue
-    this.#clock = clock
   }
 
   get size(): number {
-    return this.#queue.size
+    return this.#queue.room.size
   }
 
   get pending(): number {
-    return this.#open - this.#queue.size
+    return this.#open - this.size
   }
 
   run<Result>(work: () => Result | PromiseLike<Result>, options?: TurnOptions): Promise<Awaited<Result>> {
@@ -109,11 +107,14 @@ export class QueueShaper implements Shaper {
       throw invalidValue('durationMs', 'a number of milliseconds from 0', durationMs)
     const { key = NO_KEY } = options === undefined ? {} : checkOptions('options', options, ['key'])
     checkKey(key)
-    const nowMs = this.#clock.now()
+    const nowMs = this.#queue.room.clock.now()
     const untilMs = nowMs + durationMs
     if (untilMs <= (this.#pausedUntilMs.get(key) ?? -Infinity)) return
     this.#pausedUntilMs.set(key, untilMs)
-    if (this.#pausedUntilMs.size > this.#mostPauses) this.#forgetPauses(nowMs)
+    if (this.#pausedUntilMs.size > this.#mostPauses) {
+      for (const [each, overMs] of this.#pausedUntilMs) if (overMs <= nowMs) this.#pausedUntilMs.delete(each)
+      this.#mostPauses = Math.max(FEW_PAUSES, 2 * this.#pausedUntilMs.size)
+    }
     this.#queue.pause(key, untilMs)
   }
 
@@ -146,7 +147,7 @@ export class QueueShaper implements Shaper {
     let result: Result | PromiseLike<Result>
     try {
       result = work()
-      if (isPromiseLike(result)) return this.#performLater(result)
+      if (isPromiseLike(result)) return Promise.resolve(result).then(this.#succeeded, this.#failed)
     } catch (error) {
       this.#finished()
       return Promise.reject(error)
@@ -155,15 +156,12 @@ export class QueueShaper implements Shaper {
     return Promise.resolve(result)
   }
 
-  async #performLater<Result>(result: PromiseLike<Result>): Promise<Awaited<Result>> {
-    try {
-      return await result
-    } finally {
-      this.#finished()
-    }
+  // One function for all callers: a closure for each that waits would take memory.
+  readonly #succeeded = <Result>(result: Result): Result => {
+    this.#finished()
+    return result
   }
 
-  /** One function for all callers: a closure for each that waits would take memory. */
   readonly #failed = (error: unknown): never => {
     this.#finished()
     throw error
@@ -175,11 +173,6 @@ export class QueueShaper implements Shaper {
     const resolves = this.#onIdle
     this.#onIdle = []
     for (const resolve of resolves) resolve()
-  }
-
-  #forgetPauses(nowMs: number): void {
-    for (const [key, untilMs] of this.#pausedUntilMs) if (untilMs <= nowMs) this.#pausedUntilMs.delete(key)
-    this.#mostPauses = Math.max(FEW_PAUSES, 2 * this.#pausedUntilMs.size)
   }
 
   #closedError(): ClosedError {

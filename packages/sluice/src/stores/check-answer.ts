@@ -4,8 +4,8 @@
  */
 import { InvalidTypeError, shown } from '../errors.js'
 import { LONGEST_DURATION_US } from '../limits/duration.js'
-import type { Decision } from '../limits/index.js'
-import { type Answer, type Awaitable, type Demand, isPromiseLike } from './store.js'
+import { arithmeticOf, type Decision } from '../limits/index.js'
+import { type Answer, type Awaitable, type Demand, isPromiseLike, type OnFailure } from './store.js'
 
 /** The store returned something that is not an answer. */
 export class MalformedAnswerError extends InvalidTypeError {}
@@ -13,6 +13,7 @@ export class MalformedAnswerError extends InvalidTypeError {}
 /** All are numbers from 0. Only a wait may be infinite, and a delay must be one that a timer can wait for. */
 const COUNTS = ['quota', 'remaining'] as const
 const WAITS = ['retryAfterMs', 'nextUnitAfterMs', 'resetAfterMs'] as const
+const RULES: readonly OnFailure[] = ['open', 'closed', 'local']
 const LONGEST_DELAY_MS = LONGEST_DURATION_US / 1_000
 
 /** Returns a well-formed answer to these demands; throws a `MalformedAnswerError` for anything else. */
@@ -27,10 +28,23 @@ export function checkAnswer(answer: Answer, demands: readonly Demand[]): Answer 
     decisions.every(isDecision) &&
     takenUs.every(Number.isFinite)
   if (!isWhole) return refuse(answer, 'allowed, decisions and takenUs, one for each demand')
-  const isMet = demands.every(({ shadow }, i) => shadow === true || decisions[i].allowed)
+  const isMet = demands.every((demand, i) => decisions[i].allowed || isShadow(demand, demands))
   return isMet === allowed
     ? answer
     : refuse(answer, 'allowed if, and only if, every demand that is not a shadow is allowed')
+}
+
+/** Is every demand for the state of this one a shadow? */
+function isShadow({ name, key, limit, shadow }: Demand, demands: readonly Demand[]): boolean {
+  if (shadow !== true) return false
+  const { stateId } = arithmeticOf(limit)
+  return demands.every(
+    (other) =>
+      other.shadow === true ||
+      other.name !== name ||
+      other.key !== key ||
+      arithmeticOf(other.limit).stateId !== stateId,
+  )
 }
 
 /** Returns a well-formed decision; throws a `MalformedAnswerError` for anything else. */
@@ -46,7 +60,8 @@ function isDecision(value: unknown): value is Decision {
     COUNTS.every((name) => isFrom0(decision[name]) && decision[name] < Infinity) &&
     WAITS.every((name) => isFrom0(decision[name])) &&
     isFrom0(decision.delayMs) &&
-    decision.delayMs <= LONGEST_DELAY_MS
+    decision.delayMs <= LONGEST_DELAY_MS &&
+    (decision.degraded === undefined || RULES.includes(decision.degraded))
   )
 }
 

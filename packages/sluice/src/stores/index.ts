@@ -1,5 +1,6 @@
 /** Stores keep the state of limits: the interface, and the store that keeps it in this process. */
 
+export { correctionsOf, refundsOf } from './corrections-of.js'
 export { checkOnFailure } from './fallback.js'
 export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory-store.js'
 export type { MemoryStoreOptions } from './memory/memory-store-options.js'
@@ -7,12 +8,19 @@ export type {
   Answer,
   AsyncStore,
   Awaitable,
+  Correction,
+  Degraded,
   Demand,
   NamedLimit,
   OnFailure,
+  Opening,
+  OpenReservation,
+  OverrideEntry,
   Overrides,
+  Reservations,
   Store,
   SyncOverrides,
   SyncStore,
 } from './store.js'
+export { worseOf } from './store.js'
 export { cannotFail, withFallback } from './with-fallback.js'

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js'
 import type { Limit } from '../limits/index.js'
+import type { OverrideEntry } from './store.js'
 import { TextFilter } from './text-filter.js'
 
 interface Entry {
@@ -63,7 +64,7 @@ export class OverrideTable {
   /** Drops those of the next few entries that have ended, so that they do not pile up. */
   #sweep(nowMs: number): void {
     for (let i = 0; i < SWEPT; i++) {
-      this.#swept ??= this.#entries()
+      this.#swept ??= this.#all()
       const { done, value } = this.#swept.next()
       if (done) {
         this.#swept = undefined
@@ -74,7 +75,13 @@ export class OverrideTable {
     }
   }
 
-  *#entries(): Generator<[level: string, key: string, entry: Entry], undefined> {
+  /** Those that are in force at this time. */
+  *entries(nowMs: number): Generator<OverrideEntry, undefined> {
+    for (const [level, key, { limits, untilMs }] of this.#all())
+      if (untilMs > nowMs) yield { level, key, limits, untilMs }
+  }
+
+  *#all(): Generator<[level: string, key: string, entry: Entry], undefined> {
     for (const [level, keys] of this.#levels) for (const [key, entry] of keys) yield [level, key, entry]
   }
 

@@ -7,6 +7,17 @@ import type { Decision, Limit, Taken } from '../limits/index.js'
  */
 export type OnFailure = 'open' | 'closed' | 'local'
 
+/** How an answer was made if the store did not decide it; `'overrides'`: without knowing all run-time overrides. */
+export type Degraded = OnFailure | 'overrides'
+
+/** Denied without the store outweighs allowed without it. */
+const WORST_FIRST = ['closed', 'open', 'local', 'overrides'] as const
+
+/** The one of two rules that describes a request which both were applied to. */
+export function worseOf(one: Degraded | undefined, other: Degraded | undefined): Degraded | undefined {
+  return WORST_FIRST.find((each) => each === one || each === other)
+}
+
 /** A limit as a store knows it. */
 export interface NamedLimit {
   /** Names the limit, so that two limits with equal numbers and keys never share a state by accident. */
@@ -77,6 +88,11 @@ export interface Store {
    * limits that this store object knows, so a block does not survive a changed window.
    */
   block(name: string, key: string, durationUs: number): Awaitable<void>
+  /**
+   * Keeps reservations with a `ttl`. Without it, each process keeps the reservations that it makes, and no other process
+   * can settle them.
+   */
+  readonly reservations?: Reservations | undefined
   /** The run-time overrides of the policy of that name. Without this method, policies of the store have none. */
   overrides?(policy: string): Overrides
   /**
@@ -109,6 +125,16 @@ export interface AsyncStore extends Store {
   block(name: string, key: string, durationUs: number): Promise<void>
 }
 
+/** A run-time override as a store keeps it. */
+export interface OverrideEntry {
+  readonly level: string
+  /** The key as one text, as `get` takes it. */
+  readonly key: string
+  readonly limits: readonly Limit[]
+  /** When it ends, in epoch milliseconds; `Infinity` if it stays until it is removed. */
+  readonly untilMs: number
+}
+
 /**
  * Run-time overrides: limits that replace those of a policy's level for one key, until they are removed or end. A store
  * keeps them, so every process that uses the store has the same ones.
@@ -118,6 +144,8 @@ export interface Overrides {
   readonly size: number
   /** The limits in force for a key, as far as this process knows. */
   get(level: string, key: string): readonly Limit[] | undefined
+  /** Every override that `get` would find now, in any order. A caller that sets one while it iterates may miss some. */
+  entries(): Iterable<OverrideEntry>
   /** Sets the limits of a key, until a time in epoch milliseconds if one is given, or removes them. */
   set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs: number | undefined): Awaitable<void>
   /**
@@ -133,6 +161,61 @@ export interface SyncOverrides extends Overrides {
   refresh(): true
 }
 
+/** A reservation that is open: its units are taken, and are given back when it ends without having been settled. */
+export interface OpenReservation {
+  /** Chosen by the layer above. No two open reservations of a store have the same. */
+  readonly id: string
+  /** What was asked for. */
+  readonly demands: readonly Demand[]
+  /** What was answered: which demands took, and when. */
+  readonly answer: Answer
+  /** A text of the layer above, which the store keeps as it is. */
+  readonly data: string
+  /** When it was opened, in epoch microseconds by the store's clock. Tells it apart from an earlier one of the same id. */
+  readonly openedUs: number
+  /** When it ends by itself, in epoch milliseconds by the store's clock. */
+  readonly endsAtMs: number
+}
+
+/** The outcome of `open`. */
+export interface Opening {
+  /** The reservation. If its answer is a denial, nothing was taken and nothing is open. */
+  readonly reservation: OpenReservation
+  /** False if a reservation of this id was open already: this call took nothing. */
+  readonly isNew: boolean
+  /** Has the store kept it? False after a denial, and if the store did not answer: then the process keeps it. */
+  readonly isKept: boolean
+}
+
+/** Changes units that a reservation took: refunds `demand.cost` units of `taken` or, without it, charges them. */
+export interface Correction {
+  readonly demand: Demand
+  readonly taken: Taken | undefined
+}
+
+/**
+ * Keeps open reservations, so that any process ends them: by `close`, or when their time is over. A reservation is ended
+ * once, whatever happens at the same time. The store gives back by itself what has ended, about once a second from the
+ * first call on.
+ */
+export interface Reservations {
+  /**
+   * Decides as `Store.decide` does and, if the request is allowed, keeps it for `ttlMs`. If a reservation of this id is
+   * open, returns that one and takes nothing. Answers by `onFailure` if the store does not answer.
+   */
+  open(id: string, demands: readonly Demand[], ttlMs: number, data: string): Awaitable<Opening>
+  /** The open reservation of this id; `undefined` if there is none, or if it has ended. Rejects if the store fails. */
+  find(id: string): Awaitable<OpenReservation | undefined>
+  /**
+   * Ends a reservation that `find` or `open` returned, and makes the corrections. True if this call ended it; false if it
+   * was over already, and then nothing is corrected. Rejects if the store fails: then it may have ended or not, and a later
+   * call tells.
+   */
+  close(reservation: OpenReservation, corrections: readonly Correction[]): Awaitable<boolean>
+  /** Gives back now what has ended. */
+  sweep?(): Awaitable<void>
+}
+
 /** Either a value or the promise of one. */
 export type Awaitable<T> = T | Promise<T>
 
@@ -140,4 +223,9 @@ export type Awaitable<T> = T | Promise<T>
 export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
   return 'then' in value && typeof value.then === 'function'
+}
+
+/** Calls `next` with the value: now, or when the promise of it is fulfilled. */
+export function after<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
+  return isPromiseLike(value) ? value.then(next) : next(value)
 }

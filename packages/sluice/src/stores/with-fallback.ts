@@ -11,7 +11,17 @@ import type { Decision, Limit, Taken } from '../limits/index.js'
 import { checkAnswer, checkAtOnce, checkDecision, MalformedAnswerError } from './check-answer.js'
 import { checkLocalOptions, checkOnFailure, Fallback } from './fallback.js'
 import { MemoryStore } from './memory/memory-store.js'
-import type { Answer, AsyncStore, Demand, NamedLimit, OnFailure, Overrides, Store, SyncStore } from './store.js'
+import type {
+  Answer,
+  AsyncStore,
+  Demand,
+  NamedLimit,
+  OnFailure,
+  Overrides,
+  Reservations,
+  Store,
+  SyncStore,
+} from './store.js'
 import { type Awaitable, isPromiseLike } from './store.js'
 
 /** An outage of this length gets a warning. */
@@ -48,6 +58,8 @@ class FallbackStore implements Store {
   readonly clock: Store['clock']
   readonly synchronous: boolean
   readonly onFailure: OnFailure | undefined
+  /** Present if the other store has it, and the same. Reservations are opened without it if it fails. */
+  readonly reservations?: Reservations
   /** Present if the other store has it. */
   readonly overrides?: (policy: string) => Overrides
   readonly #store: Store
@@ -67,6 +79,7 @@ class FallbackStore implements Store {
     this.synchronous = store.synchronous === true
     this.onFailure = onFailure === undefined ? undefined : checkOnFailure(onFailure)
     this.#fallback = new Fallback({ onFailure: this.onFailure, clock, ...checkLocalOptions(store) })
+    if (store.reservations !== undefined) this.reservations = store.reservations
     if (store.overrides !== undefined) this.overrides = (policy) => this.#overridesOf(policy, store)
   }
 
@@ -145,6 +158,7 @@ class FallbackStore implements Store {
         return read(() => overrides.size, 0)
       },
       get: (level, key) => read(() => overrides.get(level, key), undefined),
+      entries: () => overrides.entries(),
       set: (...change) => overrides.set(...change),
       refresh() {
         const refreshed = read<Awaitable<boolean>>(() => overrides.refresh(), false)

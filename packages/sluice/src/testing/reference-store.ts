@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js'
+import { invalidValue } from '../errors.js'
 import { withRoom } from '../limits/evaluate.js'
 import {
   type Arithmetic,
@@ -9,7 +10,7 @@ import {
   microseconds,
   type Taken,
 } from '../limits/index.js'
-import type { Answer, Demand, SyncStore } from '../stores/index.js'
+import type { Answer, Demand, OverrideEntry, SyncOverrides, SyncStore } from '../stores/index.js'
 
 interface Entry {
   /** The arithmetic of the limit that wrote the state last: it says when the state is whole. */
@@ -18,14 +19,15 @@ interface Entry {
 }
 
 /**
- * A store that is too simple to be wrong: maps of states and blocks that forget nothing. Tests compare other stores with
- * it. It is slow, and its memory is not bounded: do not run it in production.
+ * A store that is too simple to be wrong: maps of states, blocks and overrides that forget nothing. Tests compare other
+ * stores with it. It is slow, and its memory is not bounded: do not run it in production.
  */
 export class ReferenceStore implements SyncStore {
   readonly synchronous = true
   readonly clock: Clock
   readonly #states = new Map<string, Entry>()
   readonly #blocks = new Map<string, number>()
+  readonly #overrides = new Map<string, Map<string, OverrideEntry>>()
 
   constructor(clock: Clock) {
     this.clock = clock
@@ -84,6 +86,25 @@ export class ReferenceStore implements SyncStore {
 
   block(name: string, key: string, durationUs: number): void {
     this.#blocks.set(idOf(name, key), microseconds(this.clock.now()) + durationUs)
+  }
+
+  overrides(policy: string): SyncOverrides {
+    const entries = this.#overrides.get(policy) ?? new Map<string, OverrideEntry>()
+    this.#overrides.set(policy, entries)
+    const inForce = () => [...entries.values()].filter(({ untilMs }) => untilMs > this.clock.now())
+    return {
+      get size() {
+        return entries.size
+      },
+      get: (level, key) => inForce().find((entry) => idOf(entry.level, entry.key) === idOf(level, key))?.limits,
+      entries: inForce,
+      set: (level, key, limits, untilMs = Infinity) => {
+        if (untilMs <= this.clock.now()) throw invalidValue('until', 'a time that is still to come', untilMs)
+        entries.delete(idOf(level, key))
+        if (limits !== undefined) entries.set(idOf(level, key), { level, key: key.toWellFormed(), limits, untilMs })
+      },
+      refresh: () => true,
+    }
   }
 
   /**

@@ -4,7 +4,9 @@ import { changeRules } from './change-rules.js'
 import { checkTrace } from './check-trace.js'
 import { checkOwnFailure, failureRules } from './failure-rules.js'
 import { ManualClock } from './manual-clock.js'
-import { storeRules } from './store-rules.js'
+import { overrideRules } from './override-rules.js'
+import { reservationRules } from './reservation-rules.js'
+import { type StoreRules, storeRules } from './store-rules.js'
 import { type WorkedExample, workedExamples } from './worked-examples.js'
 
 /** Makes an empty store that reads the given clock. */
@@ -47,14 +49,21 @@ export function storeContract(
   { traces = 200, fail }: ContractOptions = {},
 ): readonly ContractCase[] {
   const fresh = async () => create(new ManualClock(START))
+  const check = async (rule: StoreRules[string], applies: (store: Store) => boolean = () => true) => {
+    const clock = new ManualClock(START)
+    const store = await create(clock)
+    if (applies(store)) await rule(store, clock)
+  }
   return [
     ...workedExamples.map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
-    ...Object.entries({ ...storeRules, ...changeRules }).map(([name, rule]) => ({
+    ...Object.entries({ ...storeRules, ...changeRules, ...overrideRules }).map(([name, rule]) => ({
       name,
-      run: async () => {
-        const clock = new ManualClock(START)
-        await rule(await create(clock), clock)
-      },
+      run: () => check(rule),
+    })),
+    ...Object.entries(reservationRules).map(([name, rule]) => ({
+      name,
+      // A store that neither keeps reservations nor has its clock here leaves them to this process and its own clock.
+      run: () => check(rule, ({ reservations, clock }) => reservations !== undefined || clock !== undefined),
     })),
     ...Object.entries(failureRules).map(([name, rule]) => ({ name, run: () => rule(fresh) })),
     ...(fail === undefined

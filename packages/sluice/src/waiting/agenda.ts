@@ -76,6 +76,13 @@ export class Agenda {
     this.#ring()
   }
 
+  /** Handles one appointment now if it is due, and only the alarm is late. */
+  catchUpWith(appointment: Appointment, nowMs: number): void {
+    if (appointment.heapIndex < 0 || appointment.atMs > nowMs) return
+    this.drop(appointment)
+    appointment.due(nowMs)
+  }
+
   #setAlarm(): void {
     if (this.#isRinging) return
     const nextMs = this.#heap[0]?.atMs

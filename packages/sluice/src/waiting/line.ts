@@ -1,3 +1,5 @@
+import type { Reminder } from './agenda.js'
+
 /** How a caller waits. */
 export interface WaitRequest {
   readonly cost: number
@@ -16,6 +18,8 @@ export class Waiter<Owner, Result> {
   readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
 
+  /** Only the room changes it: rings at the deadline, or when a result that the waiter already has may be used. */
+  reminder: Reminder | undefined = undefined
   // Only the line changes the following fields.
   arrival = 0
   samePriority: SamePriority<this> | undefined = undefined
@@ -59,7 +63,6 @@ export class Line<W extends Waiter<unknown, never>> {
   readonly #priorities: SamePriority<W>[] = []
   #arrivals = 0
   #size = 0
-  #units = 0
 
   constructor(step: number) {
     this.#step = step
@@ -71,7 +74,7 @@ export class Line<W extends Waiter<unknown, never>> {
 
   /** The costs of all waiters. */
   get units(): number {
-    return this.#units
+    return this.unitsBefore(-Infinity)
   }
 
   get first(): W | undefined {
@@ -109,7 +112,8 @@ export class Line<W extends Waiter<unknown, never>> {
     if (same.last === undefined) same.first = waiter
     else same.last.next = waiter
     same.last = waiter
-    this.#count(same, 1, waiter.cost)
+    same.units += waiter.cost
+    this.#size++
   }
 
   remove(waiter: W): void {
@@ -122,13 +126,8 @@ export class Line<W extends Waiter<unknown, never>> {
     waiter.samePriority = undefined
     waiter.previous = undefined
     waiter.next = undefined
-    this.#count(same, -1, -waiter.cost)
-  }
-
-  #count(same: SamePriority<W>, waiters: number, units: number): void {
-    same.units += units
-    this.#size += waiters
-    this.#units += units
+    same.units -= waiter.cost
+    this.#size--
   }
 
   #samePriority(priority: number): SamePriority<W> {

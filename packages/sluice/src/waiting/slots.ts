@@ -1,3 +1,4 @@
+import { CATCH_UP_MS } from '../clock.js'
 import type { Taken } from '../limits/index.js'
 
 /** A departure time that a store has reserved for this process. */
@@ -19,12 +20,17 @@ const MOST_GONE = 32
 /** Times are rounded to microseconds, so differences of times may be wrong by this much. */
 const ROUNDED_MS = 0.005
 
+/** If every slot has been missed for so long, a waiter may leave by a slot that has passed. */
+const STUCK_MS = 1000
+
 /** Slots of one length (cost / drain), by the time at which they are due. */
 export class Slots {
   readonly slotMs: number
   readonly #slots: Slot[] = []
   /** So many at the start of the array have gone: removing the first element of a long array would be slow. */
   #gone = 0
+  /** Since when every slot has been missed. */
+  #missingSinceMs = Infinity
 
   constructor(slotMs: number) {
     this.slotMs = slotMs
@@ -93,6 +99,21 @@ export class Slots {
     return this.#slots.pop() as Slot
   }
 
+  /**
+   * Returns true if a slot is lost because it came too long ago: a waiter that left by it now would be too close to one of
+   * another process. A slot is kept for CATCH_UP_MS, or for its own length if that is longer, so that a process whose alarms
+   * are always late does not ask for ever. If all slots have been lost for STUCK_MS, one is kept: otherwise no waiter would
+   * ever leave a process that is always held up.
+   */
+  lose({ dueMs }: Slot, nowMs: number): boolean {
+    if (nowMs - dueMs > Math.max(CATCH_UP_MS, this.slotMs)) {
+      this.#missingSinceMs = Math.min(this.#missingSinceMs, nowMs)
+      if (nowMs - this.#missingSinceMs < STUCK_MS) return true
+    }
+    this.#missingSinceMs = Infinity
+    return false
+  }
+
   /** The index after all slots that are due at `dueMs` or earlier. */
   #indexFor(dueMs: number): number {
     let index = this.#slots.length
@@ -104,4 +125,20 @@ export class Slots {
 /** The distance by the store's clock, which is exact, if the store has put both where they are. */
 function distanceMs(one: Slot, other: Slot): number {
   return one.isAsGiven && other.isAsGiven ? other.atMs - one.atMs : other.dueMs - one.dueMs
+}
+
+/**
+ * Returns the slot as it fits between `all` slots of its key; `own` are those of its length. The store keeps them apart
+ * itself, unless it has failed or has lost its data: then the slot goes behind all others.
+ */
+export function keepApart(slot: Slot, own: Slots, all: readonly Slots[]): Slot {
+  // A cost of 0 takes no room.
+  const others = own.slotMs === 0 ? [] : all.filter(({ slotMs }) => slotMs > 0)
+  if (!others.every((slots) => slots.hasRoomFor(slot, own.slotMs))) {
+    const endMs = Math.max(...others.map((slots) => slots.endMs))
+    return { ...slot, dueMs: Math.max(slot.dueMs, endMs), isAsGiven: false }
+  }
+  // The gap between the clocks becomes known better and better, which must not bring the last two slots closer.
+  const isLast = own.last !== undefined && own.last.dueMs <= slot.dueMs
+  return isLast && own.endMs > slot.dueMs ? { ...slot, dueMs: own.endMs } : slot
 }

@@ -8,15 +8,10 @@ import { StoreTime } from './store-time.js'
 /** Held slots move forward when the gap between the clocks turns out to be smaller by this much. */
 const MUCH_SMALLER_MS = 5
 
-/** A store's answer and, if it allowed the demand, the slot that was taken. */
-export interface SlotAnswer {
-  readonly answer: Answer
-  readonly slot: Slot | undefined
-}
-
 /** Receives the answer to one question. */
 export interface SlotHandler {
-  answered(given: SlotAnswer): void
+  /** `slot` is what was taken, if the store allowed the demand. */
+  answered(answer: Answer, slot: Slot | undefined): void
   failed(error: unknown): void
   /**
    * Called after an answer that came later, once the answers that arrived together with it have been told. Also called
@@ -64,7 +59,7 @@ export class StoreSlots {
       return false
     }
     if (!isPromiseLike(answer)) {
-      handler.answered(slotAnswer(demand, answer, order, this.#clock.now(), askedMs))
+      handler.answered(answer, slotOf(demand, answer, order, this.#clock.now(), askedMs))
       return true
     }
     const arrived = Promise.resolve(answer).then(
@@ -89,13 +84,13 @@ export class StoreSlots {
     const nowMs = this.#clock.now()
     const tellsTime = answer.allowed && answer.decisions[0].degraded === undefined
     if (demand.limit.algorithm !== 'leaky-bucket' || !tellsTime) {
-      handler.answered(slotAnswer(demand, answer, order, nowMs, nowMs))
+      handler.answered(answer, slotOf(demand, answer, order, nowMs, nowMs))
       return
     }
     const [takenUs] = answer.takenUs
     const tell = () => {
       const madeMs = takenUs / 1000 + this.#storeTime.mostGapMs
-      handler.answered(slotAnswer(demand, answer, order, nowMs, madeMs))
+      handler.answered(answer, slotOf(demand, answer, order, nowMs, madeMs))
     }
     if (this.#learn(answer, askedMs)) tell()
     else if (this.#inDoubt.push({ tell, handler }) === 1) void this.#askTheTime(demand, takenUs)
@@ -134,14 +129,14 @@ export function slotMs({ drain }: LeakyBucket): number {
 }
 
 /** `madeMs` is when the store made the answer, by the clock of this process, at the latest. */
-function slotAnswer({ cost }: Demand, answer: Answer, order: number, nowMs: number, madeMs: number): SlotAnswer {
-  if (!answer.allowed) return { answer, slot: undefined }
+function slotOf({ cost }: Demand, answer: Answer, order: number, nowMs: number, madeMs: number): Slot | undefined {
+  if (!answer.allowed) return undefined
   const [{ delayMs, degraded }] = answer.decisions
   const [atUs] = answer.takenUs
   const taken: Taken = { atUs, cost, delayMs, degraded }
   if (degraded === undefined)
-    return { answer, slot: { dueMs: madeMs + delayMs, atMs: atUs / 1000 + delayMs, order, isAsGiven: true, taken } }
+    return { dueMs: madeMs + delayMs, atMs: atUs / 1000 + delayMs, order, isAsGiven: true, taken }
   // Without the store, the slot was taken now ('open'), or by the clock of this process ('local').
   const atMs = (degraded === 'open' ? nowMs : atUs / 1000) + delayMs
-  return { answer, slot: { dueMs: atMs, atMs, order, isAsGiven: false, taken } }
+  return { dueMs: atMs, atMs, order, isAsGiven: false, taken }
 }

@@ -1,6 +1,5 @@
 import { WaitTooLongError } from '../errors.js'
 import type { Answer } from '../stores/index.js'
-import type { Reminder } from './agenda.js'
 import { Waiter } from './line.js'
 import type { Slot } from './slots.js'
 import type { LineOwner } from './waiting-room.js'
@@ -12,12 +11,6 @@ export class UnitWaiter extends Waiter<LineOwner<UnitWaiter>, Answer> {
   isAsked = false
   /** The slot that it has been given and waits for. It is in no line then. */
   slot: Slot | undefined = undefined
-  /** Rings when the slot comes. */
-  slotReminder: Reminder | undefined = undefined
-
-  get isWaiting(): boolean {
-    return this.isInLine || this.slot !== undefined
-  }
 
   /** The error if the units come in `leftMs`, which is after the deadline. */
   tooLateError(leftMs: number): WaitTooLongError {

@@ -3,16 +3,9 @@ import { type Decision, durationUs, type Limit } from '../limits/index.js'
 const SHORTEST_BACKOFF_MS = 10
 const LONGEST_BACKOFF_MS = 250
 
-/** What a denial means for the waiters of its key. */
-export interface WaitAfterDenial {
-  /** No waiter of this cost is served before so many milliseconds. `Infinity`: never. */
-  readonly atLeastMs: number
-  /** Ask the store again after so many milliseconds. */
-  readonly askAgainMs: number
-}
-
 /**
- * How long to wait after a store has denied a demand `denials` times in a row.
+ * How long to wait after a store has denied a demand `denials` times in a row. No waiter of this cost is served before
+ * `atLeastMs` (`Infinity`: never). The store is asked again after `askAgainMs`.
  *
  * Units of most limits come back by the clock, so both times are `retryAfterMs`. Places of a concurrency limit come back
  * whenever work is over, before `retryAfterMs`. If other processes use the store too (`isShared`), this process is not told
@@ -25,7 +18,7 @@ export function waitAfterDenial(
   denials: number,
   isShared: boolean,
   random: () => number = Math.random,
-): WaitAfterDenial {
+): { readonly atLeastMs: number; readonly askAgainMs: number } {
   // At least 1 ms: a store that denies with `retryAfterMs: 0` must not be asked in a loop.
   const retryMs = Math.max(1, retryAfterMs)
   if (!comesAtAnyTime(limit, retryAfterMs)) return { atLeastMs: retryAfterMs, askAgainMs: retryMs }

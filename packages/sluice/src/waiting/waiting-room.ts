@@ -1,10 +1,11 @@
 import type { Clock, setAlarm } from '../clock.js'
 import { Agenda, Reminder } from './agenda.js'
-import type { Waiter } from './line.js'
+import type { Line, Waiter } from './line.js'
 
 /** The owner of a line decides what becomes of its waiters. */
-export interface LineOwner<W> {
-  /** The waiter's signal is aborted: takes it out of the line and rejects it. */
+export interface LineOwner<W extends Waiter<unknown, never>> {
+  readonly line: Line<W>
+  /** The waiter's signal is aborted: rejects it. */
   giveUp(waiter: W, reason: unknown): void
   /** The waiter's `maxWaitMs` is over: rejects it, unless its turn has come too. */
   expire(waiter: W): void
@@ -20,8 +21,6 @@ export interface LineOwner<W> {
 export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
   readonly clock: Clock
   readonly agenda: Agenda
-  /** Of waiters with a signal or a deadline. */
-  readonly #deadlines = new Map<W, Reminder>()
   readonly #watches = new Map<AbortSignal, { readonly waiters: Set<W>; readonly listener: () => void }>()
   #size = 0
   #tickSinceMs: number | undefined
@@ -41,19 +40,18 @@ export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
     return this.#watches.size
   }
 
-  /** Counts one more waiter, until it is released or rejected. */
-  admit(): void {
+  /** Adds the waiter to its owner's line, and counts it until it is released or rejected. */
+  admit(waiter: W): void {
     this.#size++
+    waiter.owner.line.add(waiter)
   }
 
   /** From now on the waiter's signal, and its deadline counted from `sinceMs`, may end its wait. */
   watch(waiter: W, sinceMs: number): void {
     const { signal, maxWaitMs } = waiter.request
-    if (signal === undefined && maxWaitMs === Infinity) return
     // At equal times a deadline comes after everything else: what comes just in time counts.
-    const deadline = new Reminder(() => waiter.owner.expire(waiter), 1)
-    this.#deadlines.set(waiter, deadline)
-    if (maxWaitMs < Infinity) this.agenda.set(deadline, sinceMs + maxWaitMs)
+    if (maxWaitMs < Infinity && waiter.reminder === undefined)
+      this.#remind(waiter, sinceMs + maxWaitMs, new Reminder(() => waiter.owner.expire(waiter), 1))
     if (signal !== undefined) this.#listen(signal, waiter)
   }
 
@@ -61,6 +59,12 @@ export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
   release(waiter: W, result: Result): void {
     this.#leave(waiter)
     waiter.resolve(result)
+  }
+
+  /** The waiter has what it waits for, and uses it at `atMs`, which is before its deadline. Until then it is in no line. */
+  releaseAt(waiter: W, atMs: number, result: Result): void {
+    waiter.owner.line.remove(waiter)
+    this.#remind(waiter, atMs, new Reminder(() => this.release(waiter, result)))
   }
 
   reject(waiter: W, error: unknown): void {
@@ -84,20 +88,30 @@ export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
 
   #leave(waiter: W): void {
     this.#size--
-    const deadline = this.#deadlines.size === 0 ? undefined : this.#deadlines.get(waiter)
-    if (deadline === undefined) return
-    this.#deadlines.delete(waiter)
-    this.agenda.drop(deadline)
+    if (waiter.isInLine) waiter.owner.line.remove(waiter)
+    if (waiter.reminder !== undefined) this.agenda.drop(waiter.reminder)
+    waiter.reminder = undefined
     const { signal } = waiter.request
     if (signal !== undefined) this.#unlisten(signal, waiter)
+  }
+
+  #remind(waiter: W, atMs: number, reminder: Reminder): void {
+    if (waiter.reminder !== undefined) this.agenda.drop(waiter.reminder)
+    waiter.reminder = reminder
+    this.agenda.set(reminder, atMs)
   }
 
   #listen(signal: AbortSignal, waiter: W): void {
     let watch = this.#watches.get(signal)
     if (watch === undefined) {
-      watch = { waiters: new Set(), listener: () => this.#aborted(signal) }
+      const waiters = new Set<W>()
+      // A waiter that has left, perhaps because another one of this signal has, is no longer in the set.
+      const listener = () => {
+        for (const each of waiters) each.owner.giveUp(each, signal.reason)
+      }
+      watch = { waiters, listener }
       this.#watches.set(signal, watch)
-      signal.addEventListener('abort', watch.listener, { once: true })
+      signal.addEventListener('abort', listener, { once: true })
     }
     watch.waiters.add(waiter)
   }
@@ -107,13 +121,5 @@ export class WaitingRoom<W extends Waiter<LineOwner<W>, Result>, Result> {
     if (!watch?.waiters.delete(waiter) || watch.waiters.size > 0) return
     this.#watches.delete(signal)
     signal.removeEventListener('abort', watch.listener)
-  }
-
-  #aborted(signal: AbortSignal): void {
-    const watch = this.#watches.get(signal)
-    this.#watches.delete(signal)
-    // A waiter may leave because another one of this signal has left.
-    for (const waiter of watch?.waiters ?? [])
-      if (this.#deadlines.has(waiter)) waiter.owner.giveUp(waiter, signal.reason)
   }
 }

@@ -267,8 +267,8 @@ describe('an asynchronous limiter', () => {
 
   it('rejects wrong arguments, never throws them, and does not ask its store', async () => {
     for (const method of ['tryAcquire', 'charge', 'refund', 'reserve', 'lease'] as const) {
-      const wrong = { ttl: '1m' } as never
-      await expectRejection(limiter[method]('key', wrong), `${method} has no option 'ttl'; it takes cost`)
+      const wrong = { limit } as never
+      await expectRejection(limiter[method]('key', wrong), `${method} has no option 'limit'; it takes cost`)
       for (const [cost, shown] of [...WRONG_NUMBERS, ...WRONG_TYPES]) {
         await expectRejection(limiter[method]('key', { cost: cost as never }), `cost ${COST}${shown}`)
       }

@@ -17,6 +17,14 @@ describe('options of a call', () => {
     expect(() => limiter.tryAcquire('key', wrong)).toThrow(/tryAcquire has no option 'costs'; did you mean cost\?/)
     expect(limiter.peek('key').remaining).toBe(1)
   })
+
+  it('are not a signal, which only acquire takes', () => {
+    const limiter = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/s' }) })
+    const { signal } = new AbortController()
+    const message = 'options must be an object such as { cost: 3 }, got an AbortSignal'
+    expect(() => limiter.tryAcquire('key', signal as never)).toThrow(message)
+    expect(limiter.peek('key').remaining).toBe(1)
+  })
 })
 
 describe('createLimiters', () => {

@@ -30,7 +30,9 @@ it('a policy on a third-party store decides as on the memory store', () => {
 it('override throws if the store keeps no overrides', () => {
   const limit = fixedWindow({ quota: 1, window: '1d' })
   const store = new ReferenceStore(new ManualClock(Date.UTC(2026, 0, 1)))
+  Object.defineProperty(store, 'overrides', { value: undefined })
   const policy = createPolicy({ name: 'api', levels: [{ name: 'all', limit }], store })
+  expect(policy.overrides()).toEqual([])
   expect(() => policy.override('all', [], limit)).toThrow(InvalidTypeError)
   expect(() => policy.override('all', [], limit)).toThrow(/overrides/)
   expect(policy.check({}).allowed).toBe(true)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PageSize } from '../../src/stores/redis/redis-overrides.js'
+import { PageSize } from '../../src/stores/redis/page-size.js'
 
 /** The sizes of pages over a link where an answer takes `answerMs`, and `overrideMs` more for each override in it. */
 function sizes(deadlineMs: number, answerMs: number, overrideMs: number): readonly number[] {

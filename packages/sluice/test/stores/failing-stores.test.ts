@@ -1,6 +1,14 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createLimiter, createPolicy, createShaper, memoryStore, tokenBucket } from '../../src/index.js'
-import type { AsyncStore, Overrides, SyncStore } from '../../src/stores/index.js'
+import {
+  createLimiter,
+  createPolicy,
+  createShaper,
+  fixedWindow,
+  memoryStore,
+  StoreUnavailableError,
+  tokenBucket,
+} from '../../src/index.js'
+import { type AsyncStore, type Overrides, type SyncStore, withFallback } from '../../src/stores/index.js'
 import { FailingStore } from '../../src/testing/failing-store.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'
 
@@ -123,6 +131,7 @@ it('a policy uses the overrides it knows if it cannot read them and every level 
   const overrides: Overrides = {
     size: 1,
     get: () => [tokenBucket({ capacity: 2, refill: '1/h' })],
+    entries: () => [],
     set: async () => {},
     refresh: () => (failing.failure === undefined ? true : Promise.reject(new Error('unreachable'))),
   }
@@ -133,6 +142,9 @@ it('a policy uses the overrides it knows if it cannot read them and every level 
   failing.failure = fail
   expect((await ruled.check({ user: 'a' })).levels[0].decision).toMatchObject({ quota: 2, degraded: 'local' })
   await expect(unruled.check({ user: 'a' })).rejects.toThrow('unreachable')
+  // A list has no place to say that it may be incomplete.
+  await expect(ruled.overrides()).rejects.toThrow(StoreUnavailableError)
+  await expect(unruled.overrides()).rejects.toThrow('unreachable')
 })
 
 it('a reservation with a degraded answer of the store itself is settled with the store', async () => {
@@ -213,4 +225,15 @@ it('a synchronous store without decideOne that returns a promise is an error tha
 it('a limiter refuses a store that lacks methods when it is made', () => {
   const store = { decide: async () => ({}), reset: async () => {} } as never
   expect(() => createLimiter({ name: 'a', limit, store })).toThrow('it lacks charge, refund, block')
+})
+
+it('a shadow that shares its state with a demand that is none may deny the request', async () => {
+  const store = withFallback({ ...later(memoryStore({ clock: clock() })), onFailure: 'open' })
+  const [small, large] = [1, 5].map((quota) => fixedWindow({ quota, window: '1h' }))
+  const answer = await store.decide([
+    { name: 'test', key: 'key', limit: small, cost: 1, shadow: true },
+    { name: 'test', key: 'key', limit: large, cost: 1 },
+  ])
+  expect(answer.allowed).toBe(false)
+  expect(answer.decisions.map(({ degraded }) => degraded)).toEqual([undefined, undefined])
 })

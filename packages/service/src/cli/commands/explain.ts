@@ -1,45 +1,44 @@
-import { type AsyncPolicy, createPolicy, InvalidTypeError, InvalidValueError, nearestName, type Policy } from 'sluice'
+import { type AsyncPolicy, createPolicy, InvalidTypeError, InvalidValueError, type Policy } from 'sluice'
 import { PolicyFileError } from '../../policy-file/policy-file-error.js'
-import { type Command, type CommandIo, UsageError } from '../command.js'
+import { unusedAttributes } from '../../serve/unused-attributes.js'
+import { type Command, type CommandIo, JSON_OPTION, UsageError } from '../command.js'
 import { type ExplainReport, predictVerdict } from '../explain-report.js'
 import { explanationText } from '../explanation-text.js'
 import { parseOptions } from '../parse-options.js'
 import { fileName, readPolicyFile } from '../read-policy-file.js'
-import { withRedisStore } from '../with-redis-store.js'
+import { REQUEST_EXAMPLE, readCost, readRequest } from '../read-request.js'
 
-const HELP = `Usage: sluice explain FILE --request JSON [--cost N] [--store URL] [--name TEXT] [--prefix TEXT] [--json]
-
-Shows how a policy applies to a request: which levels match, their keys, the limits in force and what is left, and
-why the other levels do not match. Takes nothing.
-
-  --request JSON   the request's attributes: '{"method":"POST","path":"/v1/charges","merchant":"acct_1"}'
-  --cost N         the cost of the request, a whole number from 0. Default 1
-  --store URL      the Redis to ask, redis://host:6379 or rediss://…. Default: a fresh store, from which nothing is taken
-  --name TEXT      the policy's name in Redis, if the file has none or your code uses another
-  --prefix TEXT    the prefix of all keys in Redis. Default sluice:
-  --json           prints the same as JSON
-
-Exit code: 0, also if the request would be denied; 1 if the file cannot be used or Redis does not answer; 2 if the
-command line is wrong.
-`
-
-const EXAMPLE = `such as '{"method":"POST","path":"/v1/charges"}'`
+const OPTIONS = {
+  request: {
+    value: 'JSON',
+    help: `the request's attributes: '{"method":"POST","path":"/v1/charges","merchant":"acct_1"}'`,
+  },
+  cost: { value: 'N', help: 'the cost of the request, a whole number from 0. Default 1' },
+  store: {
+    value: 'URL',
+    help: 'the Redis to ask, redis://host:6379 or rediss://…. Default: a fresh store, from which nothing is taken',
+  },
+  name: { value: 'TEXT', help: "the policy's name in Redis, if the file has none or your code uses another" },
+  prefix: { value: 'TEXT', help: 'the prefix of all keys in Redis. Default sluice:' },
+  json: JSON_OPTION,
+} as const
 
 export const explain: Command = {
   summary: 'shows which levels match a request, their keys and what is left',
-  help: HELP,
+  usage: 'FILE --request JSON [--cost N] [--store URL] [--name TEXT] [--prefix TEXT] [--json]',
+  about: `Shows how a policy applies to a request: which levels match, their keys, the limits in force and what is left, and
+why the other levels do not match. Takes nothing.`,
+  options: OPTIONS,
+  notes: `Exit code: 0, also if the request would be denied; 1 if the file cannot be used or Redis does not answer; 2 if the
+command line is wrong.`,
+  operands: 'files',
   async run(args, io) {
-    const { values, positionals } = parseOptions(args, {
-      request: 'text',
-      cost: 'text',
-      store: 'text',
-      name: 'text',
-      prefix: 'text',
-      json: 'flag',
-    })
+    const { values, positionals } = parseOptions(args, OPTIONS)
     const [path, ...more] = positionals
     if (path === undefined || more.length > 0)
       throw new UsageError('explain needs one file: sluice explain policy.yaml')
+    if (values.request === undefined)
+      throw new UsageError(`explain needs --request with a JSON object ${REQUEST_EXAMPLE}`)
     const request = readRequest(values.request)
     const cost = readCost(values.cost)
     for (const option of ['prefix', 'name'] as const)
@@ -77,41 +76,12 @@ async function reportOf(
     policy: name,
     cost,
     ...predictVerdict(await policy.explain(request, { cost })),
-    unused: unusedOf(request, policy.attributes),
+    unused: unusedAttributes(request, policy.attributes),
   })
   if (store === undefined) return { ...(await explained(createPolicy(data))), store: 'memory' }
+  const { withRedisStore } = await import('../with-redis-store.js')
   return withRedisStore(store, prefix, async (redis, shown) => ({
     ...(await explained(createPolicy({ ...data, name, store: redis }))),
     store: shown,
   }))
-}
-
-function unusedOf(request: object, attributes: readonly string[]): ExplainReport['unused'] {
-  const unused = Object.keys(request).filter((name) => !attributes.includes(name))
-  return unused.map((attribute) => {
-    const didYouMean = nearestName(
-      attribute,
-      attributes.filter((name) => !Object.hasOwn(request, name)),
-    )
-    return didYouMean === undefined ? { attribute } : { attribute, didYouMean }
-  })
-}
-
-function readRequest(text: string | undefined): Record<string, never> {
-  if (text === undefined) throw new UsageError(`explain needs --request with a JSON object ${EXAMPLE}`)
-  let request: unknown
-  try {
-    request = JSON.parse(text)
-  } catch (error) {
-    throw new UsageError(`--request must be a JSON object ${EXAMPLE}: ${(error as Error).message}`)
-  }
-  if (typeof request === 'object' && request !== null && !Array.isArray(request))
-    return request as Record<string, never>
-  throw new UsageError(`--request must be a JSON object ${EXAMPLE}, got ${text.slice(0, 60)}`)
-}
-
-function readCost(text = '1'): number {
-  const cost = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  if (Number.isSafeInteger(cost)) return cost
-  throw new UsageError(`--cost must be a whole number from 0, got '${text.slice(0, 60)}'`)
 }

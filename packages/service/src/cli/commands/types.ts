@@ -3,24 +3,26 @@ import { type Command, UsageError } from '../command.js'
 import { parseOptions } from '../parse-options.js'
 import { fileName, readPolicyFile } from '../read-policy-file.js'
 
-const HELP = `Usage: sluice types FILE
-
-Prints TypeScript types of a policy file: the attributes that it asks about and the names of its levels.
-
-  $ sluice types policy.yaml > policy-types.ts
-`
+const OPTIONS = { json: { help: 'prints { file, policy, attributes, levels }' } } as const
 
 export const types: Command = {
   summary: 'prints TypeScript types of the attributes and levels of a policy file',
-  help: HELP,
+  usage: 'FILE [--json]',
+  about: 'Prints TypeScript types of a policy file: the attributes that it asks about and the names of its levels.',
+  options: OPTIONS,
+  notes: `  $ sluice types policy.yaml > policy-types.ts
+
+Exit code: 0; 1 if the file cannot be used; 2 if the command line is wrong.`,
+  operands: 'files',
   async run(args, io) {
-    const { positionals } = parseOptions(args, {})
+    const { values, positionals } = parseOptions(args, OPTIONS)
     const [path, ...more] = positionals
     if (path === undefined || more.length > 0) throw new UsageError('types needs one file: sluice types policy.yaml')
     try {
       const { policy, attributes } = await readPolicyFile(path, io)
       const levels = policy.levels.map(({ name }) => name)
-      io.stdout.write(typesOf(fileName(path), [...attributes].sort(), levels))
+      const facts = { file: fileName(path), policy: policy.name, attributes: [...attributes].sort(), levels }
+      io.stdout.write(values.json === true ? `${JSON.stringify(facts, null, 2)}\n` : typesOf(facts))
       return 0
     } catch (error) {
       if (!(error instanceof PolicyFileError)) throw error
@@ -30,7 +32,13 @@ export const types: Command = {
   },
 }
 
-function typesOf(file: string, attributes: readonly string[], levels: readonly string[]): string {
+interface Facts {
+  readonly file: string
+  readonly attributes: readonly string[]
+  readonly levels: readonly string[]
+}
+
+function typesOf({ file, attributes, levels }: Facts): string {
   const fields = attributes.map(
     (name) => `  readonly ${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: AttributeValue\n`,
   )

@@ -2,16 +2,9 @@ import { PolicyFileError, type PolicyFileProblem, problemLines } from '../../pol
 import { type Command, type CommandIo, UsageError } from '../command.js'
 import { parseOptions } from '../parse-options.js'
 import { fileName, readPolicyFile } from '../read-policy-file.js'
+import { countText } from '../text-table.js'
 
-const HELP = `Usage: sluice validate FILE... [--json]
-
-Checks policy files in YAML or JSON; '-' is the standard input. Prints every problem as file:line:column message.
-Warns of levels and limits that can never deny, because another level or limit always denies first.
-
-  --json    prints a list of { file, ok, levels, attributes, problems, warnings }
-
-Exit code: 0 if all files can be used, also with warnings; 1 if not; 2 if the command line is wrong.
-`
+const OPTIONS = { json: { help: 'prints a list of { file, ok, levels, attributes, problems, warnings }' } } as const
 
 /** The result for one file, as `--json` prints it. */
 interface Report {
@@ -25,9 +18,14 @@ interface Report {
 
 export const validate: Command = {
   summary: 'checks policy files and prints every problem with its line',
-  help: HELP,
+  usage: 'FILE... [--json]',
+  about: `Checks policy files in YAML or JSON; '-' is the standard input. Prints every problem as file:line:column message.
+Warns of levels and limits that can never deny, because another level or limit always denies first.`,
+  options: OPTIONS,
+  notes: 'Exit code: 0 if all files can be used, also with warnings; 1 if not; 2 if the command line is wrong.',
+  operands: 'files',
   async run(args, io) {
-    const { values, positionals } = parseOptions(args, { json: 'flag' })
+    const { values, positionals } = parseOptions(args, OPTIONS)
     if (positionals.length === 0) throw new UsageError('validate needs a file: sluice validate policy.yaml')
     const reports: Report[] = []
     for (const path of positionals) reports.push(await reportOf(path, io))
@@ -54,10 +52,6 @@ function linesOf({ file, ok, levels, attributes = [], problems, warnings }: Repo
   const names = attributes.length === 0 ? '' : ` (${attributes.join(', ')})`
   return [
     ...problemLines(file, asWarnings),
-    `${file}: ${count(levels ?? 0, 'level')}, ${count(attributes.length, 'attribute')}${names}`,
+    `${file}: ${countText(levels ?? 0, 'level')}, ${countText(attributes.length, 'attribute')}${names}`,
   ]
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
 }

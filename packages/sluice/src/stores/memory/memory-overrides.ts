@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.js'
 import { invalidValue } from '../../errors.js'
 import type { Limit } from '../../limits/index.js'
 import { OverrideTable } from '../override-table.js'
-import type { SyncOverrides } from '../store.js'
+import type { OverrideEntry, SyncOverrides } from '../store.js'
 
 export class MemoryOverrides implements SyncOverrides {
   readonly #clock: Clock
@@ -18,6 +18,10 @@ export class MemoryOverrides implements SyncOverrides {
 
   get(level: string, key: string): readonly Limit[] | undefined {
     return this.#table.get(level, key, this.#clock)
+  }
+
+  entries(): Iterable<OverrideEntry> {
+    return this.#table.entries(this.#clock.now())
   }
 
   set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs = Infinity): void {

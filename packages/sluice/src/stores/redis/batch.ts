@@ -8,6 +8,7 @@ import {
   type Report,
   type Taken,
 } from '../../limits/index.js'
+import type { Correction } from '../store.js'
 import { ALGORITHM_ORDER } from './script.js'
 
 /** Kinds of a report. */
@@ -40,6 +41,18 @@ export interface GroupDemand {
   readonly shadow: boolean
 }
 
+/** Where a reservation is kept: its Redis keys, and its member in the sorted set `ends`. */
+export interface ReservationPlace {
+  readonly record: string
+  readonly ends: string
+  readonly member: string
+}
+
+/** A correction, and the Redis key of the state that it changes. */
+export interface KeyedCorrection extends Correction {
+  readonly key: string
+}
+
 /** The keys and the arguments of one call of the script. */
 export class Batch {
   readonly keys: string[] = []
@@ -66,10 +79,41 @@ export class Batch {
   /** A request with several demands. */
   decideGroup(demands: readonly GroupDemand[]): void {
     this.#step(`2,${demands.length}`)
-    for (const { key, limit, cost, takes, shadow } of demands) {
-      this.keys.push(key)
-      this.#step(`${this.#placeOf(limit)},${cost},${(takes ? 1 : 0) + (shadow ? 2 : 0)}`)
+    this.#addDemands(demands)
+  }
+
+  /** A request that is decided, and kept for `ttlMs` if it is allowed, unless the reservation is open already. */
+  openReservation(place: ReservationPlace, ttlMs: number, payload: string, demands: readonly GroupDemand[]): void {
+    this.keys.push(place.record, place.ends)
+    this.#step(`9,${JSON.stringify(place.member)},${ttlMs},${JSON.stringify(payload)},${demands.length}`)
+    this.#addDemands(demands)
+  }
+
+  /** Ends a reservation and corrects what it took. If this call does not end it, nothing is corrected. */
+  closeReservation(
+    place: ReservationPlace,
+    openedUs: number,
+    hasEnded: boolean,
+    corrections: readonly KeyedCorrection[],
+  ): void {
+    const numbers = corrections.reduce((sum, { taken }) => sum + (taken === undefined ? 3 : 7), 0)
+    this.keys.push(place.record, place.ends)
+    const member = JSON.stringify(place.member)
+    this.#step(`10,${member},${openedUs},${hasEnded ? 1 : 0},${numbers},${corrections.length}`)
+    for (const { key, demand, taken } of corrections) {
+      if (taken === undefined) this.charge(key, demand.limit, demand.cost)
+      else this.refund(key, demand.limit, demand.cost, taken, false)
     }
+  }
+
+  findReservation({ record }: ReservationPlace): void {
+    this.keys.push(record)
+    this.#step('11')
+  }
+
+  dueReservations(ends: string, most: number): void {
+    this.keys.push(ends)
+    this.#step(`12,${most}`)
   }
 
   charge(key: string, limit: Limit, cost: number): void {
@@ -79,18 +123,14 @@ export class Batch {
 
   refund(key: string, limit: Limit, units: number, taken: Taken | undefined, isUndo: boolean): void {
     this.keys.push(key)
-    const known = taken === undefined ? '0' : `${isUndo ? 2 : 1},${taken.atUs},${taken.cost},${taken.delayMs}`
+    const known = taken === undefined ? '0,0,0,0' : `${isUndo ? 2 : 1},${taken.atUs},${taken.cost},${taken.delayMs}`
     this.#step(`4,${this.#placeOf(limit)},${units},${known}`)
   }
 
-  reset(keys: readonly string[]): void {
+  /** Blocks states for `blockUs`, or forgets them if it is absent. */
+  resetOrBlock(keys: readonly string[], blockUs: number | undefined): void {
     this.keys.push(...keys)
-    this.#step(`5,${keys.length}`)
-  }
-
-  block(keys: readonly string[], durationUs: number): void {
-    this.keys.push(...keys)
-    this.#step(`6,${keys.length},${durationUs}`)
+    this.#step(blockUs === undefined ? `5,${keys.length}` : `6,${keys.length},${blockUs}`)
   }
 
   overrideChanges(keys: readonly string[], since: number, most: number, base: number): void {
@@ -108,6 +148,13 @@ export class Batch {
     if (this.#runLimit !== undefined && this.#steps === '') return [String(this.#runCost), ...numbersOf(this.#runLimit)]
     this.#endRun()
     return [`[[${this.#limitTexts}],[${this.#steps}]]`]
+  }
+
+  #addDemands(demands: readonly GroupDemand[]): void {
+    for (const { key, limit, cost, takes, shadow } of demands) {
+      this.keys.push(key)
+      this.#step(`${this.#placeOf(limit)},${cost},${(takes ? 1 : 0) + (shadow ? 2 : 0)}`)
+    }
   }
 
   #endRun(): void {
@@ -194,8 +241,4 @@ export class Reply {
 export function decisionOf(arithmetic: Arithmetic, report: DemandReport, cost: number): Decision {
   const decision = arithmetic.remote.decision(report, cost, report.fits)
   return report.blockedUs > 0 ? blockedDecision(decision, report.blockedUs) : decision
-}
-
-export function takenUsOf(arithmetic: Arithmetic, report: DemandReport): number {
-  return arithmetic.remote.takenUs(report)
 }

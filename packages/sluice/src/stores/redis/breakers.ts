@@ -1,6 +1,9 @@
 // Imported, so that a test that replaces the global timers does not stop probes.
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
-import type { Silence } from './silence.js'
+import type { ScriptRunner } from './clients/script-runner.js'
+import type { Failures } from './failures.js'
+import { hashSlotOf } from './key-layout.js'
+import { Silence } from './silence.js'
 
 /** A breaker opens after so many failures in a row. */
 const FAILURES = 3
@@ -22,65 +25,55 @@ const LONG_MS = 5_000
  */
 const HASH_SLOTS_EACH = 16
 
-/** The options of all breakers of a store. */
-export interface BreakerOptions {
-  /** How long a probe may take. */
-  readonly deadlineMs: number
-  /** Asks the server of a key; resolves with whether the server answered. Never rejects. */
-  readonly probe: (key: string) => Promise<boolean>
-  readonly silence: Silence
-  /** Hears of each breaker that opens or closes. */
-  readonly onBreaker: (state: 'open' | 'closed', error: unknown) => void
-  /** Hears, perhaps often, that a server has been away for long. */
-  readonly onLongOutage: () => void
-  /** Gives numbers from 0 to 1, so that the processes of a fleet do not probe in step. */
-  readonly random: () => number
-}
-
 /**
  * The breakers of all hash slots; without a cluster there is one. Many open breakers together probe no more often than a
  * few, until one of them finds its server back.
  */
 export class Breakers {
-  readonly #options: BreakerOptions
+  readonly #isCluster: boolean
   readonly #breakers = new Map<number, Breaker>()
-  #open = 0
+  readonly silence: Silence
+  /** How long a probe may take. */
+  readonly deadlineMs: number
+  readonly failures: Failures
+  /** Asks the server of a key; resolves with whether the server answered. Never rejects. */
+  readonly probe: (key: string) => Promise<boolean>
 
-  constructor(options: BreakerOptions) {
-    this.#options = {
-      ...options,
-      onBreaker: (state, error) => {
-        this.#open += state === 'open' ? 1 : -1
-        if (state === 'closed') this.#hurry()
-        options.onBreaker(state, error)
-      },
-    }
+  constructor(runner: ScriptRunner, deadlineMs: number, failures: Failures, probe: Breakers['probe']) {
+    this.#isCluster = runner.cluster
+    this.silence = new Silence(runner, deadlineMs, failures)
+    this.deadlineMs = deadlineMs
+    this.failures = failures
+    this.probe = probe
   }
 
-  of(hashSlot: number): Breaker {
-    const number = Math.floor(hashSlot / HASH_SLOTS_EACH)
+  /** The breaker of a Redis key. */
+  of(key: string): Breaker {
+    const number = this.#isCluster ? Math.floor(hashSlotOf(key) / HASH_SLOTS_EACH) : 0
     let breaker = this.#breakers.get(number)
     if (breaker === undefined) {
-      breaker = new Breaker(this.#options, (waitMs) => this.#spread(waitMs))
+      breaker = new Breaker(this)
       this.#breakers.set(number, breaker)
     }
     return breaker
   }
 
-  get isAnyOpen(): boolean {
-    return this.#open > 0
+  /** How many are open. */
+  get open(): number {
+    let open = 0
+    for (const { isOpen } of this.#breakers.values()) if (isOpen) open++
+    return open
   }
 
-  /** The wait of one breaker, lengthened if many are open, and varied at random. */
-  #spread(waitMs: number): number {
-    return Math.max(waitMs, PROBE_EVERY_MS * (this.#open - 1)) * (0.75 + this.#options.random() / 2)
+  /** The wait of one breaker, lengthened if many are open, and varied so that the processes of a fleet are out of step. */
+  spread(waitMs: number): number {
+    return Math.max(waitMs, PROBE_EVERY_MS * (this.open - 1)) * (0.75 + Math.random() / 2)
   }
 
-  /** The servers of other breakers may be back as well. */
-  #hurry(): void {
-    const withinMs = Math.min(HURRY_MS * this.#open, LONGEST_HURRY_MS)
-    if (this.#open === 0) return
-    for (const breaker of this.#breakers.values()) breaker.hurry(withinMs * this.#options.random())
+  /** A breaker has closed: the servers of others may be back as well. */
+  hurry(): void {
+    const withinMs = Math.min(HURRY_MS * this.open, LONGEST_HURRY_MS)
+    for (const breaker of this.#breakers.values()) breaker.hurry(withinMs * Math.random())
   }
 }
 
@@ -89,8 +82,7 @@ export class Breakers {
  * sent; the first probe that is answered in time closes it.
  */
 export class Breaker {
-  readonly #options: BreakerOptions
-  readonly #spread: (waitMs: number) => number
+  readonly #all: Breakers
   #failures = 0
   /** The wait before the next probe, before it is spread; 0 while the breaker is closed. */
   #waitMs = 0
@@ -103,9 +95,8 @@ export class Breaker {
   /** The latest failure. */
   error: unknown
 
-  constructor(options: BreakerOptions, spread: (waitMs: number) => number) {
-    this.#options = options
-    this.#spread = spread
+  constructor(all: Breakers) {
+    this.#all = all
   }
 
   get isOpen(): boolean {
@@ -119,7 +110,7 @@ export class Breaker {
 
   /** A call was answered, but after its deadline. */
   answeredLate(key: string): void {
-    if (this.isOpen) this.#options.silence.heard(key)
+    if (this.isOpen) this.#all.silence.heard(key)
   }
 
   /** A call for `key` failed. */
@@ -129,8 +120,8 @@ export class Breaker {
     this.#waitMs = FIRST_PROBE_MS
     this.#key = key
     this.#openedMs = performance.now()
-    this.#options.onBreaker('open', error)
-    this.#probeIn(this.#spread(this.#waitMs))
+    this.#all.failures.breaker('open', error)
+    this.#probeLater()
   }
 
   /** Probes within `ms` if it is open. */
@@ -154,18 +145,18 @@ export class Breaker {
       setImmediate(() => {
         if (isOver || !this.isOpen) return
         isLate = true
-        const isStuck = !this.#options.silence.probeFailed(this.#key, false)
+        const isStuck = !this.#all.silence.probeFailed(this.#key, false)
         this.#probeAgain(Math.min(this.#waitMs * 2, isStuck ? LONGEST_STUCK_MS : LONGEST_PROBE_MS))
       })
-    }, this.#options.deadlineMs).unref()
-    const isAnswered = await this.#options.probe(this.#key)
+    }, this.#all.deadlineMs).unref()
+    const isAnswered = await this.#all.probe(this.#key)
     isOver = true
     clearTimeout(timer)
-    if (isAnswered) this.#options.silence.heard(this.#key)
+    if (isAnswered) this.#all.silence.heard(this.#key)
     if (!this.isOpen) return
     if (isAnswered && !isLate) this.#close()
     else if (!isLate) {
-      this.#options.silence.probeFailed(this.#key, true)
+      this.#all.silence.probeFailed(this.#key, true)
       this.#probeAgain(Math.min(this.#waitMs * 2, LONGEST_PROBE_MS))
     } else if (number === this.#probes) {
       // No probe is stuck any more, and the next may be in time.
@@ -177,12 +168,17 @@ export class Breaker {
     this.#failures = 0
     this.#waitMs = 0
     clearTimeout(this.#timer)
-    this.#options.onBreaker('closed', undefined)
+    this.#all.hurry()
+    this.#all.failures.breaker('closed', undefined)
   }
 
   #probeAgain(waitMs: number): void {
     this.#waitMs = waitMs
-    if (performance.now() - this.#openedMs > LONG_MS) this.#options.onLongOutage()
-    this.#probeIn(this.#spread(waitMs))
+    if (performance.now() - this.#openedMs > LONG_MS) this.#all.failures.longOutage()
+    this.#probeLater()
+  }
+
+  #probeLater(): void {
+    this.#probeIn(this.#all.spread(this.#waitMs))
   }
 }

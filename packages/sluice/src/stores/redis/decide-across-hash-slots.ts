@@ -1,5 +1,4 @@
-// Imported, so that a test that replaces the global timers does not stop decisions.
-import { clearTimeout, setTimeout } from 'node:timers'
+import { within } from '../deadline.js'
 import type { Answer, Demand } from '../store.js'
 
 /** The demands of a request in one hash slot, and their places in the request. */
@@ -19,34 +18,25 @@ export async function decideAcrossHashSlots(
   deadlineMs: number,
 ): Promise<Answer> {
   const endsMs = performance.now() + deadlineMs
-  const answers = await Promise.all(parts.map(({ demands }) => decide(demands)))
+  let answers = await Promise.all(parts.map(({ demands }) => decide(demands)))
   const allowed = answers.every((answer) => answer.allowed)
-  const final = allowed
-    ? answers
-    : await Promise.all(
-        answers.map((answer, i) =>
-          answer.allowed
-            ? before(endsMs, refund(parts[i].demands, answer), () => undone(parts[i].demands, answer))
-            : answer,
-        ),
-      )
+  if (!allowed) {
+    const leftMs = Math.max(1, endsMs - performance.now())
+    const refunded = answers.map((answer, i) => {
+      const { demands } = parts[i]
+      return answer.allowed ? within(leftMs, refund(demands, answer), () => undone(demands, answer)) : answer
+    })
+    answers = await Promise.all(refunded)
+  }
   const decisions: Answer['decisions'][number][] = []
   const takenUs: number[] = []
   for (const [i, { places }] of parts.entries()) {
     for (const [j, place] of places.entries()) {
-      decisions[place] = final[i].decisions[j]
-      takenUs[place] = final[i].takenUs[j]
+      decisions[place] = answers[i].decisions[j]
+      takenUs[place] = answers[i].takenUs[j]
     }
   }
   return { allowed, decisions, takenUs }
-}
-
-/** Resolves as the promise does, or with `otherwise()` if the promise is still open at `endsMs`. */
-function before<T>(endsMs: number, promised: Promise<T>, otherwise: () => T): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(otherwise()), Math.max(1, endsMs - performance.now()))
-    promised.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }
 
 /** The answer as it is once the units are given back, as far as this process can tell. */

@@ -44,7 +44,11 @@ export class Failures {
   readonly #store: object
   /** The rule that the warning of a long outage names. */
   readonly #onFailure: string
+  /** The codes of warnings that were given. */
+  readonly #warned = new Set<string>()
   readonly counts: Record<FailureReason, number> = { deadline: 0, error: 0, breaker: 0, overload: 0, foreign: 0 }
+  /** How many silent connections were dropped. */
+  reconnects = 0
 
   constructor(store: object, onFailure: string) {
     this.#store = store
@@ -62,13 +66,13 @@ export class Failures {
   }
 
   reconnect(): void {
+    this.reconnects++
     if (reconnectChannel.hasSubscribers) reconnectChannel.publish({ store: this.#store })
   }
 
   /** A server has not answered for long. May be called often. */
   longOutage(): void {
-    warnOnce(
-      this.#store,
+    this.#warnOnce(
       'SLUICE_REDIS_UNAVAILABLE',
       `Redis has not answered for a while. Until it does, limits answer '${this.#onFailure}' where nothing else was said. ` +
         'Is the client connected?',
@@ -77,11 +81,15 @@ export class Failures {
 
   /** A server redirected a call, and the client did not follow. May be called often. */
   redirection(): void {
-    warnOnce(
-      this.#store,
+    this.#warnOnce(
       'SLUICE_REDIS_NOT_A_CLUSTER_CLIENT',
       'This Redis server is part of a cluster, and redirects. Pass a cluster client, or limits of other servers are lost.',
     )
+  }
+
+  #warnOnce(code: string, message: string): void {
+    if (!this.#warned.has(code)) warn(message, code)
+    this.#warned.add(code)
   }
 }
 
@@ -97,24 +105,15 @@ export function unavailable(consequence: string, reason: FailureReason, cause: u
   return new StoreUnavailableError(`Redis did not answer (${reason}); ${consequence}`, { cause })
 }
 
+const warnedOf = new WeakSet<object>()
+
 /** Warns once for each client if its options let a call wait or be sent twice in an outage. */
 export function warnOfOptions(client: object, { unsafeOptions, safeOptions }: ScriptRunner): void {
-  if (unsafeOptions.length === 0) return
-  warnOnce(
-    client,
-    'SLUICE_REDIS_CLIENT_OPTIONS',
+  if (unsafeOptions.length === 0 || warnedOf.has(client)) return
+  warnedOf.add(client)
+  warn(
     'In an outage this Redis client may keep decisions waiting or send them twice. ' +
       `Give it ${safeOptions} of sluice/redis: ${unsafeOptions.join(', ')}.`,
+    'SLUICE_REDIS_CLIENT_OPTIONS',
   )
-}
-
-const warned = new WeakMap<object, Set<string>>()
-
-/** Emits a process warning with a code, once for each subject and code. */
-function warnOnce(subject: object, code: string, message: string): void {
-  const codes = warned.get(subject) ?? new Set()
-  warned.set(subject, codes)
-  if (codes.has(code)) return
-  codes.add(code)
-  warn(message, code)
 }

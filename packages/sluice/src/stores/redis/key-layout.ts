@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
 import { arithmeticOf, type Limit } from '../../limits/index.js'
+import type { ReservationPlace } from './batch.js'
 
 /** Names and keys of more UTF-16 units than this are kept by their hash. */
 const LONGEST_KEPT = 128
+
+/** How many parts the reservations of a cluster have. A process looks through all of them about once a second. */
+const PARTS_IN_CLUSTER = 16
 
 /** The states that this process has used under one name. */
 interface NamedStates {
@@ -31,17 +35,18 @@ export class KeyLayout {
   }
 
   /** The Redis key of a state. From now on, `seen` lists the state. */
-  of(name: string, limit: Limit, tag: string): string {
+  of(name: string, limit: Limit, key: string): string {
     const states = this.#statesOf(name)
-    return (states.startOf.get(limit) ?? this.#see(states, limit)) + tag + states.end
+    return (states.startOf.get(limit) ?? this.#see(states, limit)) + escaped(key) + states.end
   }
 
   /**
    * The Redis keys of every state of a name and key that this process knows of: both buckets, and each other state that it
    * has used under the name. Another process may use a window of another length, which is not listed.
    */
-  seen(name: string, tag: string): readonly string[] {
+  seen(name: string, key: string): readonly string[] {
     const { starts, end } = this.#statesOf(name)
+    const tag = escaped(key)
     return Array.from(starts, (start) => start + tag + end)
   }
 
@@ -51,9 +56,28 @@ export class KeyLayout {
     return [values, `${values}versions`, `${values}ends`]
   }
 
-  /** The hash tag of a key. */
-  tagOf(key: string): string {
-    return escaped(key)
+  /**
+   * Where the reservation of an id is kept. In a cluster, reservations are spread over `PARTS_IN_CLUSTER` hash slots: a part
+   * has a sorted set of its own. The member of the set tells the id, or the hash of a long one.
+   */
+  ofReservation(id: string, isCluster: boolean): ReservationPlace {
+    const member = escaped(id)
+    return this.ofMember(member, isCluster ? hashSlotOf(member) % PARTS_IN_CLUSTER : 0)
+  }
+
+  /** Where the reservation of a member of `ends` is kept. */
+  ofMember(member: string, part: number): ReservationPlace {
+    const ends = this.#endsOf(part)
+    return { record: `${ends}:${member}`, ends, member }
+  }
+
+  /** The sorted sets of all reservations, one for each part. */
+  ofEnds(isCluster: boolean): readonly string[] {
+    return Array.from({ length: isCluster ? PARTS_IN_CLUSTER : 1 }, (_, part) => this.#endsOf(part))
+  }
+
+  #endsOf(part: number): string {
+    return `${this.#prefix}r:{reservations-${part}}`
   }
 
   #statesOf(name: string): NamedStates {
@@ -110,8 +134,9 @@ const CRC_OF_BYTE = Uint16Array.from({ length: 256 }, (_, byte) => {
 
 const encoder = new TextEncoder()
 
-/** The hash slot of a hash tag: the text between a Redis key's braces. */
-export function hashSlotOf(tag: string): number {
+/** The hash slot of a Redis key: of its hash tag, or of all of it if it has none. */
+export function hashSlotOf(redisKey: string): number {
+  const tag = /\{([^}]+)\}/.exec(redisKey)?.[1] ?? redisKey
   let crc = 0
   for (const byte of encoder.encode(tag)) crc = ((crc << 8) & 0xffff) ^ CRC_OF_BYTE[(crc >> 8) ^ byte]
   return crc % HASH_SLOTS

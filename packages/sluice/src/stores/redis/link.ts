@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 // Imported, so that a test that replaces the global timers does not stop decisions.
 import { setImmediate } from 'node:timers'
+import { Deadline } from '../deadline.js'
+import type { Awaitable } from '../store.js'
 import { Batch, Reply } from './batch.js'
-import { type Breaker, Breakers } from './breakers.js'
+import { Breakers } from './breakers.js'
 import type { ScriptRunner } from './clients/script-runner.js'
-import { Deadlines } from './deadlines.js'
-import type { FailureReason, Failures } from './failures.js'
-import { Queue } from './queue.js'
-import type { ScriptCall, Turn } from './script-call.js'
-import { Silence } from './silence.js'
+import { type FailureReason, type Failures, ForeignState } from './failures.js'
+import { type PendingCall, Queue, type Turn } from './queue.js'
+import type { ScriptCall } from './script-call.js'
 
 // Held for the same reason.
 const { nextTick } = process
@@ -31,12 +31,6 @@ export interface LinkOptions {
   readonly failures: Failures
 }
 
-interface Refusal {
-  readonly call: ScriptCall
-  readonly reason: FailureReason
-  readonly error: unknown
-}
-
 /**
  * Takes calls to Redis and their answers back. Calls that are made in one turn of the event loop leave together, in few
  * batches. Every call is answered once: by Redis, or without it soon after the deadline. No call is sent twice, unless
@@ -48,13 +42,13 @@ export class Link {
   readonly #failures: Failures
   readonly #sha: string
   readonly #mostInFlight: number
-  readonly #silence: Silence
   readonly #breakers: Breakers
   readonly #queue: Queue
-  readonly #deadlines: Deadlines<Turn>
-  #refusals: Refusal[] = []
+  /** Answers calls that were not sent. */
+  #refusals: (() => void)[] = []
   /** The turn that is being filled. */
   #turn: Turn | undefined
+  #calls = 0
   #pending = 0
   #inFlight = 0
   #batches = 0
@@ -66,18 +60,8 @@ export class Link {
     this.#runner = runner
     this.#options = options
     this.#failures = failures
-    const { random } = Math
-    this.#silence = new Silence(runner, { deadlineMs, random, onReconnect: () => failures.reconnect() })
-    this.#breakers = new Breakers({
-      deadlineMs,
-      random,
-      silence: this.#silence,
-      probe: (key) => this.#answersProbe(key),
-      onBreaker: (state, error) => failures.breaker(state, error),
-      onLongOutage: () => failures.longOutage(),
-    })
+    this.#breakers = new Breakers(runner, deadlineMs, failures, (key) => this.#answersProbe(key))
     this.#queue = new Queue(runner.cluster)
-    this.#deadlines = new Deadlines(deadlineMs, (turn) => this.#expire(turn))
     // In a cluster a batch is for one key. As many keys may be asked for as in full batches elsewhere.
     this.#mostInFlight = runner.cluster ? maxBatch * maxBatchesInFlight : maxBatchesInFlight
     this.#sha = createHash('sha1').update(options.script).digest('hex')
@@ -85,33 +69,36 @@ export class Link {
 
   stats() {
     return {
+      calls: this.#calls,
       pending: this.#pending,
       batches: this.#batches,
       batchesInFlight: this.#inFlight,
       scriptsSent: this.#scriptsSent,
       late: this.#late,
-      reconnects: this.#silence.reconnects,
-      breaker: this.#breakers.isAnyOpen ? ('open' as const) : ('closed' as const),
+      breaker: this.#breakers.open > 0 ? ('open' as const) : ('closed' as const),
     }
   }
 
-  ask(call: ScriptCall): void {
-    const breaker = this.#breakers.of(call.hashSlot)
-    if (breaker.isOpen) this.#refuse(call, 'breaker', breaker.error)
-    else if (this.#pending >= this.#options.maxPending && !call.isUrgent) this.#refuse(call, 'overload', undefined)
-    else {
-      this.#turn ??= this.#beginTurn()
-      this.#turn.calls.push(call)
-      this.#turn.open++
-      call.turn = this.#turn
-      if (++this.#pending === 1) this.#deadlines.hold()
-      this.#queue.add(call)
-    }
+  /** Resolves with what the call reads from the reply or, if Redis does not answer it, with what its `fail` returns. */
+  ask<T>(call: ScriptCall<T>): Promise<T> {
+    this.#calls++
+    const breaker = this.#breakers.of(call.keys[0])
+    if (breaker.isOpen) return this.#refuse(call, 'breaker', breaker.error)
+    if (this.#pending >= this.#options.maxPending && !call.isUrgent) return this.#refuse(call, 'overload', undefined)
+    this.#turn ??= this.#beginTurn()
+    const turn = this.#turn
+    turn.open++
+    this.#pending++
+    return new Promise((answer) => {
+      const pending: PendingCall = { call, breaker, turn, answer, isAnswered: false, sent: undefined }
+      turn.calls.push(pending)
+      this.#queue.add(pending)
+    })
   }
 
-  /** Are calls for a hash slot refused, because its server has not answered lately? */
-  isAway(hashSlot: number): boolean {
-    return this.#breakers.of(hashSlot).isOpen
+  /** Are calls for a key refused, because its server has not answered lately? */
+  isAway(key: string): boolean {
+    return this.#breakers.of(key).isOpen
   }
 
   /**
@@ -119,29 +106,47 @@ export class Link {
    * deadline. Rejects with the error of the client or of Redis.
    */
   async runAlone(batch: Batch): Promise<Reply> {
+    this.#calls++
     this.#batches++
-    return new Reply(await this.#run(batch.keys, this.#argumentsOf(batch)))
+    return new Reply(await this.#run(batch))
   }
 
   /** Runs the script by its hash or, if Redis does not know it, by its text. */
-  async #run(keys: readonly string[], args: readonly string[]): Promise<unknown> {
+  async #run(batch: Batch): Promise<unknown> {
     try {
-      return await this.#runner.evalSha(this.#sha, keys, args)
+      return await this.#runOnce(batch, false)
     } catch (error) {
       if (!isUnknownScript(error)) throw error
+      return this.#runOnce(batch, true)
     }
-    this.#scriptsSent++
-    return this.#runner.eval(this.#options.script, keys, args)
+  }
+
+  /** Rejects also if the client throws. */
+  #runOnce(batch: Batch, isText: boolean): Promise<unknown> {
+    const { script, extraArguments } = this.#options
+    const args = extraArguments === undefined ? batch.arguments() : [...batch.arguments(), ...extraArguments()]
+    if (isText) this.#scriptsSent++
+    try {
+      const { keys } = batch
+      // Some clients return a value instead of a promise.
+      return Promise.resolve(
+        isText ? this.#runner.eval(script, keys, args) : this.#runner.evalSha(this.#sha, keys, args),
+      )
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** Not at once: a caller that asks again and again would never let the event loop see that Redis is back. */
-  #refuse(call: ScriptCall, reason: FailureReason, error: unknown): void {
-    this.#refusals.push({ call, reason, error })
-    if (this.#refusals.length > 1) return
-    setImmediate(() => {
-      const refusals = this.#refusals
-      this.#refusals = []
-      for (const { call, reason, error } of refusals) this.#fail(call, reason, error)
+  #refuse<T>(call: ScriptCall<T>, reason: FailureReason, error: unknown): Promise<T> {
+    return new Promise((answer) => {
+      this.#refusals.push(() => answer(this.#fail(call, reason, error)))
+      if (this.#refusals.length > 1) return
+      setImmediate(() => {
+        const refusals = this.#refusals
+        this.#refusals = []
+        for (const refuse of refusals) refuse()
+      })
     })
   }
 
@@ -150,7 +155,7 @@ export class Link {
     if (this.#inFlight > 0) setImmediate(this.#endTurn)
     // Cheaper than queueMicrotask, which makes an AsyncResource.
     else void settled.then(this.#endTurnAfterTask)
-    return { calls: [], open: 0, endsMs: 0 }
+    return { calls: [], open: 0, deadline: undefined }
   }
 
   /** A tick that is asked for by a microtask runs after all microtasks of the task. */
@@ -158,7 +163,8 @@ export class Link {
 
   readonly #endTurn = () => {
     // The deadline begins here: until now this process was busy, not Redis.
-    if (this.#turn !== undefined) this.#deadlines.add(this.#turn)
+    const turn = this.#turn
+    if (turn !== undefined) turn.deadline = new Deadline(this.#options.deadlineMs, () => this.#expire(turn))
     this.#turn = undefined
     this.#flush()
   }
@@ -168,130 +174,106 @@ export class Link {
       const mostCalls = Math.max(LEAST_SPLIT, Math.ceil(this.#pending * SHARE_OF_PENDING))
       const calls = this.#queue.next(mostCalls, this.#options.maxBatch)
       if (calls.length === 0) return
-      const breaker = this.#breakers.of(calls[0].hashSlot)
+      const { breaker } = calls[0]
       if (breaker.isOpen) this.#failAll(calls, 'breaker', breaker.error)
-      else this.#send(calls, breaker)
+      else this.#send(calls)
     }
   }
 
-  #send(calls: readonly ScriptCall[], breaker: Breaker): void {
+  #send(calls: readonly PendingCall[]): void {
     this.#inFlight++
     this.#batches++
     const sent = { open: calls.length }
-    for (const call of calls) call.sent = sent
-    const batch = batchOf(calls)
-    promised(() => this.#runner.evalSha(this.#sha, batch.keys, this.#argumentsOf(batch))).then(
-      (reply) => this.#received(calls, breaker, reply),
+    for (const pending of calls) pending.sent = sent
+    this.#transmit(calls, false)
+  }
+
+  #transmit(calls: readonly PendingCall[], isText: boolean): void {
+    const batch = new Batch()
+    for (const { call } of calls) call.addTo(batch)
+    this.#runOnce(batch, isText).then(
+      (reply) => this.#received(calls, reply),
       (error: unknown) => {
-        if (isUnknownScript(error)) this.#sendText(calls, breaker)
-        else this.#refused(calls, breaker, error)
+        if (isText || !isUnknownScript(error)) return this.#refused(calls, error)
+        // Redis did nothing. Calls that were answered meanwhile are not sent again.
+        const waiting = calls.filter(({ isAnswered }) => !isAnswered)
+        if (waiting.length > 0) this.#transmit(waiting, true)
       },
     )
   }
 
-  /** Redis did not know the script and did nothing: sends its text, for the calls that still wait. */
-  #sendText(calls: readonly ScriptCall[], breaker: Breaker): void {
-    const waiting = calls.filter(({ isAnswered }) => !isAnswered)
-    if (waiting.length === 0) return
-    this.#scriptsSent++
-    const batch = batchOf(waiting)
-    promised(() => this.#runner.eval(this.#options.script, batch.keys, this.#argumentsOf(batch))).then(
-      (reply) => this.#received(waiting, breaker, reply),
-      (error: unknown) => this.#refused(waiting, breaker, error),
-    )
-  }
-
-  #received(calls: readonly ScriptCall[], breaker: Breaker, reply: unknown): void {
+  #received(calls: readonly PendingCall[], reply: unknown): void {
+    const { breaker, call } = calls[0]
     const isLate = calls.every(({ isAnswered }) => isAnswered)
     try {
       this.#read(calls, new Reply(reply))
-      if (isLate) breaker.answeredLate(calls[0].keys[0])
+      if (isLate) breaker.answeredLate(call.keys[0])
       else breaker.succeeded()
     } catch (error) {
-      this.#refused(calls, breaker, error)
+      this.#refused(calls, error)
     }
     this.#flush()
   }
 
-  #refused(calls: readonly ScriptCall[], breaker: Breaker, error: unknown): void {
-    this.#failed(breaker, calls[0].keys[0], error)
+  #refused(calls: readonly PendingCall[], error: unknown): void {
+    this.#failed(calls[0], error)
     this.#failAll(calls, 'error', error)
     this.#flush()
   }
 
-  #argumentsOf(batch: Batch): readonly string[] {
-    const { extraArguments } = this.#options
-    return extraArguments === undefined ? batch.arguments() : [...batch.arguments(), ...extraArguments()]
-  }
-
-  #read(calls: readonly ScriptCall[], reply: Reply): void {
-    for (const call of calls) {
+  #read(calls: readonly PendingCall[], reply: Reply): void {
+    for (const pending of calls) {
       // A call that was answered at its deadline reads its part too, so that the next call finds its own.
-      const foreign = call.read(reply)
-      if (!this.#answers(call)) this.#late++
-      else if (foreign !== undefined) this.#fail(call, 'foreign', foreign)
+      const read = pending.call.read(reply)
+      if (!this.#ends(pending)) this.#late++
+      else pending.answer(read instanceof ForeignState ? this.#fail(pending.call, 'foreign', read) : read)
     }
   }
 
   /** Counts a call as answered; returns false if it was answered before. */
-  #answers(call: ScriptCall): boolean {
-    if (call.isAnswered) return false
-    call.isAnswered = true
-    if (--this.#pending === 0) this.#deadlines.release()
-    // A turn is kept until its deadline. Its calls are let go as soon as all are answered.
-    if (call.turn !== undefined && --call.turn.open === 0) call.turn.calls = []
+  #ends(pending: PendingCall): boolean {
+    if (pending.isAnswered) return false
+    pending.isAnswered = true
+    this.#pending--
+    const { turn, sent } = pending
+    if (--turn.open === 0) turn.deadline?.cancel()
     // A batch whose calls are all answered makes room for the next, even if its reply never comes.
-    if (call.sent !== undefined && --call.sent.open === 0) this.#inFlight--
+    if (sent !== undefined && --sent.open === 0) this.#inFlight--
     return true
   }
 
-  #expire(turn: Turn): void {
+  #expire({ calls }: Turn): void {
     const error = new Error(`Redis did not answer within ${this.#options.deadlineMs} ms`)
-    const breakers = new Map<Breaker, string>()
-    for (const { isAnswered, sent, hashSlot, keys } of turn.calls) {
-      if (!isAnswered && sent !== undefined) breakers.set(this.#breakers.of(hashSlot), keys[0])
-    }
-    for (const [breaker, key] of breakers) this.#failed(breaker, key, error)
-    this.#failAll(turn.calls, 'deadline', error)
+    const waiting = calls.filter(({ isAnswered, sent }) => !isAnswered && sent !== undefined)
+    // One failure for each breaker.
+    for (const pending of new Map(waiting.map((each) => [each.breaker, each])).values()) this.#failed(pending, error)
+    this.#failAll(calls, 'deadline', error)
     this.#flush()
   }
 
-  #failAll(calls: readonly ScriptCall[], reason: FailureReason, error: unknown): void {
-    for (const call of calls) if (this.#answers(call)) this.#fail(call, reason, error)
+  #failAll(calls: readonly PendingCall[], reason: FailureReason, error: unknown): void {
+    for (const pending of calls) if (this.#ends(pending)) pending.answer(this.#fail(pending.call, reason, error))
   }
 
-  #fail(call: ScriptCall, reason: FailureReason, error: unknown): void {
+  #fail<T>(call: ScriptCall<T>, reason: FailureReason, error: unknown): Awaitable<T> {
     this.#failures.count(reason, error)
-    call.fail(reason, error)
+    return call.fail(reason, error)
   }
 
-  #failed(breaker: Breaker, key: string, error: unknown): void {
-    if (!isRedirection(error)) breaker.failed(key, error)
+  #failed({ call, breaker }: PendingCall, error: unknown): void {
+    if (!isRedirection(error)) breaker.failed(call.keys[0], error)
     // A client that knows of clusters would have followed.
     else if (!this.#runner.cluster) this.#failures.redirection()
   }
 
   /** Runs the script on nothing, to see whether the server answers. */
   #answersProbe(key: string): Promise<boolean> {
-    return this.#run([key], this.#argumentsOf(new Batch())).then(
+    const batch = new Batch()
+    batch.keys.push(key)
+    return this.#run(batch).then(
       () => true,
       () => false,
     )
-  }
-}
-
-function batchOf(calls: readonly ScriptCall[]): Batch {
-  const batch = new Batch()
-  for (const call of calls) call.addTo(batch)
-  return batch
-}
-
-/** A promise also for a client that throws instead of rejecting, or returns a value. */
-function promised(run: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return Promise.resolve(run())
-  } catch (error) {
-    return Promise.reject(error)
   }
 }
 

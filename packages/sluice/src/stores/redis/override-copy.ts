@@ -1,8 +1,16 @@
 import type { Clock } from '../../clock.js'
 import { warn } from '../../errors.js'
-import { type Limit, parseLimit } from '../../limits/index.js'
+import { parseLimit } from '../../limits/index.js'
 import { OverrideTable } from '../override-table.js'
-import type { Changes } from './override-source.js'
+
+/** An override as Redis keeps it. */
+export interface StoredOverride {
+  /** `level/key`. */
+  readonly name: string
+  readonly version: number
+  /** JSON of the limits and the end in epoch milliseconds, or `''` if the override was removed. */
+  readonly value: string
+}
 
 /** A copy of a policy's overrides, read from Redis page by page. */
 export class OverrideCopy {
@@ -21,25 +29,7 @@ export class OverrideCopy {
     return Math.max(this.#startedAt, this.version)
   }
 
-  /** Adds a page. After the last page, the copy has everything that Redis had when it answered. */
-  add({ list, version }: Changes, isLast: boolean, clock: Clock): void {
-    for (const { name, value } of list) this.#set(name, value, clock)
-    if (isLast) this.version = version
-    else this.version = list[list.length - 1].version
-  }
-
-  set(
-    level: string,
-    key: string,
-    limits: readonly Limit[] | undefined,
-    untilMs: number | undefined,
-    clock: Clock,
-  ): void {
-    if (limits === undefined) this.table.remove(level, key)
-    else this.table.set(level, key, limits, untilMs ?? Infinity, clock)
-  }
-
-  #set(name: string, value: string, clock: Clock): void {
+  set({ name, value }: StoredOverride, clock: Clock): void {
     const slash = name.indexOf('/')
     const [level, key] = [name.slice(0, slash), name.slice(slash + 1)]
     if (value === '') {

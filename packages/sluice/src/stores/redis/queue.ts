@@ -1,8 +1,24 @@
+import type { Deadline } from '../deadline.js'
+import type { Breaker } from './breakers.js'
 import type { ScriptCall } from './script-call.js'
 
-/** Calls that may be sent together, oldest first. */
-interface Line {
-  calls: ScriptCall[]
+/** Calls that were made in one turn of the event loop and share a deadline. */
+export interface Turn {
+  calls: PendingCall[]
+  /** How many calls have no answer yet. */
+  open: number
+  deadline: Deadline | undefined
+}
+
+/** A call that was made. */
+export interface PendingCall {
+  readonly call: ScriptCall<unknown>
+  readonly breaker: Breaker
+  readonly turn: Turn
+  answer(answer: unknown): void
+  isAnswered: boolean
+  /** The batch that it was sent with, once it has been sent. `open` counts its calls that have no answer yet. */
+  sent: { open: number } | undefined
 }
 
 /**
@@ -11,67 +27,41 @@ interface Line {
  */
 export class Queue {
   readonly #isCluster: boolean
-  /** In a cluster: the calls for the same keys, by these keys. */
-  readonly #lines = new Map<string, Line>()
-  /** Otherwise: all calls. */
-  readonly #line: Line = { calls: [] }
+  /** The calls that may be sent together; in a cluster by their keys. The line that has waited longest is the first. */
+  readonly #lines = new Map<string, PendingCall[]>()
 
   constructor(isCluster: boolean) {
     this.#isCluster = isCluster
   }
 
-  add(call: ScriptCall): void {
-    const line = this.#isCluster ? this.#lineOf(call.keys.join(' ')) : this.#line
-    line.calls.push(call)
+  add(pending: PendingCall): void {
+    const name = this.#isCluster ? pending.call.keys.join(' ') : ''
+    const line = this.#lines.get(name)
+    if (line === undefined) this.#lines.set(name, [pending])
+    else line.push(pending)
   }
 
   /**
    * Removes and returns the calls of the next batch: at most `mostCalls`, with at most `mostKeys` keys together unless the
-   * first call alone has more. Returns none if none waits.
+   * first call alone has more. Drops calls that were answered at their deadline. Returns none if none waits.
    */
-  next(mostCalls: number, mostKeys: number): readonly ScriptCall[] {
-    for (;;) {
-      const line = this.#isCluster ? this.#oldestLine() : this.#line
-      if (line.calls.length === 0) return []
-      const batch = takeFrom(line, mostCalls, mostKeys)
+  next(mostCalls: number, mostKeys: number): readonly PendingCall[] {
+    for (const [name, line] of this.#lines) {
+      const batch: PendingCall[] = []
+      let keys = 0
+      let taken = 0
+      for (; taken < line.length && batch.length < mostCalls; taken++) {
+        const pending = line[taken]
+        if (pending.isAnswered) continue
+        keys += pending.call.keys.length
+        if (batch.length > 0 && keys > mostKeys) break
+        batch.push(pending)
+      }
+      // The rest of the line goes behind the other lines.
+      this.#lines.delete(name)
+      if (taken < line.length) this.#lines.set(name, line.slice(taken))
       if (batch.length > 0) return batch
     }
+    return []
   }
-
-  #lineOf(keys: string): Line {
-    let line = this.#lines.get(keys)
-    if (line === undefined) {
-      line = { calls: [] }
-      this.#lines.set(keys, line)
-    }
-    return line
-  }
-
-  /** The line that has waited longest, moved behind the others. Empty lines are removed on the way. */
-  #oldestLine(): Line {
-    for (const [keys, line] of this.#lines) {
-      this.#lines.delete(keys)
-      if (line.calls.length > 0) {
-        this.#lines.set(keys, line)
-        return line
-      }
-    }
-    return this.#line
-  }
-}
-
-/** Removes calls from the front of a line. Calls that were answered at their deadline are dropped. */
-function takeFrom(line: Line, mostCalls: number, mostKeys: number): readonly ScriptCall[] {
-  const batch: ScriptCall[] = []
-  let keys = 0
-  let taken = 0
-  for (; taken < line.calls.length; taken++) {
-    const call = line.calls[taken]
-    if (call.isAnswered) continue
-    if (batch.length === mostCalls || (batch.length > 0 && keys + call.keys.length > mostKeys)) break
-    batch.push(call)
-    keys += call.keys.length
-  }
-  line.calls = taken === line.calls.length ? [] : line.calls.slice(taken)
-  return batch
 }

@@ -1,37 +1,23 @@
+// Imported, so that a test that replaces the global timers does not stop reading.
+import { clearTimeout, setTimeout } from 'node:timers'
 import type { Clock } from '../../clock.js'
 import { invalidValue } from '../../errors.js'
 import type { Limit } from '../../limits/index.js'
-import type { Awaitable, Overrides } from '../store.js'
-import { Deadlines, type Expiring } from './deadlines.js'
-import { OverrideCopy } from './override-copy.js'
-import type { OverrideSource } from './override-source.js'
+import { within } from '../deadline.js'
+import type { Awaitable, OverrideEntry, Overrides } from '../store.js'
+import { Batch, type Reply } from './batch.js'
+import { type FailureReason, type Failures, ForeignState, unavailable } from './failures.js'
+import type { Link } from './link.js'
+import { OverrideCopy, type StoredOverride } from './override-copy.js'
+import { PageSize } from './page-size.js'
 
-// Held, so that a test that replaces the global does not stop reading.
+// Held for the same reason.
 const { performance } = globalThis
 
 /** The copy is read again when it is this old. When it is twice as old, a request waits for the answer. */
 const REFRESH_MS = 1_000
-
-/** The smallest and the largest page, in overrides. */
-const LEAST_PAGE = 10
-const MOST_PAGE = 500
-
-/** An override that this process has set. */
-interface OwnChange {
-  readonly level: string
-  readonly key: string
-  readonly limits: readonly Limit[] | undefined
-  readonly untilMs: number | undefined
-  readonly version: number
-}
-
-/** A reading that is under way. Requests wait for it until its deadline. */
-interface Reading extends Expiring {
-  /** 1 until it has ended. */
-  open: number
-  /** Lets the waiting requests go on. */
-  end(isKnown: boolean): void
-}
+/** Reading a page is given up after this long, or after a decision's deadline if that is longer. */
+const PATIENCE_MS = 10_000
 
 /**
  * The overrides of one policy: kept in Redis, with a copy in this process. A decision uses the copy. About once a second
@@ -42,10 +28,12 @@ interface Reading extends Expiring {
  * store's deadline; `refresh` says whether the copy is up to date.
  */
 export class RedisOverrides implements Overrides {
-  readonly #source: OverrideSource
+  readonly #link: Link
+  readonly #keys: readonly string[]
+  readonly #deadlineMs: number
+  readonly #failures: Failures
   readonly #clock: Clock
   readonly #pages: PageSize
-  readonly #deadlines: Deadlines<Reading>
   #copy = new OverrideCopy()
   /** A copy that is being read from the start. It replaces the other copy when it is complete. */
   #next: OverrideCopy | undefined
@@ -55,17 +43,20 @@ export class RedisOverrides implements Overrides {
   #knownMs = -Infinity
   #triedMs = -Infinity
   #isReading = false
-  /** Resolves when the reading ends, with whether the copy is up to date. */
+  /** Resolves when the reading or its deadline ends, with whether the copy is up to date. */
   #waiting: Promise<boolean> | undefined
   /** Overrides that this process set while a page was under way. The page may not have them. */
-  #meanwhile: OwnChange[] | undefined
+  #meanwhile: StoredOverride[] | undefined
   readonly #redisClock: Clock = { now: () => this.#clock.now() + this.#aheadMs }
 
-  constructor(source: OverrideSource, clock: Clock, deadlineMs: number) {
-    this.#source = source
+  /** `keys` are those of `KeyLayout.ofOverrides`. */
+  constructor(link: Link, keys: readonly string[], deadlineMs: number, failures: Failures, clock: Clock) {
+    this.#link = link
+    this.#keys = keys
+    this.#deadlineMs = deadlineMs
+    this.#failures = failures
     this.#clock = clock
     this.#pages = new PageSize(deadlineMs)
-    this.#deadlines = new Deadlines(deadlineMs, (reading) => this.#stopWaiting(reading, false))
   }
 
   get size(): number {
@@ -78,15 +69,30 @@ export class RedisOverrides implements Overrides {
     return limits === undefined && this.#isFirst ? this.#next?.table.get(level, key, this.#redisClock) : limits
   }
 
+  *entries(): Generator<OverrideEntry, undefined> {
+    const nowMs = this.#redisClock.now()
+    const { table } = this.#copy
+    yield* table.entries(nowMs)
+    if (!this.#isFirst || this.#next === undefined) return
+    for (const entry of this.#next.table.entries(nowMs))
+      if (table.get(entry.level, entry.key, this.#redisClock) === undefined) yield entry
+  }
+
+  /** Waits like a decision. Rejects with a `StoreUnavailableError` if Redis does not answer. */
   async set(level: string, key: string, limits: readonly Limit[] | undefined, untilMs?: number): Promise<void> {
-    const version = await this.#source.set({
-      name: `${level}/${key.toWellFormed()}`,
-      value: limits === undefined ? '' : JSON.stringify({ limits, untilMs }),
-      untilMs: untilMs === undefined ? -1 : Math.ceil(untilMs),
+    const name = `${level}/${key.toWellFormed()}`
+    const value = limits === undefined ? '' : JSON.stringify({ limits, untilMs })
+    const endMs = untilMs === undefined ? -1 : Math.ceil(untilMs)
+    const version = await this.#link.ask({
+      keys: this.#keys,
+      addTo: (batch) => batch.setOverride(this.#keys, name, value, endMs),
+      read: (reply) => (reply.isDone() ? reply.number() : new ForeignState([this.#keys[0]])),
+      fail: (reason, error) => Promise.reject(unavailable('the override may not have been changed', reason, error)),
     })
     if (version === 0) throw invalidValue('until', 'a time that is still to come, by the clock of Redis', untilMs)
-    for (const copy of [this.#copy, this.#next]) copy?.set(level, key, limits, untilMs, this.#redisClock)
-    this.#meanwhile?.push({ level, key, limits, untilMs, version })
+    const override = { name, version, value }
+    for (const copy of [this.#copy, this.#next]) copy?.set(override, this.#redisClock)
+    this.#meanwhile?.push(override)
   }
 
   refresh(): Awaitable<boolean> {
@@ -105,37 +111,24 @@ export class RedisOverrides implements Overrides {
   }
 
   #startReading(): void {
-    this.#isReading = true
-    let end: Reading['end'] = () => {}
-    const known = new Promise<boolean>((resolve) => {
-      end = resolve
+    const isAway = this.#link.isAway(this.#keys[0])
+    const known = this.#read()
+    if (isAway) return
+    this.#waiting = within(this.#deadlineMs, known, () => false).finally(() => {
+      this.#waiting = undefined
     })
-    const reading: Reading = { open: 1, endsMs: 0, end }
-    if (!this.#source.isAway) {
-      this.#waiting = known
-      this.#deadlines.hold()
-      this.#deadlines.add(reading)
-    }
-    void this.#read().then((isKnown) => {
-      this.#isReading = false
-      reading.open = 0
-      this.#stopWaiting(reading, isKnown)
-    })
-  }
-
-  #stopWaiting(reading: Reading, isKnown: boolean): void {
-    this.#waiting = undefined
-    this.#deadlines.release()
-    reading.end(isKnown)
   }
 
   /** Reads pages until the copy is up to date; resolves with false if a page fails. */
   async #read(): Promise<boolean> {
+    this.#isReading = true
     try {
       while (!(await this.#readPage())) {}
       return true
     } catch {
       return false
+    } finally {
+      this.#isReading = false
     }
   }
 
@@ -145,22 +138,19 @@ export class RedisOverrides implements Overrides {
     const sentMs = performance.now()
     const { version, base } = this.#next ?? this.#copy
     const most = this.#pages.current
-    this.#meanwhile = []
-    const changes = await this.#source.changes(version, base, most).catch((error: unknown) => {
-      this.#pages.failed()
+    const meanwhile: StoredOverride[] = []
+    this.#meanwhile = meanwhile
+    const changes = await this.#changes(version, base, most).finally(() => {
       this.#meanwhile = undefined
-      throw error
     })
     const isLast = changes.list.length < most
     this.#tellTime(changes.nowUs / 1000, askedMs)
     // The page begins at the start: Redis may have lost overrides that this process knows.
     if (changes.since === 0) this.#next = new OverrideCopy(changes.version)
     const copy = this.#next ?? this.#copy
-    copy.add(changes, isLast, this.#redisClock)
-    for (const { level, key, limits, untilMs, version } of this.#meanwhile) {
-      if (version > changes.version) copy.set(level, key, limits, untilMs, this.#redisClock)
-    }
-    this.#meanwhile = undefined
+    const own = meanwhile.filter((override) => override.version > changes.version)
+    for (const override of [...changes.list, ...own]) copy.set(override, this.#redisClock)
+    copy.version = isLast ? changes.version : changes.list[most - 1].version
     this.#pages.read(performance.now() - sentMs, !isLast)
     if (!isLast) return false
     this.#copy = copy
@@ -169,41 +159,59 @@ export class RedisOverrides implements Overrides {
     return true
   }
 
+  /**
+   * Reads the changes after a version, `most` at most; lua/overrides.lua says what `base` is. No decision waits for the
+   * answer, so it may come later than a decision's. Failures are counted with those of decisions.
+   */
+  async #changes(since: number, base: number, most: number): Promise<Changes> {
+    const batch = new Batch()
+    batch.overrideChanges(this.#keys, since, most, base)
+    const patienceMs = Math.max(PATIENCE_MS, this.#deadlineMs)
+    let reason: FailureReason = 'error'
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reason = 'deadline'
+        reject(new Error(`Redis did not answer within ${patienceMs} ms`))
+      }, patienceMs).unref()
+    })
+    try {
+      const reply = await Promise.race([this.#link.runAlone(batch), late])
+      if (reply.isDone()) return readChanges(reply)
+      reason = 'foreign'
+      throw new ForeignState(this.#keys)
+    } catch (error) {
+      this.#pages.failed()
+      this.#failures.count(reason, error)
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   /** The time of Redis is that of some moment between `askedMs` and now. Keeps the known difference if it agrees. */
   #tellTime(redisMs: number, askedMs: number): void {
     this.#aheadMs = Math.min(redisMs - askedMs, Math.max(redisMs - this.#clock.now(), this.#aheadMs))
   }
 }
 
-/**
- * How many overrides to ask for at once. A page delays the decisions behind it, on the same connection and in this
- * process. So it should take at most an eighth of their deadline longer than an empty answer, which is estimated by the
- * quickest answer. A page that takes longer or fails halves the size; a page that takes less than half of that doubles it.
- *
- * For example, with a deadline of 50 ms a page may take 6 ms more than the quickest answer. At 200 KB/s that is about ten
- * overrides. On a link that takes 100 ms for any answer it is the largest page.
- */
-export class PageSize {
-  readonly #budgetMs: number
-  #quickestMs = Infinity
-  /** Small at first: the quickest answer must be close to an empty one, or a slow link would look like a far one. */
-  current = LEAST_PAGE
+/** A page of changes, oldest first. */
+interface Changes {
+  /** Redis's time when it answered. */
+  readonly nowUs: number
+  /** The latest version at that time. */
+  readonly version: number
+  /** The page begins after this version: the version that was asked for, or 0 if the reader has to start over. */
+  readonly since: number
+  readonly list: readonly StoredOverride[]
+}
 
-  constructor(deadlineMs: number) {
-    this.#budgetMs = deadlineMs / 8
-  }
-
-  /** Asking for a page and reading it took `tookMs`. A page that was not full says nothing about larger ones. */
-  read(tookMs: number, isFull: boolean): void {
-    // The quickest answer fades: a link may become slower for good.
-    const drifted = this.#quickestMs + (tookMs - this.#quickestMs) / 16
-    this.#quickestMs = Number.isFinite(drifted) ? Math.min(tookMs, drifted) : tookMs
-    const overMs = tookMs - this.#quickestMs
-    if (overMs > this.#budgetMs) this.failed()
-    else if (isFull && overMs < this.#budgetMs / 2) this.current = Math.min(MOST_PAGE, this.current * 2)
-  }
-
-  failed(): void {
-    this.current = Math.max(LEAST_PAGE, Math.floor(this.current / 2))
-  }
+function readChanges(reply: Reply): Changes {
+  const [version, since, count] = [reply.number(), reply.number(), reply.number()]
+  const list = Array.from({ length: count }, () => ({
+    name: reply.text(),
+    version: reply.number(),
+    value: reply.text(),
+  }))
+  return { nowUs: reply.nowUs, version, since, list }
 }

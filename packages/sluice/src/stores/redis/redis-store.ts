@@ -3,17 +3,17 @@ import type { Clock } from '../../clock.js'
 import { LONGEST_DURATION_US } from '../../limits/duration.js'
 import { arithmeticOf, type Decision, type Taken } from '../../limits/index.js'
 import { checkOnFailure, Fallback } from '../fallback.js'
-import type { Answer, AsyncStore, Demand, NamedLimit, OnFailure } from '../store.js'
+import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, OnFailure } from '../store.js'
 import { type RedisClient, runnerOf } from './clients/runner-of.js'
 import type { ScriptRunner } from './clients/script-runner.js'
 import { decideAcrossHashSlots, type Part } from './decide-across-hash-slots.js'
 import { type FailureReason, Failures, warnOfOptions } from './failures.js'
 import { hashSlotOf, KeyLayout } from './key-layout.js'
 import { Link } from './link.js'
-import { OverrideSource } from './override-source.js'
 import { RedisOverrides } from './redis-overrides.js'
+import { RedisReservations } from './redis-reservations.js'
 import { checkRedisStoreOptions, type RedisStoreOptions } from './redis-store-options.js'
-import { charge, decideGroup, decideOne, type Place, type Refunded, refund, resetOrBlock } from './script-call.js'
+import { charge, decideGroup, decideOne, refund, resetOrBlock } from './script-call.js'
 import { redisTime, type TimeSource } from './time-source.js'
 
 /** The counters of a Redis store, which only grow, and its present state. */
@@ -60,6 +60,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 export class RedisStore implements AsyncStore {
   readonly synchronous = false
   readonly onFailure: OnFailure | undefined
+  readonly reservations: RedisReservations
   readonly #isCluster: boolean
   readonly #layout: KeyLayout
   readonly #fallback: Fallback
@@ -68,7 +69,6 @@ export class RedisStore implements AsyncStore {
   readonly #deadlineMs: number
   readonly #clock: Clock
   readonly #overrides = new Map<string, RedisOverrides>()
-  #calls = 0
 
   constructor(runner: ScriptRunner, options: RedisStoreOptions, time: TimeSource) {
     const { prefix, onFailure, instances, maxLocalKeys, ...bounds } = checkRedisStoreOptions(options)
@@ -80,10 +80,27 @@ export class RedisStore implements AsyncStore {
     this.#fallback = new Fallback({ onFailure, instances, maxLocalKeys })
     this.#failures = new Failures(this, onFailure)
     this.#link = new Link(runner, { ...bounds, ...time, failures: this.#failures })
+    this.reservations = new RedisReservations({
+      store: this,
+      link: this.#link,
+      layout: this.#layout,
+      isCluster: runner.cluster,
+      keyOf: (demand) => this.#keyOf(demand),
+      instead: (demands) => this.#fallback.decide(demands),
+    })
+  }
+
+  /**
+   * Ends the timer of a store whose reservations have been used. Call it before the client is closed. The client is the
+   * caller's, and stays as it is.
+   */
+  close(): void {
+    this.reservations.stop()
   }
 
   stats(): RedisStoreStats {
-    return { calls: this.#calls, degraded: { ...this.#failures.counts }, ...this.#link.stats() }
+    const { counts, reconnects } = this.#failures
+    return { degraded: { ...counts }, reconnects, ...this.#link.stats() }
   }
 
   /** Lets `reset` and `block` know the state, and makes the limit's share if `'local'` may need it. */
@@ -113,10 +130,7 @@ export class RedisStore implements AsyncStore {
 
   async charge(demand: Demand): Promise<Decision> {
     checkDemand(demand)
-    this.#calls++
-    return new Promise((resolve) => {
-      this.#link.ask(charge(this.#placeOf(demand), demand, resolve, this.#fallback))
-    })
+    return this.#link.ask(charge(this.#keyOf(demand), demand, this.#fallback))
   }
 
   async refund(demand: Demand, taken: Taken | undefined): Promise<Decision> {
@@ -124,7 +138,7 @@ export class RedisStore implements AsyncStore {
     if (taken?.degraded === 'local') return this.#fallback.refund(demand, taken)
     // Units of another degraded answer were not taken from Redis, or may not have been: nothing is given back to it.
     const refunded = taken?.degraded === undefined ? demand : { ...demand, cost: 0 }
-    return this.#refund({ demand: refunded, taken, isUndo: false })
+    return this.#refund(refunded, taken, false)
   }
 
   /**
@@ -135,7 +149,7 @@ export class RedisStore implements AsyncStore {
     checkKey(name, 'name')
     checkKey(key)
     this.#fallback.reset(name, key)
-    return this.#resetOrBlock(name, key, undefined)
+    return this.#link.ask(resetOrBlock(this.#layout.seen(name, key), undefined))
   }
 
   /**
@@ -147,80 +161,57 @@ export class RedisStore implements AsyncStore {
     checkKey(key)
     checkUnits('durationUs', durationUs, LONGEST_DURATION_US)
     this.#fallback.block(name, key, durationUs)
-    return this.#resetOrBlock(name, key, durationUs)
+    return this.#link.ask(resetOrBlock(this.#layout.seen(name, key), durationUs))
   }
 
   overrides(policy: string): RedisOverrides {
     let overrides = this.#overrides.get(policy)
     if (overrides === undefined) {
-      const place = { hashSlot: this.#hashSlotOf(policy), keys: this.#layout.ofOverrides(policy) }
-      const source = new OverrideSource(this.#link, place, this.#deadlineMs, this.#failures, () => {
-        this.#calls++
-      })
-      overrides = new RedisOverrides(source, this.#clock, this.#deadlineMs)
+      const keys = this.#layout.ofOverrides(policy)
+      overrides = new RedisOverrides(this.#link, keys, this.#deadlineMs, this.#failures, this.#clock)
       this.#overrides.set(policy, overrides)
     }
     return overrides
   }
 
   #decideOne(demand: Demand): Promise<Answer> {
-    this.#calls++
-    return new Promise((resolve) => {
-      this.#link.ask(decideOne(this.#placeOf(demand), demand, resolve, this.#fallback))
-    })
+    return this.#link.ask(decideOne(this.#keyOf(demand), demand, this.#fallback))
   }
 
   #decideGroup(demands: readonly Demand[]): Promise<Answer> {
-    this.#calls++
-    const place = { hashSlot: this.#hashSlotOf(demands[0].key), keys: demands.map((demand) => this.#keyOf(demand)) }
-    return new Promise((resolve) => {
-      this.#link.ask(decideGroup(place, demands, resolve, this.#fallback))
-    })
+    const keys = demands.map((demand) => this.#keyOf(demand))
+    return this.#link.ask(decideGroup(keys, demands, this.#fallback))
   }
 
-  #refund(refunded: Refunded): Promise<Decision> {
-    this.#calls++
-    return new Promise((resolve) => {
-      this.#link.ask(refund(this.#placeOf(refunded.demand), refunded, resolve, this.#fallback))
-    })
+  #refund(demand: Demand, taken: Taken | undefined, isUndo: boolean): Promise<Decision> {
+    return this.#link.ask(refund(this.#keyOf(demand), demand, taken, isUndo, this.#fallback))
   }
 
   /** Gives back everything that a part of a request took, once for each state. */
   async #undo(demands: readonly Demand[], answer: Answer): Promise<Answer> {
     const keys = demands.map((demand) => this.#keyOf(demand))
-    const refunds = new Map<string, Decision | Promise<Decision>>()
+    const refunds: Awaitable<Decision>[] = []
     for (const [i, demand] of demands.entries()) {
-      if (refunds.has(keys[i])) continue
+      const first = keys.indexOf(keys[i])
       const { allowed, degraded, delayMs } = answer.decisions[i]
-      if (!allowed || degraded === 'open') {
-        // A shadow that was not met has taken nothing, and neither has an open answer.
-        refunds.set(keys[i], answer.decisions[i])
-        continue
+      if (first < i) refunds.push(refunds[first])
+      // A shadow that was not met has taken nothing, and neither has an open answer.
+      else if (!allowed || degraded === 'open') refunds.push(answer.decisions[i])
+      else {
+        const cost = demands.reduce((sum, other, j) => sum + (keys[j] === keys[i] ? other.cost : 0), 0)
+        const taken = { atUs: answer.takenUs[i], cost, delayMs, degraded }
+        const all = { ...demand, cost }
+        refunds.push(degraded === undefined ? this.#refund(all, taken, true) : this.refund(all, taken))
       }
-      const cost = demands.reduce((sum, other, j) => sum + (keys[j] === keys[i] ? other.cost : 0), 0)
-      const taken = { atUs: answer.takenUs[i], cost, delayMs, degraded }
-      const all = { ...demand, cost }
-      const refunding =
-        degraded === undefined ? this.#refund({ demand: all, taken, isUndo: true }) : this.refund(all, taken)
-      refunds.set(keys[i], refunding)
     }
-    const decisions = await Promise.all(keys.map((key) => refunds.get(key) as Decision | Promise<Decision>))
-    return { ...answer, decisions }
-  }
-
-  #resetOrBlock(name: string, key: string, blockUs: number | undefined): Promise<void> {
-    this.#calls++
-    const place = { hashSlot: this.#hashSlotOf(key), keys: this.#layout.seen(name, this.#layout.tagOf(key)) }
-    return new Promise((resolve, reject) => {
-      this.#link.ask(resetOrBlock(place, blockUs, resolve, reject))
-    })
+    return { ...answer, decisions: await Promise.all(refunds) }
   }
 
   /** The demands of each hash slot. */
   #partsOf(demands: readonly Demand[]): readonly Part[] {
     const parts = new Map<number, { places: number[]; demands: Demand[] }>()
     for (const [place, demand] of demands.entries()) {
-      const hashSlot = this.#hashSlotOf(demand.key)
+      const hashSlot = hashSlotOf(this.#keyOf(demand))
       const part = parts.get(hashSlot) ?? { places: [], demands: [] }
       parts.set(hashSlot, part)
       part.places.push(place)
@@ -229,16 +220,8 @@ export class RedisStore implements AsyncStore {
     return [...parts.values()]
   }
 
-  #placeOf(demand: Demand): Place {
-    return { hashSlot: this.#hashSlotOf(demand.key), keys: [this.#keyOf(demand)] }
-  }
-
   #keyOf({ name, limit, key }: Demand): string {
-    return this.#layout.of(name, limit, this.#layout.tagOf(key))
-  }
-
-  #hashSlotOf(key: string): number {
-    return this.#isCluster ? hashSlotOf(this.#layout.tagOf(key)) : 0
+    return this.#layout.of(name, limit, key)
   }
 }
 

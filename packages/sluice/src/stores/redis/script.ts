@@ -16,25 +16,30 @@ local floor, ceil, format = math.floor, math.ceil, string.format
 local reply, size = { now }, 1
 local LARGE = 2 ^ 49
 local onlyCost, done = tonumber(ARGV[1]), 0
+local function tokensOf(key, unit, perUs, full)
+local raw = pcall('GET', key)
+if not raw then return full end
+if #raw ~= 16 then return nil end
+local units, sinceUs = unpackWords('<dd', raw)
+local tokens = floor(units * unit + 0.5)
+local gained = (now - sinceUs) * perUs
+if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then return nil end
+return gained >= full - tokens and full or tokens + gained
+end
+local function writeTokens(key, tokens, unit, perUs, full)
+local ttl = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
+call('SET', key, pack('<dd', tokens / unit, now), 'PX', format('%d', ttl))
+end
 if onlyCost and ARGV[2] == '1' then
 local unit, perUs = tonumber(ARGV[3]), tonumber(ARGV[4])
 local full, parts = tonumber(ARGV[5]) * unit, onlyCost * unit
 for i = 1, full < LARGE and #KEYS or 0 do
-local raw = pcall('GET', KEYS[i])
-local tokens = full
-if raw then
-if #raw ~= 16 then break end
-local units, sinceUs = unpackWords('<dd', raw)
-tokens = floor(units * unit + 0.5)
-local gained = (now - sinceUs) * perUs
-if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then break end
-tokens = gained >= full - tokens and full or tokens + gained
-end
+local tokens = tokensOf(KEYS[i], unit, perUs, full)
+if not tokens then break end
 local fits = tokens >= parts
 if fits and onlyCost > 0 then
 tokens = tokens - parts
-local ttlMs = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
-call('SET', KEYS[i], pack('<dd', tokens / unit, now), 'PX', format('%d', ttlMs))
+writeTokens(KEYS[i], tokens, unit, perUs, full)
 end
 done, size = i, size + 1
 reply[size] = (fits and 1 or 0) + 8 * tokens
@@ -55,19 +60,12 @@ if algorithm == 1 then
 local unit, perUs, full = limit[2], limit[3], limit[4] * limit[2]
 if full >= LARGE then return nil end
 return function(key, cost)
-local raw = pcall('GET', key)
-if not raw then return full >= cost * unit, full end
-if #raw ~= 16 then return nil end
-local units, sinceUs = unpackWords('<dd', raw)
-local tokens = floor(units * unit + 0.5)
-local gained = (now - sinceUs) * perUs
-if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then return nil end
-tokens = gained >= full - tokens and full or tokens + gained
+local tokens = tokensOf(key, unit, perUs, full)
+if not tokens then return nil end
 return tokens >= cost * unit, tokens
 end, function(key, cost, tokens)
 tokens = tokens - cost * unit
-local ttl = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
-call('SET', key, pack('<dd', tokens / unit, now), 'PX', format('%d', ttl))
+writeTokens(key, tokens, unit, perUs, full)
 return tokens
 end, function(fits, tokens)
 size = size + 1
@@ -273,23 +271,22 @@ local function laterUs(state)
 local us = newestUs(state)
 return us and max(now, us) or now
 end
-local function firstAfter(state, us)
-local low, high = state.dropped, state.entries
+local function firstIndex(low, high, holds)
 while low < high do
 local middle = floor((low + high) / 2)
-if entry(state, middle) <= us then low = middle + 1 else high = middle end
+if holds(middle) then high = middle else low = middle + 1 end
 end
 return low
+end
+local function firstAfter(state, us)
+return firstIndex(state.dropped, state.entries, function(index) return entry(state, index) > us end)
 end
 local function leavesUs(state, limit, cost)
 local tooMany = unitsBefore(state, state.entries) - state.base + cost - limit[3]
 if tooMany <= 0 then return nil end
-local low, high = state.dropped, state.entries - 1
-while low < high do
-local middle = floor((low + high) / 2)
-if unitsBefore(state, middle + 1) - state.base >= tooMany then high = middle else low = middle + 1 end
-end
-return (entry(state, low))
+return (entry(state, firstIndex(state.dropped, state.entries - 1, function(index)
+return unitsBefore(state, index + 1) - state.base >= tooMany
+end)))
 end
 local function fits(state, limit, cost)
 if cost > limit[3] then return false end
@@ -311,17 +308,17 @@ end
 local function take(state, limit, cost)
 local us = laterUs(state)
 local units = unitsBefore(state, state.entries)
-local first = firstAfter(state, us - limit[2])
-local base = unitsBefore(state, first)
+local from = firstAfter(state, us - limit[2])
+local base = unitsBefore(state, from)
 local taken = max(0, min(cost, 2 * limit[3] - (units - base)))
 local last = state.entries
 if taken > 0 and newestUs(state) == us then last = last - 1 end
-state.dropped, state.base = first, base
+state.dropped, state.base = from, base
 local added = taken > 0 and pack('<dd', us, units + taken) or ''
-if #state.raw == state.bytes or first > state.entries / 2 or state.blockedUs > 0 or taken == 0 then
-return rewrite(state, limit, slice(state, first, last) .. added)
+if #state.raw == state.bytes or from > state.entries / 2 or state.blockedUs > 0 or taken == 0 then
+return rewrite(state, limit, slice(state, from, last) .. added)
 end
-call('SETRANGE', state.key, 0, pack('<dd', first, base))
+call('SETRANGE', state.key, 0, pack('<dd', from, base))
 call('SETRANGE', state.key, HEADER + ENTRY * last, added)
 call('PEXPIRE', state.key, ttlMs(us + limit[2]))
 state.entries = last + 1
@@ -333,11 +330,9 @@ local expired = unitsBefore(state, firstAfter(state, laterUs(state) - limit[2]))
 local endUnits = unitsBefore(state, last)
 local removed = min(units, max(0, endUnits - expired))
 if removed == 0 then return false end
-local kept, high = state.dropped, last
-while kept < high do
-local middle = floor((kept + high + 1) / 2)
-if unitsBefore(state, middle) <= endUnits - removed then kept = middle else high = middle - 1 end
-end
+local kept = firstIndex(state.dropped, last, function(index)
+return unitsBefore(state, index + 1) > endUnits - removed
+end)
 local before = slice(state, state.dropped, kept)
 if unitsBefore(state, kept) < endUnits - removed then
 before = before .. pack('<dd', entry(state, kept), endUnits - removed)
@@ -551,30 +546,21 @@ arithmetics[algorithm] = arithmetic
 end
 return arithmetic
 end
-local function describeAs(arithmetic, state, limit, cost, fits)
+local function describe(arithmetic, state, limit, cost, fits)
+if not state then return put(6) end
+if fits == nil then fits = arithmetic.fits(state, limit, cost) end
 local tokens = state.tokens or 0
 local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-local head = fits and 1 or 0
-if state.blockedUs > now then
-put(head + 2)
-put(state.blockedUs)
-put(aheadUs)
-put(tokens)
-elseif aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
-put(head + 4)
+local isBlocked = state.blockedUs > now
+if isBlocked or aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
+put((fits and 1 or 0) + (isBlocked and 2 or 4))
+if isBlocked then put(state.blockedUs) end
 put(aheadUs)
 put(tokens)
 else
-put(head + 8 * tokens)
+put((fits and 1 or 0) + 8 * tokens)
 end
 arithmetic.report(state, limit, cost, fits)
-end
-local function describe(arithmetic, state, limit, cost)
-if state then
-describeAs(arithmetic, state, limit, cost, arithmetic.fits(state, limit, cost))
-else
-put(6)
-end
 end
 local function allows(arithmetic, state, limit, cost)
 return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
@@ -587,7 +573,7 @@ if cost > 0 then
 arithmetic.take(state, limit, cost)
 arithmetic.save(key, state, limit)
 end
-describeAs(arithmetic, state, limit, cost, true)
+describe(arithmetic, state, limit, cost, true)
 end
 local function decideGroup(keyAt, at, count)
 local states, met, allowed, isShared = {}, {}, true, false
@@ -614,12 +600,9 @@ for i = 1, count do
 local limit, cost = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2]
 local arithmetic = arithmeticOf(limit)
 if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
-if allowed and met[i] then
-describeAs(arithmetic, states[i], limit, cost, true)
-else
-describe(arithmetic, states[i], limit, cost)
+describe(arithmetic, states[i], limit, cost, (allowed and met[i]) or nil)
 end
-end
+return allowed
 end
 local function charge(key, limit, cost)
 local arithmetic = arithmeticOf(limit)
@@ -722,7 +705,71 @@ put(version)
 end
 return { changes = changes, set = set }
 end
-return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
+local reservations = function()
+local KEPT_MS = 2592000000
+local function isForeign(key, wanted)
+local kind = call('TYPE', key).ok
+return kind ~= wanted and kind ~= 'none'
+end
+local function readRecord(key)
+local record = call('GET', key)
+if not record then return nil end
+local opened, ends = string.match(record, '^(%d+),(%d+)')
+return record, tonumber(opened), tonumber(ends)
+end
+local function begin(keyAt)
+local key = KEYS[keyAt + 1]
+if isForeign(key, 'string') or isForeign(KEYS[keyAt + 2], 'zset') then
+put(6)
+return false
+end
+local record, _, ends = readRecord(key)
+if not record then
+put(1)
+return true
+end
+put(ends * 1000 > now and 2 or 3)
+put(record)
+return false
+end
+local function keep(keyAt, member, ttl, payload, from)
+local ends = ceil(now / 1000) + ttl
+local numbers = { format('%d', now), format('%d', ends) }
+for i = from, size do numbers[#numbers + 1] = format('%d', reply[i]) end
+local keptMs = ttl + KEPT_MS
+call('SET', KEYS[keyAt + 1], table.concat(numbers, ',') .. '\\n' .. payload, 'PX', format('%d', keptMs))
+call('ZADD', KEYS[keyAt + 2], format('%d', ends), member)
+if call('PTTL', KEYS[keyAt + 2]) < keptMs then call('PEXPIRE', KEYS[keyAt + 2], format('%d', keptMs)) end
+put(now)
+put(ends)
+end
+local function claim(keyAt, member, opened, hasEnded)
+local key, ends = KEYS[keyAt + 1], KEYS[keyAt + 2]
+local isSound = not isForeign(key, 'string') and not isForeign(ends, 'zset')
+local record, openedHere, endsHere
+if isSound then record, openedHere, endsHere = readRecord(key) end
+local isClaimed = record and openedHere == opened and (endsHere * 1000 <= now) == (hasEnded == 1)
+if isClaimed then call('DEL', key) end
+if isSound and (isClaimed or not record) then call('ZREM', ends, member) end
+put(isClaimed and 1 or 0)
+return isClaimed
+end
+local function find(keyAt)
+local key = KEYS[keyAt + 1]
+local record = not isForeign(key, 'string') and readRecord(key)
+put(record and 1 or 0)
+if record then put(record) end
+end
+local function due(keyAt, most)
+local ends = KEYS[keyAt + 1]
+local nowMs = format('%d', floor(now / 1000))
+local found = not isForeign(ends, 'zset') and call('ZRANGEBYSCORE', ends, '-inf', nowMs, 'LIMIT', 0, most) or {}
+put(#found)
+for _, member in ipairs(found) do put(member) end
+end
+return { begin = begin, keep = keep, claim = claim, find = find, due = due }
+end
+return { overrides = overrides, reservations = reservations, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
 end)()
 return made
 end
@@ -746,7 +793,7 @@ local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], 
 local fast = role == 1 and fastOf(limit)
 local fits, x, y
 if fast then fits, x, y = fast.look(KEYS[keyAt + i], cost) end
-if fits == nil then return false end
+if fits == nil then return nil end
 seen[3 * i - 2], seen[3 * i - 1], seen[3 * i] = fits, x, y or 0
 allowed = allowed and fits
 end
@@ -756,7 +803,12 @@ local x, y = seen[3 * i - 1], seen[3 * i]
 if allowed and cost > 0 then x, y = fast.take(KEYS[keyAt + i], cost, x, y) end
 fast.report(seen[3 * i - 2], x, y)
 end
-return true
+return allowed
+end
+local function decideRequest(keyAt, at, count)
+local allowed = decideTogether(keyAt, at, count)
+if allowed == nil then allowed = general().decideGroup(keyAt, at, count) end
+return allowed
 end
 if onlyCost then
 local limit = {}
@@ -774,19 +826,16 @@ decideEach(limits[steps[at + 1]], steps[at + 2], keyAt, steps[at + 3])
 keyAt, at = keyAt + steps[at + 3], at + 4
 elseif step == 2 then
 local count = steps[at + 1]
-if not decideTogether(keyAt, at + 2, count) then general().decideGroup(keyAt, at + 2, count) end
+decideRequest(keyAt, at + 2, count)
 keyAt, at = keyAt + count, at + 2 + 3 * count
 elseif step == 3 then
 general().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
 keyAt, at = keyAt + 1, at + 3
 elseif step == 4 then
-local key, limit, units, known = KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-if known == 0 then
-general().refund(key, limit, units)
-else
-general().refund(key, limit, units, steps[at + 4], steps[at + 5], steps[at + 6], known == 2)
-end
-keyAt, at = keyAt + 1, at + (known == 0 and 4 or 7)
+local limit, units, known = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
+local atUs = known > 0 and steps[at + 4] or nil
+general().refund(KEYS[keyAt + 1], limit, units, atUs, steps[at + 5], steps[at + 6], known == 2)
+keyAt, at = keyAt + 1, at + 7
 elseif step == 5 then
 general().reset(keyAt, steps[at + 1])
 keyAt, at = keyAt + steps[at + 1], at + 2
@@ -796,9 +845,25 @@ keyAt, at = keyAt + steps[at + 1], at + 3
 elseif step == 7 then
 general().overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
 keyAt, at = keyAt + 3, at + 4
-else
+elseif step == 8 then
 general().overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
 keyAt, at = keyAt + 3, at + 4
+elseif step == 9 then
+local reservations, count, from = general().reservations(), steps[at + 4], size + 2
+if reservations.begin(keyAt) and decideRequest(keyAt + 2, at + 5, count) then
+reservations.keep(keyAt, steps[at + 1], steps[at + 2], steps[at + 3], from)
+end
+keyAt, at = keyAt + 2 + count, at + 5 + 3 * count
+elseif step == 10 then
+local isClaimed = general().reservations().claim(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+local numbers, keys = steps[at + 4], steps[at + 5]
+keyAt, at = keyAt + 2 + (isClaimed and 0 or keys), at + 6 + (isClaimed and 0 or numbers)
+elseif step == 11 then
+general().reservations().find(keyAt)
+keyAt, at = keyAt + 1, at + 1
+else
+general().reservations().due(keyAt, steps[at + 1])
+keyAt, at = keyAt + 1, at + 2
 end
 end
 return reply`

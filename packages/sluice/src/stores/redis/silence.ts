@@ -1,4 +1,5 @@
 import type { Connection, ScriptRunner } from './clients/script-runner.js'
+import type { Failures } from './failures.js'
 
 /** A connection on which calls wait and nothing arrives for this long, or up to a quarter longer, is replaced. */
 const PATIENCE_MS = 1_200
@@ -14,15 +15,6 @@ interface Watch {
   looks: number
 }
 
-/** The options of a silence. */
-export interface SilenceOptions {
-  readonly deadlineMs: number
-  /** Gives numbers from 0 to 1, so that a fleet does not reconnect in step. */
-  readonly random: () => number
-  /** Hears that a connection was dropped. */
-  readonly onReconnect: () => void
-}
-
 /**
  * Notices that a connection has gone silent, and makes the client replace it. Clients do not notice it themselves: a
  * connection to a server that is frozen, or that vanished without closing it, stays open for many minutes.
@@ -31,17 +23,15 @@ export interface SilenceOptions {
  */
 export class Silence {
   readonly #runner: ScriptRunner
-  readonly #options: SilenceOptions
   readonly #leastMs: number
+  readonly #failures: Failures
   readonly #watches = new WeakMap<object, Watch>()
-  /** How many connections were dropped. */
-  reconnects = 0
 
-  constructor(runner: ScriptRunner, options: SilenceOptions) {
+  constructor(runner: ScriptRunner, deadlineMs: number, failures: Failures) {
     this.#runner = runner
-    this.#options = options
     // If calls may take longer, silence may last longer too.
-    this.#leastMs = Math.max(PATIENCE_MS, 2 * options.deadlineMs)
+    this.#leastMs = Math.max(PATIENCE_MS, 2 * deadlineMs)
+    this.#failures = failures
   }
 
   /**
@@ -75,7 +65,8 @@ export class Silence {
     // A watch that was last looked at long ago belongs to an outage that is over.
     const isNew = watch === undefined || watch.bytesRead !== bytesRead || nowMs - watch.lookedMs > 2 * this.#leastMs
     if (isNew) {
-      const patienceMs = this.#leastMs * (1 + this.#options.random() / 4)
+      // Varied, so that a fleet does not reconnect in step.
+      const patienceMs = this.#leastMs * (1 + Math.random() / 4)
       this.#watches.set(id, { sinceMs: nowMs, bytesRead, patienceMs, lookedMs: nowMs, looks: 1 })
       return false
     }
@@ -86,8 +77,7 @@ export class Silence {
 
   #drop({ id, drop }: Connection): void {
     this.#watches.delete(id)
-    this.reconnects++
-    this.#options.onReconnect()
+    this.#failures.reconnect()
     try {
       drop()
     } catch {}

@@ -60,7 +60,7 @@ describe('the cost of a request', () => {
     const each = policy()
     for (const method of ['check', 'charge', 'refund', 'reserve', 'explain'] as const) {
       expectRefusal(
-        () => each[method]({ bytes }),
+        () => each[method as 'check']({ bytes }),
         "the attribute bytes must be a whole number from 0, because it is the cost in level 'bytes'",
       )
     }
@@ -87,8 +87,14 @@ describe('the cost of a request', () => {
     const store: AsyncStore = { decide: asked, charge: asked, refund: asked, reset: asked, block: asked }
     const apart = createPolicy({ name: 'apart', levels: [{ name: 'all', limit }], store })
     const wrong = { csot: 3 } as never
-    expectRefusal(() => policy()[method]({ bytes: 1 }, wrong), `${method} has no option 'csot'; did you mean cost?`)
-    await expectRejection(apart[method]({ bytes: 1 }, wrong), `${method} has no option 'csot'; did you mean cost?`)
+    expectRefusal(
+      () => policy()[method as 'check']({ bytes: 1 }, wrong),
+      `${method} has no option 'csot'; did you mean cost?`,
+    )
+    await expectRejection(
+      apart[method as 'check']({ bytes: 1 }, wrong),
+      `${method} has no option 'csot'; did you mean cost?`,
+    )
   })
 
   it('is 0 for peek, whatever the levels say', () => {

@@ -18,7 +18,7 @@ onBothStores((own) => {
       // So that there is something to wait for.
       own.clock.advance(5_000)
       const request = { m: 'a' }
-      const called = create()[method](request)
+      const called = create()[method as 'check'](request)
       request.m = 'b'
       const told = await called
       const changed = { check: 2, charge: 2, reserve: 2, refund: 4, reset: 5, peek: 3, explain: 3 }[method]

@@ -15,7 +15,9 @@ onBothStores((own) => {
       )
       for (const policy of policies) await policy.check({ m: 'a' }, { cost: 3 })
       const call = (policy: (typeof policies)[number], method: (typeof METHODS)[number], cost: number) =>
-        method === 'peek' || method === 'reset' ? policy[method]({ m: 'a' }) : policy[method]({ m: 'a' }, { cost })
+        method === 'peek' || method === 'reset'
+          ? policy[method]({ m: 'a' })
+          : policy[method as 'check']({ m: 'a' }, { cost })
       const [atOnce, after] = policies
       const together = await Promise.all([call(atOnce, first, 2), call(atOnce, second, 1)])
       const inTurn = [await call(after, first, 2), await call(after, second, 1)]

@@ -49,8 +49,7 @@ function isNode(client: object): client is Node {
 }
 
 function nodeOf(client: Cluster, key: string): object | undefined {
-  const tag = key.slice(key.indexOf('{') + 1, key.indexOf('}'))
-  const node = client.slots?.[hashSlotOf(tag)]?.master?.client
+  const node = client.slots?.[hashSlotOf(key)]?.master?.client
   return typeof node === 'object' && node !== null ? node : undefined
 }
 

@@ -16,19 +16,12 @@ if algorithm == 1 then
   local unit, perUs, full = limit[2], limit[3], limit[4] * limit[2]
   if full >= LARGE then return nil end
   return function(key, cost)
-    local raw = pcall('GET', key)
-    if not raw then return full >= cost * unit, full end
-    if #raw ~= 16 then return nil end
-    local units, sinceUs = unpackWords('<dd', raw)
-    local tokens = floor(units * unit + 0.5)
-    local gained = (now - sinceUs) * perUs
-    if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then return nil end
-    tokens = gained >= full - tokens and full or tokens + gained
+    local tokens = tokensOf(key, unit, perUs, full)
+    if not tokens then return nil end
     return tokens >= cost * unit, tokens
   end, function(key, cost, tokens)
     tokens = tokens - cost * unit
-    local ttl = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
-    call('SET', key, pack('<dd', tokens / unit, now), 'PX', format('%d', ttl))
+    writeTokens(key, tokens, unit, perUs, full)
     return tokens
   end, function(fits, tokens)
     size = size + 1

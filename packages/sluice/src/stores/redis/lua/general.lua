@@ -65,31 +65,22 @@ local function arithmeticOf(limit)
   return arithmetic
 end
 
-local function describeAs(arithmetic, state, limit, cost, fits)
+-- Appends the head and the report of a state. `fits` is looked up unless it is given.
+local function describe(arithmetic, state, limit, cost, fits)
+  if not state then return put(6) end
+  if fits == nil then fits = arithmetic.fits(state, limit, cost) end
   local tokens = state.tokens or 0
   local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-  local head = fits and 1 or 0
-  if state.blockedUs > now then
-    put(head + 2)
-    put(state.blockedUs)
-    put(aheadUs)
-    put(tokens)
-  elseif aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
-    put(head + 4)
+  local isBlocked = state.blockedUs > now
+  if isBlocked or aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
+    put((fits and 1 or 0) + (isBlocked and 2 or 4))
+    if isBlocked then put(state.blockedUs) end
     put(aheadUs)
     put(tokens)
   else
-    put(head + 8 * tokens)
+    put((fits and 1 or 0) + 8 * tokens)
   end
   arithmetic.report(state, limit, cost, fits)
-end
-
-local function describe(arithmetic, state, limit, cost)
-  if state then
-    describeAs(arithmetic, state, limit, cost, arithmetic.fits(state, limit, cost))
-  else
-    put(6)
-  end
 end
 
 local function allows(arithmetic, state, limit, cost)
@@ -104,9 +95,10 @@ local function decide(key, limit, cost)
     arithmetic.take(state, limit, cost)
     arithmetic.save(key, state, limit)
   end
-  describeAs(arithmetic, state, limit, cost, true)
+  describe(arithmetic, state, limit, cost, true)
 end
 
+-- Returns whether the request is allowed.
 local function decideGroup(keyAt, at, count)
   local states, met, allowed, isShared = {}, {}, true, false
   for i = 1, count do
@@ -133,12 +125,9 @@ local function decideGroup(keyAt, at, count)
     local arithmetic = arithmeticOf(limit)
     -- A demand that shares its state reads it again, because the first demand for it took.
     if allowed and isShared then states[i] = arithmetic.open(KEYS[keyAt + i], limit) end
-    if allowed and met[i] then
-      describeAs(arithmetic, states[i], limit, cost, true)
-    else
-      describe(arithmetic, states[i], limit, cost)
-    end
+    describe(arithmetic, states[i], limit, cost, (allowed and met[i]) or nil)
   end
+  return allowed
 end
 
 local function charge(key, limit, cost)
@@ -186,4 +175,8 @@ local overrides = function()
   -- OVERRIDES
 end
 
-return { overrides = overrides, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
+local reservations = function()
+  -- RESERVATIONS
+end
+
+return { overrides = overrides, reservations = reservations, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }

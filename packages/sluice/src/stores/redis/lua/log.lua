@@ -56,26 +56,27 @@ local function laterUs(state)
   return us and max(now, us) or now
 end
 
--- The first entry that is newer than a time.
-local function firstAfter(state, us)
-  local low, high = state.dropped, state.entries
+-- The first index from `low` on for which a condition holds, or `high` if it holds for none before. From there it holds on.
+local function firstIndex(low, high, holds)
   while low < high do
     local middle = floor((low + high) / 2)
-    if entry(state, middle) <= us then low = middle + 1 else high = middle end
+    if holds(middle) then high = middle else low = middle + 1 end
   end
   return low
+end
+
+-- The first entry that is newer than a time.
+local function firstAfter(state, us)
+  return firstIndex(state.dropped, state.entries, function(index) return entry(state, index) > us end)
 end
 
 -- When the last unit was taken that has to leave before a cost fits; nothing if the cost fits without that.
 local function leavesUs(state, limit, cost)
   local tooMany = unitsBefore(state, state.entries) - state.base + cost - limit[3]
   if tooMany <= 0 then return nil end
-  local low, high = state.dropped, state.entries - 1
-  while low < high do
-    local middle = floor((low + high) / 2)
-    if unitsBefore(state, middle + 1) - state.base >= tooMany then high = middle else low = middle + 1 end
-  end
-  return (entry(state, low))
+  return (entry(state, firstIndex(state.dropped, state.entries - 1, function(index)
+    return unitsBefore(state, index + 1) - state.base >= tooMany
+  end)))
 end
 
 local function fits(state, limit, cost)
@@ -103,19 +104,19 @@ end
 local function take(state, limit, cost)
   local us = laterUs(state)
   local units = unitsBefore(state, state.entries)
-  local first = firstAfter(state, us - limit[2])
-  local base = unitsBefore(state, first)
+  local from = firstAfter(state, us - limit[2])
+  local base = unitsBefore(state, from)
   -- A debt of one quota at most is remembered.
   local taken = max(0, min(cost, 2 * limit[3] - (units - base)))
   -- Units of the same microsecond are one entry.
   local last = state.entries
   if taken > 0 and newestUs(state) == us then last = last - 1 end
-  state.dropped, state.base = first, base
+  state.dropped, state.base = from, base
   local added = taken > 0 and pack('<dd', us, units + taken) or ''
-  if #state.raw == state.bytes or first > state.entries / 2 or state.blockedUs > 0 or taken == 0 then
-    return rewrite(state, limit, slice(state, first, last) .. added)
+  if #state.raw == state.bytes or from > state.entries / 2 or state.blockedUs > 0 or taken == 0 then
+    return rewrite(state, limit, slice(state, from, last) .. added)
   end
-  call('SETRANGE', state.key, 0, pack('<dd', first, base))
+  call('SETRANGE', state.key, 0, pack('<dd', from, base))
   call('SETRANGE', state.key, HEADER + ENTRY * last, added)
   call('PEXPIRE', state.key, ttlMs(us + limit[2]))
   state.entries = last + 1
@@ -130,11 +131,9 @@ local function refund(state, limit, units, atUs)
   local removed = min(units, max(0, endUnits - expired))
   if removed == 0 then return false end
   -- The entries before `kept` stay as they are.
-  local kept, high = state.dropped, last
-  while kept < high do
-    local middle = floor((kept + high + 1) / 2)
-    if unitsBefore(state, middle) <= endUnits - removed then kept = middle else high = middle - 1 end
-  end
+  local kept = firstIndex(state.dropped, last, function(index)
+    return unitsBefore(state, index + 1) > endUnits - removed
+  end)
   local before = slice(state, state.dropped, kept)
   if unitsBefore(state, kept) < endUnits - removed then
     before = before .. pack('<dd', entry(state, kept), endUnits - removed)

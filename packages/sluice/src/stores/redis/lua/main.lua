@@ -1,7 +1,7 @@
 -- Decides a batch of requests in one call. It is the only script.
 --
 -- KEYS     for each step in turn, the Redis keys of its states: one for each demand; for reset and block all that are
---          named; for overrides three
+--          named; for overrides three; for a reservation its record and the set of ends, then those of its demands
 -- ARGV     A batch in which every request has one demand, with the same limit and cost:
 --            [1]       the cost
 --            [2 …]     the limit
@@ -15,13 +15,20 @@
 --                                                        The role is 1, or 0 if an earlier demand takes for the same
 --                                                        state; + 2 for a shadow, whose denial does not deny the request
 --            charge    3, limit, cost
---            refund    4, limit, units, 0                    the newest units
+--            refund    4, limit, units, 0, 0, 0, 0           the newest units
 --                      4, limit, units, 1, at, cost, delay   the units taken so: µs, units, ms
 --                      4, limit, units, 2, at, cost, delay   the same, for a request that never went
 --            reset     5, count
 --            block     6, count, duration in µs
 --            overrides 7, since which version, how many at most, the version up to which no removal was missed
 --                      8, name, value, end in epoch ms or -1
+--            open      9, member, ttl in ms, payload, count, (limit, cost, role)…
+--                                                        a group that is decided and kept if its record is not open yet
+--            claim     10, member, opened in µs, 1 if it must have ended or 0 if it must not, numbers, keys
+--                                                        ends a reservation. If this call does not end it, so many
+--                                                        numbers and keys behind this step are skipped
+--            find      11                                a record
+--            due       12, how many at most              the reservations that have ended; its only key is the set
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
 --            head      1 if the cost fits + 2 · kind. Kinds are 0 usual, 1 blocked, 2 unusual, 3 not a state.
 --                      A usual bucket adds 8 · its tokens in parts, which are below 2^49
@@ -29,7 +36,7 @@
 --            ahead     only kinds 1 and 2: how many µs a bucket's time lies ahead
 --            tokens    only kinds 1 and 2: of a bucket, in parts
 --            report    all kinds but 3: as the header of the algorithm's file says
---          for overrides as overrides.lua says; names and values are texts;
+--          for overrides as overrides.lua says; names and values are texts; for reservations as reservations.lua says;
 --          for reset and block a head alone: 1, or 6 if a key to be blocked holds no state
 --
 -- A state is one string: float64 numbers, little-endian. They are units and times, so they mean the same under any quota
@@ -47,28 +54,37 @@ local reply, size = { now }, 1
 local LARGE = 2 ^ 49
 local onlyCost, done = tonumber(ARGV[1]), 0
 
--- The most frequent batch, one token bucket, is written out before anything else is set up. Tests check that it
--- decides as bucket.lua does. The first key that is unusual ends it: a blocked one, one that holds no state, or a
--- state that has seen a later time. The rest of the batch then takes the general form.
+-- The token bucket, the most frequent limit, is written out before anything else is set up. Tests check that it decides
+-- as bucket.lua does. Its tokens are in parts.
+
+-- The tokens of a key now. Nothing if the key is unusual: blocked, without a state, or a state that has seen a later time.
+local function tokensOf(key, unit, perUs, full)
+  local raw = pcall('GET', key)
+  if not raw then return full end
+  if #raw ~= 16 then return nil end
+  local units, sinceUs = unpackWords('<dd', raw)
+  local tokens = floor(units * unit + 0.5)
+  local gained = (now - sinceUs) * perUs
+  if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then return nil end
+  return gained >= full - tokens and full or tokens + gained
+end
+
+local function writeTokens(key, tokens, unit, perUs, full)
+  local ttl = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
+  call('SET', key, pack('<dd', tokens / unit, now), 'PX', format('%d', ttl))
+end
+
+-- A batch of one token bucket. The first key that is unusual ends it: the rest of the batch takes the general form.
 if onlyCost and ARGV[2] == '1' then
   local unit, perUs = tonumber(ARGV[3]), tonumber(ARGV[4])
   local full, parts = tonumber(ARGV[5]) * unit, onlyCost * unit
   for i = 1, full < LARGE and #KEYS or 0 do
-    local raw = pcall('GET', KEYS[i])
-    local tokens = full
-    if raw then
-      if #raw ~= 16 then break end
-      local units, sinceUs = unpackWords('<dd', raw)
-      tokens = floor(units * unit + 0.5)
-      local gained = (now - sinceUs) * perUs
-      if not (gained >= 0 and sinceUs % 1 == 0 and tokens > -LARGE) then break end
-      tokens = gained >= full - tokens and full or tokens + gained
-    end
+    local tokens = tokensOf(KEYS[i], unit, perUs, full)
+    if not tokens then break end
     local fits = tokens >= parts
     if fits and onlyCost > 0 then
       tokens = tokens - parts
-      local ttlMs = ceil(ceil((full - tokens) / perUs) / 1000) + 1 + lingerMs
-      call('SET', KEYS[i], pack('<dd', tokens / unit, now), 'PX', format('%d', ttlMs))
+      writeTokens(KEYS[i], tokens, unit, perUs, full)
     end
     done, size = i, size + 1
     reply[size] = (fits and 1 or 0) + 8 * tokens
@@ -121,8 +137,8 @@ local function decideEach(limit, cost, keyAt, count)
   end
 end
 
--- Decides one request of several demands: looks at all, then takes from all. Returns false, and has done nothing, if a
--- demand is unusual, is a shadow, or shares its state with another.
+-- Decides one request of several demands: looks at all, then takes from all. Returns whether it is allowed; nothing, and
+-- has done nothing, if a demand is unusual, is a shadow, or shares its state with another.
 local function decideTogether(keyAt, at, count)
   local seen, allowed = {}, true
   for i = 1, count do
@@ -130,7 +146,7 @@ local function decideTogether(keyAt, at, count)
     local fast = role == 1 and fastOf(limit)
     local fits, x, y
     if fast then fits, x, y = fast.look(KEYS[keyAt + i], cost) end
-    if fits == nil then return false end
+    if fits == nil then return nil end
     seen[3 * i - 2], seen[3 * i - 1], seen[3 * i] = fits, x, y or 0
     allowed = allowed and fits
   end
@@ -140,7 +156,13 @@ local function decideTogether(keyAt, at, count)
     if allowed and cost > 0 then x, y = fast.take(KEYS[keyAt + i], cost, x, y) end
     fast.report(seen[3 * i - 2], x, y)
   end
-  return true
+  return allowed
+end
+
+local function decideRequest(keyAt, at, count)
+  local allowed = decideTogether(keyAt, at, count)
+  if allowed == nil then allowed = general().decideGroup(keyAt, at, count) end
+  return allowed
 end
 
 if onlyCost then
@@ -160,19 +182,16 @@ while steps[at] do
     keyAt, at = keyAt + steps[at + 3], at + 4
   elseif step == 2 then
     local count = steps[at + 1]
-    if not decideTogether(keyAt, at + 2, count) then general().decideGroup(keyAt, at + 2, count) end
+    decideRequest(keyAt, at + 2, count)
     keyAt, at = keyAt + count, at + 2 + 3 * count
   elseif step == 3 then
     general().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
     keyAt, at = keyAt + 1, at + 3
   elseif step == 4 then
-    local key, limit, units, known = KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2], steps[at + 3]
-    if known == 0 then
-      general().refund(key, limit, units)
-    else
-      general().refund(key, limit, units, steps[at + 4], steps[at + 5], steps[at + 6], known == 2)
-    end
-    keyAt, at = keyAt + 1, at + (known == 0 and 4 or 7)
+    local limit, units, known = limits[steps[at + 1]], steps[at + 2], steps[at + 3]
+    local atUs = known > 0 and steps[at + 4] or nil
+    general().refund(KEYS[keyAt + 1], limit, units, atUs, steps[at + 5], steps[at + 6], known == 2)
+    keyAt, at = keyAt + 1, at + 7
   elseif step == 5 then
     general().reset(keyAt, steps[at + 1])
     keyAt, at = keyAt + steps[at + 1], at + 2
@@ -182,9 +201,25 @@ while steps[at] do
   elseif step == 7 then
     general().overrides().changes(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
     keyAt, at = keyAt + 3, at + 4
-  else
+  elseif step == 8 then
     general().overrides().set(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
     keyAt, at = keyAt + 3, at + 4
+  elseif step == 9 then
+    local reservations, count, from = general().reservations(), steps[at + 4], size + 2
+    if reservations.begin(keyAt) and decideRequest(keyAt + 2, at + 5, count) then
+      reservations.keep(keyAt, steps[at + 1], steps[at + 2], steps[at + 3], from)
+    end
+    keyAt, at = keyAt + 2 + count, at + 5 + 3 * count
+  elseif step == 10 then
+    local isClaimed = general().reservations().claim(keyAt, steps[at + 1], steps[at + 2], steps[at + 3])
+    local numbers, keys = steps[at + 4], steps[at + 5]
+    keyAt, at = keyAt + 2 + (isClaimed and 0 or keys), at + 6 + (isClaimed and 0 or numbers)
+  elseif step == 11 then
+    general().reservations().find(keyAt)
+    keyAt, at = keyAt + 1, at + 1
+  else
+    general().reservations().due(keyAt, steps[at + 1])
+    keyAt, at = keyAt + 1, at + 2
   end
 end
 

@@ -1,0 +1,48 @@
+import { type AsyncStore, MemoryStore, type MemoryStoreStats, type SyncStore } from 'sluice'
+import type { PrometheusText } from 'sluice/metrics'
+import type { RedisStore, RedisStoreStats } from 'sluice/redis'
+
+/** How the store is, as plain data. */
+export type StoreHealth =
+  | ({ readonly kind: 'memory' } & MemoryStoreStats)
+  | ({ readonly kind: 'redis' } & RedisStoreStats)
+  | { readonly kind: 'other' }
+
+/** Reads a store's own counters. Asks no server. */
+export function storeHealth(store: SyncStore | AsyncStore): StoreHealth {
+  if (store instanceof MemoryStore) return { kind: 'memory', ...store.stats() }
+  const { stats } = store as Partial<RedisStore>
+  if (typeof stats === 'function') return { kind: 'redis', ...stats.call(store) }
+  return { kind: 'other' }
+}
+
+/** Writes a store's counters as metrics. */
+export function writeStoreHealth(text: PrometheusText, health: StoreHealth): void {
+  const gauge = (name: string, help: string, value: number) =>
+    text.metric(`sluice_store_${name}`, 'gauge', help).sample({}, value)
+  const counter = (name: string, help: string, value: number) =>
+    text.metric(`sluice_store_${name}_total`, 'counter', help).sample({}, value)
+  if (health.kind === 'memory') {
+    gauge('keys', 'Keys with a state or a block.', health.keys)
+    gauge('max_keys', 'The most keys that the store keeps.', health.maxKeys)
+    gauge('bytes', 'Bytes of all tables.', health.bytes)
+    counter('dropped', 'States that were whole again and were forgotten.', health.dropped)
+    counter('shared', 'Decisions for new keys that had to share a state, because the store was full.', health.shared)
+    counter('refused', 'Denials for lack of memory.', health.refused)
+  } else if (health.kind === 'redis') {
+    counter('calls', 'Calls of the store.', health.calls)
+    counter('batches', 'Calls of the script. Calls divided by this is the size of a batch.', health.batches)
+    text.metric('sluice_store_degraded_total', 'counter', 'Calls that were answered without Redis, by reason.')
+    for (const [reason, count] of Object.entries(health.degraded)) text.sample({ reason }, count)
+    counter('late_replies', 'Replies after the deadline: units were taken, and the caller was not told.', health.late)
+    counter('scripts_sent', 'How often the text of the script was sent.', health.scriptsSent)
+    counter('reconnects', 'Connections that were dropped because nothing came back on them.', health.reconnects)
+    gauge('pending_calls', 'Calls that wait for an answer.', health.pending)
+    gauge('batches_in_flight', 'Calls of the script that wait for an answer.', health.batchesInFlight)
+    gauge(
+      'breaker_open',
+      '1 while Redis is not asked because it did not answer, otherwise 0.',
+      Number(health.breaker === 'open'),
+    )
+  }
+}

@@ -1,0 +1,125 @@
+import {
+  type AsyncPolicy,
+  type AsyncStore,
+  createLimiter,
+  createPolicy,
+  memoryStore,
+  type Policy,
+  type SyncStore,
+  tokenBucket,
+} from 'sluice'
+import type { PolicyFile } from '../policy-file/parse-policy-file.js'
+import { ServiceRecorder } from '../recorder/service-recorder.js'
+
+/** Whether a service should get requests now. */
+export interface Readiness {
+  readonly isReady: boolean
+  /** What is wrong, also if the service can answer all the same. */
+  readonly reason?: string
+}
+
+/** The name of the limiter that `/readyz` asks. No level of a policy can have it: those names contain the policy's. */
+const READY = '#readyz'
+
+/** The policy in force and the store that it decides on. Doors ask it; it knows nothing of HTTP. */
+export class DecisionService {
+  readonly store: SyncStore | AsyncStore
+  /**
+   * Where idempotency keys of refunds are claimed. A process keeps a bounded number of reservations for each store, so the
+   * embedded store has another one beside it: keys of refunds, which are kept for an hour, take no room from reservations.
+   */
+  readonly claims: SyncStore | AsyncStore
+  /** Counts what the service does, from its start to `close`. */
+  readonly recorder: ServiceRecorder
+  readonly #ready: () => unknown
+  #policy: Policy | AsyncPolicy
+  #file: PolicyFile
+  #hasCostAttributes: boolean
+  readonly #closing = new AbortController()
+  /** The store has answered once, so its address and password are right. */
+  #hasAnswered = false
+
+  constructor(store: SyncStore | AsyncStore, file: PolicyFile) {
+    this.store = store
+    this.claims = store.synchronous === true ? memoryStore() : store
+    this.#file = file
+    this.#policy = this.#policyOf(file)
+    this.#hasCostAttributes = hasCostAttributes(file)
+    const limiter = createLimiter({
+      name: READY,
+      limit: tokenBucket({ capacity: 1_000_000, refill: '1000000/s' }),
+      store,
+    })
+    this.#ready = () => limiter.tryAcquire(READY)
+    this.recorder = new ServiceRecorder(store)
+  }
+
+  /** The policy in force now. Use one reference for all parts of a request: a reload may replace it between two reads. */
+  get policy(): Policy | AsyncPolicy {
+    return this.#policy
+  }
+
+  /** Does a level read its cost from an attribute? Then a text may be a wrong value. */
+  get hasCostAttributes(): boolean {
+    return this.#hasCostAttributes
+  }
+
+  /** The data of the policy in force. */
+  get file(): PolicyFile {
+    return this.#file
+  }
+
+  /** Aborted when the service stops accepting requests. A door that streams ends its answers then. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
+  }
+
+  /** The service stops accepting requests: `/readyz` says so, and streams end. */
+  beginClosing(): void {
+    this.#closing.abort()
+  }
+
+  /** Puts another policy in force. States stay, because they are kept under the names of policy and level. */
+  use(file: PolicyFile): void {
+    this.#policy = this.#policyOf(file)
+    this.#file = file
+    this.#hasCostAttributes = hasCostAttributes(file)
+    this.recorder.reloaded('loaded')
+  }
+
+  /** Ends what runs in the background. The store belongs to the caller. */
+  close(): void {
+    this.recorder.close()
+  }
+
+  /**
+   * Makes a decision on the store, and says whether the service should get requests.
+   *
+   * It should not before the store has answered once: the address may be wrong. After that it should also while the store
+   * is away, unless the rule for that time is `closed`: the service answers by its rule. If a lost Redis took every service
+   * out of its load balancer, the rule `open` would mean nothing.
+   */
+  async readiness(): Promise<Readiness> {
+    if (this.closing.aborted) return { isReady: false, reason: 'the service is shutting down' }
+    try {
+      const { degraded } = (await this.#ready()) as { degraded?: string }
+      if (degraded === undefined) this.#hasAnswered = true
+      else
+        return {
+          isReady: this.#hasAnswered && degraded !== 'closed',
+          reason: `the store does not answer; decisions are made by the rule '${degraded}'`,
+        }
+      return { isReady: true }
+    } catch (error) {
+      return { isReady: false, reason: `the store does not answer: ${(error as Error).message}` }
+    }
+  }
+
+  #policyOf({ policy }: PolicyFile): Policy | AsyncPolicy {
+    return createPolicy({ ...policy, name: policy.name ?? 'default', store: this.store })
+  }
+}
+
+function hasCostAttributes({ policy }: PolicyFile): boolean {
+  return policy.levels.some(({ cost }) => typeof cost === 'string')
+}

@@ -1,0 +1,169 @@
+import { nearestName, type OnFailure, parseCidrRange } from 'sluice'
+import { clientAddress } from 'sluice/http'
+import { type CommandOption, UsageError } from '../cli/command.js'
+
+/** The settings of `sluice serve`. */
+export interface ServeOptions {
+  /** The policy file; the example if absent. */
+  readonly policy: string | undefined
+  readonly store: string
+  readonly host: string
+  readonly port: number
+  readonly adminToken: string | undefined
+  readonly trustedProxies: readonly string[]
+  /** The header fields that hold attributes for the gate, by attribute. */
+  readonly gateAttributes: Readonly<Record<string, string>>
+  readonly workers: number
+  readonly prefix: string | undefined
+  readonly onFailure: OnFailure | undefined
+  readonly instances: number | undefined
+  readonly deadlineMs: number | undefined
+  readonly log: 'json' | 'text' | 'off' | undefined
+  readonly shutdownMs: number
+}
+
+/** `--on-failure` is `SLUICE_ON_FAILURE` in the environment, and so on. */
+const OPTIONS: Readonly<Record<string, CommandOption & { readonly value: string }>> = {
+  policy: { value: 'FILE', help: 'the policy, a YAML or JSON file. Default: an example' },
+  store: {
+    value: 'STORE',
+    help: 'memory (default), redis://host:6379, rediss://…, redis-cluster://host:6379,host:6380',
+  },
+  http: { value: 'HOST:PORT', help: 'where to listen. Default 127.0.0.1:8080; port 0 takes a free one' },
+  'admin-token': { value: 'TEXT', help: 'allows the admin API to requests with this token. Default: the API is off' },
+  'trusted-proxies': {
+    value: 'RANGES',
+    help: 'whose X-Forwarded-* and X-Original-* are believed: 10.0.0.0/8,192.0.2.1. Default: none',
+  },
+  'gate-attributes': {
+    value: 'LIST',
+    help: 'header fields that hold attributes for /v1/gate: merchant=x-merchant,plan=x-plan',
+  },
+  workers: { value: 'N', help: 'processes that serve the same port; needs a Redis. Default 1' },
+  prefix: { value: 'TEXT', help: 'the start of every key in Redis. Default sluice:' },
+  'on-failure': {
+    value: 'RULE',
+    help: 'how to decide while Redis does not answer: open (default), closed or local',
+    choices: ['open', 'closed', 'local'],
+  },
+  instances: { value: 'N', help: 'among how many processes the rule local divides a limit. Default: the workers' },
+  'deadline-ms': { value: 'MS', help: 'the longest that a decision waits for Redis. Default 50' },
+  log: {
+    value: 'FORM',
+    help: 'json, text or off. Default: text on a terminal, otherwise json',
+    choices: ['json', 'text', 'off'],
+  },
+  'shutdown-ms': { value: 'MS', help: 'how long requests in flight may take after SIGTERM. Default 10000' },
+}
+
+/** The options of the command line. */
+export const SERVE_OPTIONS = {
+  ...OPTIONS,
+  json: { help: 'prints what the service does as JSON on one line, in place of the text; the log goes to stderr' },
+}
+
+/** Reads the command line's values, and those of the environment for options that it leaves out. */
+export function readServeOptions(
+  values: Readonly<Record<string, string | undefined>>,
+  env: Readonly<Record<string, string | undefined>>,
+): ServeOptions {
+  const given = (name: string) => values[name] ?? (env[variableOf(name)] || undefined)
+  const sourceOf = (name: string) => (values[name] === undefined ? variableOf(name) : `--${name}`)
+  const whole = (name: string, least: number, most: number, otherwise?: number) => {
+    const text = given(name)
+    if (text === undefined) return otherwise
+    const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+    if (number >= least && number <= most) return number
+    throw new UsageError(
+      `${sourceOf(name)} must be a whole number from ${least} to ${most}, got '${text.slice(0, 60)}'`,
+    )
+  }
+  const oneOf = <const T extends string>(name: string, choices: readonly T[]): T | undefined => {
+    const text = given(name)
+    if (text === undefined || choices.includes(text as T)) return text as T | undefined
+    throw new UsageError(`${sourceOf(name)} must be ${choices.join(', ')}, got '${text.slice(0, 60)}'`)
+  }
+  const workers = whole('workers', 1, 256, 1) as number
+  const store = given('store') ?? 'memory'
+  if (workers > 1 && store === 'memory')
+    throw new UsageError(
+      `${sourceOf('workers')} needs a Redis, such as --store redis://localhost:6379: with --store memory each process ` +
+        'would have a store of its own, and a key could use its limit in each of them',
+    )
+  return {
+    policy: given('policy'),
+    store,
+    ...readAddress(given('http') ?? '127.0.0.1:8080', sourceOf('http')),
+    adminToken: readToken(given('admin-token'), sourceOf('admin-token')),
+    trustedProxies: readRanges(listOf(given('trusted-proxies')), sourceOf('trusted-proxies')),
+    gateAttributes: readFields(listOf(given('gate-attributes')), sourceOf('gate-attributes')),
+    workers,
+    prefix: given('prefix'),
+    onFailure: oneOf('on-failure', ['open', 'closed', 'local']),
+    instances: whole('instances', 1, 1_000_000, workers > 1 ? workers : undefined),
+    deadlineMs: whole('deadline-ms', 1, 3_600_000),
+    log: oneOf('log', ['json', 'text', 'off']),
+    shutdownMs: whole('shutdown-ms', 0, 3_600_000, 10_000) as number,
+  }
+}
+
+function variableOf(name: string): string {
+  return `SLUICE_${name.toUpperCase().replaceAll('-', '_')}`
+}
+
+/** Reads `127.0.0.1:8080`, `[::1]:8080`, `:8080` or `8080`. The last two listen on loopback. */
+function readAddress(text: string, source: string): { readonly host: string; readonly port: number } {
+  const match = /^(?:(\[[\da-f:.]+\]|[\w.-]*):)?(\d{1,5})$/i.exec(text)
+  const port = Number(match?.[2])
+  if (match === null || port > 65_535)
+    throw new UsageError(`${source} must be an address with a port, such as 127.0.0.1:8080, got '${text.slice(0, 60)}'`)
+  const host = (match[1] ?? '').replace(/^\[|\]$/g, '')
+  return { host: host === '' ? '127.0.0.1' : host, port }
+}
+
+function listOf(text = ''): readonly string[] {
+  const parts = text.split(',').map((each) => each.trim())
+  return parts.filter((each) => each !== '')
+}
+
+function readRanges(trustedProxies: readonly string[], source: string): readonly string[] {
+  try {
+    for (const each of trustedProxies) parseCidrRange('trustedProxies', each)
+    clientAddress({ trustedProxies })
+  } catch (error) {
+    throw new UsageError((error as Error).message.replace('trustedProxies', source))
+  }
+  return trustedProxies
+}
+
+/** Reads `merchant=x-merchant` into the attribute and the header field, which is in lower case. */
+function readFields(pairs: readonly string[], source: string): Readonly<Record<string, string>> {
+  const fields: Record<string, string> = Object.create(null)
+  for (const pair of pairs) {
+    const match = /^([^=\s]{1,128})=([\w!#$%&'*+.^`|~-]{1,128})$/.exec(pair)
+    if (match === null || match[1] in fields)
+      throw new UsageError(
+        `${source} must name each attribute once with its header field, such as merchant=x-merchant,plan=x-plan, ` +
+          `got '${pair.slice(0, 60)}'`,
+      )
+    fields[match[1]] = match[2].toLowerCase()
+  }
+  return fields
+}
+
+const SHORTEST_TOKEN = 16
+
+function readToken(token: string | undefined, source: string): string | undefined {
+  if (token === undefined || token.length >= SHORTEST_TOKEN) return token
+  throw new UsageError(`${source} must have at least ${SHORTEST_TOKEN} characters: openssl rand -hex 16 makes one`)
+}
+
+/** Names of variables that are probably misspelt options: `SLUICE_STROE`. `SLUICE_URL` belongs to `sluice check`. */
+export function misspeltVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const known = Object.keys(OPTIONS).map(variableOf)
+  return Object.keys(env).flatMap((name) => {
+    if (!name.startsWith('SLUICE_') || known.includes(name) || name === 'SLUICE_URL') return []
+    const meant = nearestName(name, known)
+    return meant === undefined ? [] : [`the variable ${name} is not read; did you mean ${meant}?`]
+  })
+}

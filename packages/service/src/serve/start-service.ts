@@ -1,0 +1,122 @@
+import { setTimeout as later } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { clientAddress } from 'sluice/http'
+import { UsageError } from '../cli/command.js'
+import { AdminAccess } from '../doors/admin-access.js'
+import { adminDoor } from '../doors/admin-door.js'
+import { checkDoor } from '../doors/check-door.js'
+import { gateDoor } from '../doors/gate-door.js'
+import { healthDoor } from '../doors/health-door.js'
+import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
+import { openapiDoor } from '../doors/openapi-door.js'
+import { reservationDoor } from '../doors/reservation-door.js'
+import { storeDoor } from '../doors/store-door.js'
+import { loadPolicyFile } from '../policy-file/load-policy-file.js'
+import type { PolicyFile } from '../policy-file/parse-policy-file.js'
+import type { Door } from '../server/door.js'
+import { HttpServer } from '../server/http-server.js'
+import { DecisionService } from './decision-service.js'
+import type { Logger } from './log.js'
+import { openStore } from './open-store.js'
+import type { ServeOptions } from './serve-options.js'
+import { StoreLog } from './store-log.js'
+
+/** The policy that is served if no file is given. */
+export const EXAMPLE_POLICY = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
+
+/** How long a shutdown waits for a store that does not take back what cut requests held. */
+const LONGEST_SETTLE_MS = 1_000
+
+/** A service that listens. */
+export interface RunningService {
+  readonly service: DecisionService
+  /** Where it listens: `http://127.0.0.1:8080`. */
+  readonly url: string
+  /** The store as a person is told. */
+  readonly store: string
+  /** Method and path of everything that it answers: `POST /v1/check`. */
+  readonly routes: readonly string[]
+  /** Stops accepting, waits for requests in flight until the deadline, and closes the store. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts a service with a policy. Rejects with a `UsageError` if it cannot. The caller puts other policies in force by
+ * `service.use`.
+ */
+export async function startService(options: ServeOptions, log: Logger, file?: PolicyFile): Promise<RunningService> {
+  const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
+  const opened = openStore(options.store, options, new StoreLog(log, options.onFailure ?? 'open'))
+  if (typeof opened === 'string') throw new UsageError(opened)
+  const service = new DecisionService(opened.store, policy)
+  const { recorder } = service
+  await opened.connected()
+  // Gives back what ended while no service was there, and goes on about once a second.
+  Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
+  try {
+    const onBatch = (calls: number) => recorder.doors.batch('store', calls)
+    const misspelt = new MisspeltAttributes(log)
+    const doors = [
+      checkDoor(service, misspelt),
+      reservationDoor(service, misspelt),
+      gateDoor(service, options, log),
+      storeDoor(opened.store, onBatch),
+      adminDoorOf(service, options, log),
+      healthDoor(service),
+      openapiDoor(),
+    ]
+    const server = new HttpServer(doors, {
+      fault: (error) => log.error({ err: error }, 'a request failed'),
+      answered: (door, status, ms) => recorder.doors.answered(door, status, ms),
+    })
+    recorder.watch(server)
+    await listen(server, options)
+    return {
+      service,
+      url: server.url,
+      store: opened.shown,
+      routes: doors.flatMap(({ routes }) => Object.keys(routes)),
+      close: async () => {
+        service.beginClosing()
+        for (const door of doors) door.close?.()
+        await server.close(options.shutdownMs)
+        await Promise.race([
+          Promise.all(doors.map((door) => door.settled?.())),
+          later(LONGEST_SETTLE_MS, undefined, { ref: false }),
+        ])
+        service.close()
+        opened.close()
+      },
+    }
+  } catch (error) {
+    service.close()
+    opened.close()
+    throw error
+  }
+}
+
+function adminDoorOf(service: DecisionService, options: ServeOptions, log: Logger): Door {
+  const { adminToken, trustedProxies, gateAttributes } = options
+  // The field that the proxies write. In any other field a client could make up addresses, and try tokens from each.
+  const forwardedIn = gateAttributes.ip ?? 'x-forwarded-for'
+  const access = new AdminAccess(adminToken, clientAddress({ trustedProxies, forwardedIn }))
+  return adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits'))
+}
+
+async function listen(server: HttpServer, { host, port }: ServeOptions): Promise<void> {
+  try {
+    await server.listen(host, port)
+  } catch (error) {
+    const reason = whyNotListening(error as NodeJS.ErrnoException, host, port)
+    throw reason === undefined ? error : new UsageError(reason, 1)
+  }
+}
+
+function whyNotListening({ code }: NodeJS.ErrnoException, host: string, port: number): string | undefined {
+  if (code === 'EADDRINUSE')
+    return `port ${port} is taken: another process listens on it; --http ${host}:0 takes a free port`
+  if (code === 'EADDRNOTAVAIL') return `this machine has no address ${host}; --http 0.0.0.0:${port} takes all it has`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `there is no host ${host}; an address is safer than a name`
+  if (code === 'EACCES') return `port ${port} may not be used by this user; take one above 1023`
+  return undefined
+}

@@ -1,0 +1,53 @@
+import type { ServeOptions } from './serve-options.js'
+import type { Serving } from './start-serving.js'
+
+/** The text that a person sees when the service has started. */
+export function startSummary({ file, url, store }: Serving, options: ServeOptions): string {
+  const { policy, attributes } = file
+  const levels = policy.levels.map(({ name }) => name).join(', ')
+  const isLoopback = /\/\/(?:127\.|\[::1\]|localhost)/.test(url)
+  const reach = isLoopback
+    ? `only programs on this machine can reach it; --http 0.0.0.0:${new URL(url).port} changes that`
+    : 'programs on other machines can reach it'
+  return `Sluice decides at ${url} (${reach})
+
+  policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${policy.levels.length} levels, ${levels}
+  asks     about ${attributes.length === 0 ? 'no attribute' : attributes.join(', ')}; other attributes of a request are ignored
+  store    ${store}${store === 'memory' ? ': counts are lost when the service ends; --store redis://… keeps them' : ''}
+  workers  ${options.workers === 1 ? '1 process' : `${options.workers} processes`}
+  admin    ${options.adminToken === undefined ? 'off (--admin-token TEXT)' : 'on, with the token'}
+
+Try it:
+  curl ${url}/v1/check -d '${JSON.stringify({ attributes: exampleOf(attributes) })}'
+  curl ${url}/readyz
+  curl ${url}/metrics
+  ${url}/docs lists everything that the service answers
+
+`
+}
+
+/** The same as data, for `sluice serve --json`. */
+export function startFacts({ file, url, store }: Serving, options: ServeOptions): object {
+  return {
+    url,
+    pid: process.pid,
+    policy: options.policy ?? null,
+    name: file.policy.name ?? 'default',
+    levels: file.policy.levels.map(({ name }) => name),
+    attributes: file.attributes,
+    store,
+    workers: options.workers,
+    admin: options.adminToken !== undefined,
+  }
+}
+
+/** Values for the attributes that a policy asks about. */
+function exampleOf(attributes: readonly string[]): object {
+  const known: Readonly<Record<string, string>> = {
+    method: 'POST',
+    path: '/v1/charges',
+    ip: '192.0.2.7',
+    merchant: 'acct_1',
+  }
+  return Object.fromEntries(attributes.map((name) => [name, known[name] ?? 'example']))
+}

@@ -1,0 +1,133 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createLimiter, createPolicy, memoryStore, tokenBucket } from 'sluice'
+import { afterEach, describe, expect, it } from 'vitest'
+import { TopKeys } from '../../dist/recorder/top-keys.js'
+
+setFlagsFromString('--expose-gc')
+const gc: () => void = runInNewContext('gc')
+
+const open: TopKeys[] = []
+
+function topKeys(nowMs = 0): TopKeys {
+  const made = new TopKeys(nowMs)
+  open.push(made)
+  return made
+}
+
+afterEach(() => {
+  for (const each of open.splice(0)) each.close()
+})
+
+const ample = tokenBucket({ capacity: 1_000_000, refill: '1000/s' })
+const three = tokenBucket({ capacity: 3, refill: '1/h' })
+
+function policyOf(name = 'api') {
+  return createPolicy({
+    name,
+    levels: [
+      { name: 'global', limit: [ample, tokenBucket({ capacity: 2_000_000, refill: '1000/s' })] },
+      { name: 'user', key: ['user'], limit: three },
+    ],
+    store: memoryStore(),
+  })
+}
+
+describe('top keys', () => {
+  it('are found for each level, by requests and by denials', () => {
+    const top = topKeys(1_000)
+    const policy = policyOf()
+    for (let i = 0; i < 10; i++) policy.check({ user: 'busy' })
+    for (let i = 0; i < 5; i++) policy.check({ user: 'calm' })
+    policy.check({ user: 'rare' })
+    expect(top.read()).toEqual({
+      sinceMs: 1_000,
+      levels: [
+        {
+          policy: 'api',
+          level: 'global',
+          requests: 16,
+          denials: 0,
+          byLoad: [{ key: '*', count: 16, error: 0 }],
+          byDenials: [],
+        },
+        {
+          policy: 'api',
+          level: 'user',
+          requests: 16,
+          denials: 9,
+          byLoad: [
+            { key: 'busy', count: 10, error: 0 },
+            { key: 'calm', count: 5, error: 0 },
+            { key: 'rare', count: 1, error: 0 },
+          ],
+          byDenials: [
+            { key: 'busy', count: 7, error: 0 },
+            { key: 'calm', count: 2, error: 0 },
+          ],
+        },
+      ],
+    })
+    expect(top.read(1).levels[1].byLoad).toEqual([{ key: 'busy', count: 10, error: 0 }])
+  })
+
+  it('are those of the last one to two minutes', () => {
+    const top = topKeys(0)
+    const policy = policyOf()
+    const busiest = () => top.read().levels[1]?.byLoad.map(({ key, count }) => `${key} ${count}`)
+    policy.check({ user: 'old' })
+    policy.check({ user: 'both' })
+    top.turn(59_999)
+    expect(busiest()).toEqual(['both 1', 'old 1'])
+    top.turn(60_000)
+    policy.check({ user: 'both' })
+    expect(busiest()).toEqual(['both 2', 'old 1'])
+    expect(top.read().sinceMs).toBe(0)
+    top.turn(120_000)
+    expect(busiest()).toEqual(['both 1'])
+    expect(top.read().sinceMs).toBe(60_000)
+    top.turn(180_000)
+    top.turn(240_000)
+    expect(top.read().levels).toEqual([])
+  })
+
+  it('leave out limiters, and policies beyond the hundredth level', () => {
+    const top = topKeys()
+    createLimiter({ name: 'own', limit: ample }).tryAcquire('a')
+    for (let i = 0; i < 60; i++) policyOf(`api${i}`).check({ user: 'a' })
+    expect(top.read().levels).toHaveLength(100)
+  })
+
+  it('cut long keys, and still tell them apart', () => {
+    const top = topKeys()
+    const policy = policyOf()
+    policy.check({ user: `${'x'.repeat(10_000)}1` })
+    policy.check({ user: `${'x'.repeat(10_000)}2` })
+    const keys = top.read().levels[1].byLoad.map(({ key }) => key)
+    expect(new Set(keys).size).toBe(2)
+    for (const key of keys) expect(key.length).toBeLessThanOrEqual(256)
+  })
+
+  it('do not grow with a million distinct keys, and find the busy ones among them', () => {
+    const top = topKeys()
+    const policy = createPolicy({
+      name: 'flood',
+      levels: [{ name: 'user', key: ['user'], limit: three }],
+      store: memoryStore({ maxKeys: 1_000 }),
+    })
+    for (let i = 0; i < 10_000; i++) policy.check({ user: `warm:${i}` })
+    gc()
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < 1_000_000; i++) policy.check({ user: i % 100 === 0 ? 'busy' : `user:${i}` })
+    gc()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(2_000_000)
+    const [{ requests, byLoad, byDenials }] = top.read().levels
+    expect(requests).toBe(1_010_000)
+    const { key, count, error } = byLoad[0]
+    expect(key).toBe('busy')
+    expect(count).toBeGreaterThanOrEqual(10_000)
+    expect(count - error).toBeLessThanOrEqual(10_000)
+    expect(error).toBeLessThanOrEqual(1_010_000 / 128)
+    expect(byDenials.length).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,32 @@
+import { type Asker, type DecidedDemand, decideObserved, decisionChannel } from '../diagnostics/decision-channel.js'
+import type { Opening, Store } from '../stores/index.js'
+import { type Awaitable, after } from '../stores/store.js'
+import { openReservationsOf } from './open-reservations.js'
+
+/** A reservation to open. `isKnown`: all run-time overrides were known; default true. */
+interface Asking {
+  readonly id: string
+  readonly demands: readonly DecidedDemand[]
+  readonly ttlMs: number
+  readonly data: string
+  readonly isKnown?: boolean
+}
+
+/** Opens a reservation. If a subscriber listens, publishes the decision as one of `reserve`. */
+export function openObserved(store: Store, asker: Asker, asking: Asking): Awaitable<Opening> {
+  const { id, demands, ttlMs, data, isKnown } = asking
+  const open = () => openReservationsOf(store).open(id, demands, ttlMs, data)
+  if (!decisionChannel.hasSubscribers) return open()
+  let opening: Awaitable<Opening> | undefined
+  const decide = () => {
+    opening = open()
+    return after(opening, ({ reservation }) => reservation.answer)
+  }
+  const answered = decideObserved({ ...asStore(store), decide }, asker, 'reserve', demands, isKnown)
+  return after(answered, () => opening as Awaitable<Opening>)
+}
+
+/** The members of a store that observing a decision reads. */
+function asStore({ synchronous }: Store): Store {
+  return { synchronous } as Store
+}

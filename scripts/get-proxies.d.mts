@@ -1,0 +1,1 @@
+export function proxyCommand(name: 'nginx' | 'caddy' | 'haproxy'): string

@@ -1,0 +1,17 @@
+// `npm run test:long`: runs the tests that have a longer form than in `npm test`. Arguments after `--` go to vitest.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fail, runTool } from './run-command.mjs'
+import { setUp } from './set-up.mjs'
+import { root } from './workspaces.mjs'
+
+/** A test with a longer form asks for `isLong`. */
+const tests = readdirSync(join(root, 'packages'), { recursive: true })
+  .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
+  .map((name) => join('packages', name))
+  .filter((name) => readFileSync(join(root, name), 'utf8').includes('isLong'))
+if (tests.length === 0) fail('No test has a longer form.')
+setUp({ build: 'always', redis: true })
+process.env.SLUICE_LONG = '1'
+const { ok } = runTool('vitest', ['run', ...tests, ...process.argv.slice(2)], { show: true })
+process.exitCode = ok ? 0 : 1
