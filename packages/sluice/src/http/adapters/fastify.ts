@@ -109,6 +109,9 @@ export function rateLimit<
     })
     app.addHook('onRequest', (request, reply, next) => {
       reachedHooks(request.raw)
+      // The usual request: its route has no limit of its own.
+      if (forAll !== undefined && request.routeOptions?.config?.rateLimit === undefined)
+        return forAll.enter(request, reply, next)
       attempt(
         () => ownLimit(request),
         next,
@@ -190,13 +193,9 @@ class FastifyLimit {
     second?: FastifyLimit,
     first?: Passage,
   ): void {
-    const fail = (error: Error) => {
-      first?.cancel()
-      next(error)
-    }
     attempt(
       () => this.#guard.enter(request, second !== undefined),
-      fail,
+      first === undefined ? next : failAfter(first, next),
       (passage) => {
         if (passage !== undefined) setFields(reply, passage)
         if (passage?.allowed === false) {
@@ -224,6 +223,14 @@ class FastifyLimit {
         (body) => body !== undefined && body !== reply && !reply.sent && reply.send(body),
       )
     }
+  }
+}
+
+/** Goes on with an error, after giving back the units of an earlier limit. */
+function failAfter(first: Passage, next: Next): Next {
+  return (error) => {
+    first.cancel()
+    next(error)
   }
 }
 
