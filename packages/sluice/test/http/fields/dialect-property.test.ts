@@ -7,7 +7,6 @@ import { type Description, type Dialect, describe } from 'sluice/http'
 import { durationUs } from 'sluice/limits'
 import { type Item, parseItem, parseList } from 'structured-headers'
 import { afterEach, beforeEach, expect, it, describe as suite, vi } from 'vitest'
-import { isLong } from '../../property/arbitraries.js'
 import {
   anyVerdict,
   DIALECTS,
@@ -20,7 +19,7 @@ import {
   verdictOf,
 } from './verdicts.js'
 
-const RUNS = { numRuns: isLong ? 1_000 : 400 }
+const RUNS = { numRuns: 1_000 }
 const INTEGER = /^(?:0|[1-9]\d{0,14})$/
 const SINGLE = ['Limit', 'Remaining', 'Reset'].flatMap((name) => [`RateLimit-${name}`, `X-RateLimit-${name}`])
 
