@@ -18,7 +18,7 @@ import {
 /** At least this many runs a property. */
 /** `npm run test:long` sets it: the longest tests then do all of their runs. */
 export const isLong = process.env.SLUICE_LONG === '1'
-export const RUNS = { numRuns: isLong ? 1_000 : 500 }
+export const RUNS = { numRuns: 1_000 }
 
 /** `units` every `perUs` microseconds. */
 export interface ExactRate {
