@@ -1,16 +1,12 @@
 // Imported, so that a test that replaces the global timers does not stop decisions.
-import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
-import { Deadline } from '../deadline.js'
+import { clearTimeout, setTimeout } from 'node:timers'
 import type { Awaitable, OnFailure } from '../store.js'
+import { type Turn, Turns } from '../turns.js'
 import { CallsBody, problemOfAnswer, readAnswers } from './calls-body.js'
 import { ServiceBreaker } from './service-breaker.js'
 import type { ServiceCall } from './service-call.js'
 import type { ServiceConnection } from './service-connection.js'
 import type { ServiceFailureReason, ServiceFailures } from './service-failures.js'
-
-// Held for the same reason.
-const { nextTick } = process
-const settled = Promise.resolve()
 
 /** A request to the service has at most this many names and keys, and characters of them, unless one call has more. */
 const MOST_KEYS = 5_000
@@ -27,18 +23,10 @@ interface ServiceLinkOptions {
   readonly failures: ServiceFailures
 }
 
-/** Calls that were made in one turn of the event loop and share a deadline. */
-interface CallTurn {
-  readonly calls: SentCall[]
-  /** How many calls have no answer yet. */
-  open: number
-  deadline: Deadline | undefined
-}
-
 /** A call that was made. */
 interface SentCall {
   readonly call: ServiceCall<unknown>
-  readonly turn: CallTurn
+  readonly turn: Turn<SentCall>
   answer(answer: unknown): void
   isAnswered: boolean
   /** The request that it was sent with, once it has been sent. `open` counts its calls that have no answer yet. */
@@ -54,12 +42,9 @@ export class ServiceLink {
   readonly #options: ServiceLinkOptions
   readonly #failures: ServiceFailures
   readonly #breaker: ServiceBreaker
+  readonly #turns: Turns<SentCall>
   /** Calls that wait to be sent, oldest first. */
   #queue: SentCall[] = []
-  /** Answers calls that were not sent. */
-  #refusals: (() => void)[] = []
-  /** The turn that is being filled. */
-  #turn: CallTurn | undefined
   #calls = 0
   #pending = 0
   #inFlight = 0
@@ -70,6 +55,12 @@ export class ServiceLink {
     this.#options = options
     this.#failures = options.failures
     this.#breaker = new ServiceBreaker(options.failures, () => this.#answersProbe())
+    this.#turns = new Turns({
+      deadlineMs: options.deadlineMs,
+      isBusy: () => this.#inFlight > 0,
+      ended: () => this.#flush(),
+      expired: (turn) => this.#expire(turn),
+    })
   }
 
   stats() {
@@ -87,8 +78,7 @@ export class ServiceLink {
     this.#calls++
     if (this.#breaker.isOpen) return this.#refuse(call, 'breaker', this.#breaker.error)
     if (this.#pending >= this.#options.maxPending && !call.isUrgent) return this.#refuse(call, 'overload', undefined)
-    this.#turn ??= this.#beginTurn()
-    const turn = this.#turn
+    const turn = this.#turns.filling
     turn.open++
     this.#pending++
     return new Promise((resolve) => {
@@ -99,35 +89,8 @@ export class ServiceLink {
     })
   }
 
-  /** Not at once: a caller that asks again and again would never let the event loop see that the service is back. */
   #refuse<T>(call: ServiceCall<T>, reason: ServiceFailureReason, error: unknown): Promise<T> {
-    return new Promise((answer) => {
-      this.#refusals.push(() => answer(this.#fail(call, reason, error)))
-      if (this.#refusals.length > 1) return
-      setImmediate(() => {
-        const refusals = this.#refusals
-        this.#refusals = []
-        for (const refuse of refusals) refuse()
-      })
-    })
-  }
-
-  /** While the service is at work, a turn lasts until this round of the event loop ends; otherwise until this task ends. */
-  #beginTurn(): CallTurn {
-    if (this.#inFlight > 0) setImmediate(this.#endTurn)
-    else void settled.then(this.#endTurnAfterTask)
-    return { calls: [], open: 0, deadline: undefined }
-  }
-
-  /** A tick that is asked for by a microtask runs after all microtasks of the task. */
-  readonly #endTurnAfterTask = () => nextTick(this.#endTurn)
-
-  readonly #endTurn = () => {
-    // The deadline begins here: until now this process was busy, not the service.
-    const turn = this.#turn
-    if (turn !== undefined) turn.deadline = new Deadline(this.#options.deadlineMs, () => this.#expire(turn))
-    this.#turn = undefined
-    this.#flush()
+    return new Promise((answer) => this.#turns.refuse(() => answer(this.#fail(call, reason, error))))
   }
 
   #flush(): void {
@@ -208,7 +171,7 @@ export class ServiceLink {
     return true
   }
 
-  #expire({ calls }: CallTurn): void {
+  #expire({ calls }: Turn<SentCall>): void {
     const error = new Error(`the service did not answer within ${this.#options.deadlineMs} ms`)
     if (calls.some(({ isAnswered, sent }) => !isAnswered && sent !== undefined)) this.#breaker.failed(error)
     this.#failAll(calls, 'deadline', error)

@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto'
-// Imported, so that a test that replaces the global timers does not stop decisions.
-import { setImmediate } from 'node:timers'
-import { Deadline } from '../deadline.js'
 import type { Awaitable } from '../store.js'
+import { type Turn, Turns } from '../turns.js'
 import { Batch, Reply } from './batch.js'
 import { Breakers } from './breakers.js'
 import type { ScriptRunner } from './clients/script-runner.js'
 import { type FailureReason, type Failures, ForeignState } from './failures.js'
-import { type PendingCall, Queue, type Turn } from './queue.js'
+import { type PendingCall, Queue } from './queue.js'
 import type { ScriptCall } from './script-call.js'
-
-// Held for the same reason.
-const { nextTick } = process
-const settled = Promise.resolve()
 
 /** A batch has at most half of the pending calls, so that Redis works on one while this process reads another. */
 const SHARE_OF_PENDING = 0.5
@@ -44,10 +38,7 @@ export class Link {
   readonly #mostInFlight: number
   readonly #breakers: Breakers
   readonly #queue: Queue
-  /** Answers calls that were not sent. */
-  #refusals: (() => void)[] = []
-  /** The turn that is being filled. */
-  #turn: Turn | undefined
+  readonly #turns: Turns<PendingCall>
   #calls = 0
   #pending = 0
   #inFlight = 0
@@ -62,6 +53,12 @@ export class Link {
     this.#failures = failures
     this.#breakers = new Breakers(runner, deadlineMs, failures, (key) => this.#answersProbe(key))
     this.#queue = new Queue(runner.cluster)
+    this.#turns = new Turns({
+      deadlineMs,
+      isBusy: () => this.#inFlight > 0,
+      ended: () => this.#flush(),
+      expired: (turn) => this.#expire(turn),
+    })
     // In a cluster a batch is for one key. As many keys may be asked for as in full batches elsewhere.
     this.#mostInFlight = runner.cluster ? maxBatch * maxBatchesInFlight : maxBatchesInFlight
     this.#sha = createHash('sha1').update(options.script).digest('hex')
@@ -85,8 +82,7 @@ export class Link {
     const breaker = this.#breakers.of(call.keys[0])
     if (breaker.isOpen) return this.#refuse(call, 'breaker', breaker.error)
     if (this.#pending >= this.#options.maxPending && !call.isUrgent) return this.#refuse(call, 'overload', undefined)
-    this.#turn ??= this.#beginTurn()
-    const turn = this.#turn
+    const turn = this.#turns.filling
     turn.open++
     this.#pending++
     return new Promise((answer) => {
@@ -137,36 +133,8 @@ export class Link {
     }
   }
 
-  /** Not at once: a caller that asks again and again would never let the event loop see that Redis is back. */
   #refuse<T>(call: ScriptCall<T>, reason: FailureReason, error: unknown): Promise<T> {
-    return new Promise((answer) => {
-      this.#refusals.push(() => answer(this.#fail(call, reason, error)))
-      if (this.#refusals.length > 1) return
-      setImmediate(() => {
-        const refusals = this.#refusals
-        this.#refusals = []
-        for (const refuse of refusals) refuse()
-      })
-    })
-  }
-
-  /** While Redis is at work, a turn lasts until this round of the event loop ends; otherwise until this task ends. */
-  #beginTurn(): Turn {
-    if (this.#inFlight > 0) setImmediate(this.#endTurn)
-    // Cheaper than queueMicrotask, which makes an AsyncResource.
-    else void settled.then(this.#endTurnAfterTask)
-    return { calls: [], open: 0, deadline: undefined }
-  }
-
-  /** A tick that is asked for by a microtask runs after all microtasks of the task. */
-  readonly #endTurnAfterTask = () => nextTick(this.#endTurn)
-
-  readonly #endTurn = () => {
-    // The deadline begins here: until now this process was busy, not Redis.
-    const turn = this.#turn
-    if (turn !== undefined) turn.deadline = new Deadline(this.#options.deadlineMs, () => this.#expire(turn))
-    this.#turn = undefined
-    this.#flush()
+    return new Promise((answer) => this.#turns.refuse(() => answer(this.#fail(call, reason, error))))
   }
 
   #flush(): void {
@@ -242,7 +210,7 @@ export class Link {
     return true
   }
 
-  #expire({ calls }: Turn): void {
+  #expire({ calls }: Turn<PendingCall>): void {
     const error = new Error(`Redis did not answer within ${this.#options.deadlineMs} ms`)
     const waiting = calls.filter(({ isAnswered, sent }) => !isAnswered && sent !== undefined)
     // One failure for each breaker.

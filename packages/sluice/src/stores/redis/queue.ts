@@ -1,20 +1,12 @@
-import type { Deadline } from '../deadline.js'
+import type { Turn } from '../turns.js'
 import type { Breaker } from './breakers.js'
 import type { ScriptCall } from './script-call.js'
-
-/** Calls that were made in one turn of the event loop and share a deadline. */
-export interface Turn {
-  calls: PendingCall[]
-  /** How many calls have no answer yet. */
-  open: number
-  deadline: Deadline | undefined
-}
 
 /** A call that was made. */
 export interface PendingCall {
   readonly call: ScriptCall<unknown>
   readonly breaker: Breaker
-  readonly turn: Turn
+  readonly turn: Turn<PendingCall>
   answer(answer: unknown): void
   isAnswered: boolean
   /** The batch that it was sent with, once it has been sent. `open` counts its calls that have no answer yet. */
