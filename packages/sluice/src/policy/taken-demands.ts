@@ -24,7 +24,8 @@ export class TakenDemands {
   constructor(store: Store, demands: readonly LevelDemand[], answer: Answer, costsFor: CostsFor) {
     this.#store = store
     this.#demands = demands
-    this.#answer = answer
+    // The caller gets the decisions too, and may change them.
+    this.#answer = { ...answer, decisions: answer.decisions.map((each) => ({ ...each })) }
     this.#costsFor = costsFor
     this.#isSettled = !answer.allowed
     this.#isReleased = !answer.allowed

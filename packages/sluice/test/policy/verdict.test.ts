@@ -145,3 +145,11 @@ it('a denied request takes from no level', () => {
   for (let i = 0; i < 5; i++) policy.check({})
   expect(policy.peek({}).levels.map(({ decision }) => decision.remaining)).toEqual([9, 0])
 })
+
+it('a caller who changes a verdict does not change what its reservation gives back', () => {
+  const policy = createPolicy({ levels: [{ name: 'all', limit: slow }], clock })
+  const reservation = policy.reserve({}, { cost: 2 })
+  Object.assign(reservation.verdict.levels[0].decision, { allowed: false, delayMs: -1, degraded: 'open' })
+  reservation.cancel()
+  expect(policy.check({}, { cost: 2 }).allowed).toBe(true)
+})
