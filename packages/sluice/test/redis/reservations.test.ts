@@ -92,6 +92,55 @@ describe('reservations on a time that is moved by hand', () => {
     expect((await limiter.peek('key')).remaining).toBe(1_000)
   })
 
+  /** Keeps `count` reservations that this version cannot read, which end at `endsMs`. Returns their Redis keys. */
+  async function unreadable(prefix: string, count: number, endsMs: number): Promise<string[]> {
+    const ends = `${prefix}r:{reservations-0}`
+    const records = ['1,1\n{"version":2}', 'broken', '']
+    const members = Array.from({ length: count }, (_, i) => `newer-${i}`)
+    const calls = injected.client.pipeline()
+    for (const [i, member] of members.entries()) {
+      calls.set(`${ends}:${member}`, records[i % records.length])
+      calls.zadd(ends, endsMs, member)
+    }
+    await calls.exec()
+    return members.map((member) => `${ends}:${member}`)
+  }
+
+  it.each([
+    [250, 1],
+    [2_500, 3],
+  ])(
+    'come back although %d reservations that cannot be read ended before them, within %d sweeps',
+    async (count, sweeps) => {
+      const clock = new ManualClock(START_MS)
+      const { store, prefix } = injected.createWithPrefix(clock)
+      const limiter = createLimiter({ name: 'test', limit, store })
+      const kept = await unreadable(prefix, count, START_MS + 1)
+      for (let i = 0; i < 3; i++) {
+        await limiter.reserve('key', { cost: 4, ttl: '1s' })
+        clock.advance(1_000)
+        for (let sweep = 0; sweep < sweeps; sweep++) await store.reservations.sweep()
+        expect((await limiter.peek('key')).remaining).toBe(10)
+      }
+      expect(await injected.client.exists(...kept)).toBe(count)
+      store.close()
+    },
+  )
+
+  it('cannot be opened under the id of a broken record, and other calls of the batch succeed', async () => {
+    const { store, prefix } = injected.createWithPrefix(new ManualClock(START_MS))
+    await injected.client.set(`${prefix}r:{reservations-0}:limiter:4:test:mine`, 'broken')
+    const limiter = createLimiter({ name: 'test', limit, store })
+    const [{ decision }, other] = await Promise.all([
+      limiter.reserve('key', { cost: 4, ttl: '30s', id: 'mine' }),
+      limiter.tryAcquire('key'),
+    ])
+    expect(decision.degraded).toBe('open')
+    expect(other).toMatchObject({ remaining: 9, allowed: true })
+    expect(other.degraded).toBeUndefined()
+    store.close()
+  })
+
   it('of a policy are settled by the attributes in another process', async () => {
     const levels = [
       { name: 'requests', key: ['user'], cost: 1, limit },

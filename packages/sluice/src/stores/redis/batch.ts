@@ -111,9 +111,9 @@ export class Batch {
     this.#step('11')
   }
 
-  dueReservations(ends: string, most: number): void {
+  dueReservations(ends: string, from: number, most: number): void {
     this.keys.push(ends)
-    this.#step(`12,${most}`)
+    this.#step(`12,${from},${most}`)
   }
 
   charge(key: string, limit: Limit, cost: number): void {

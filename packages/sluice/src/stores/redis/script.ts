@@ -728,6 +728,10 @@ if not record then
 put(1)
 return true
 end
+if not ends then
+put(6)
+return false
+end
 put(ends * 1000 > now and 2 or 3)
 put(record)
 return false
@@ -760,10 +764,10 @@ local record = not isForeign(key, 'string') and readRecord(key)
 put(record and 1 or 0)
 if record then put(record) end
 end
-local function due(keyAt, most)
+local function due(keyAt, from, most)
 local ends = KEYS[keyAt + 1]
 local nowMs = format('%d', floor(now / 1000))
-local found = not isForeign(ends, 'zset') and call('ZRANGEBYSCORE', ends, '-inf', nowMs, 'LIMIT', 0, most) or {}
+local found = not isForeign(ends, 'zset') and call('ZRANGEBYSCORE', ends, '-inf', nowMs, 'LIMIT', from, most) or {}
 put(#found)
 for _, member in ipairs(found) do put(member) end
 end
@@ -862,8 +866,8 @@ elseif step == 11 then
 general().reservations().find(keyAt)
 keyAt, at = keyAt + 1, at + 1
 else
-general().reservations().due(keyAt, steps[at + 1])
-keyAt, at = keyAt + 1, at + 2
+general().reservations().due(keyAt, steps[at + 1], steps[at + 2])
+keyAt, at = keyAt + 1, at + 3
 end
 end
 return reply`

@@ -28,7 +28,8 @@
 --                                                        ends a reservation. If this call does not end it, so many
 --                                                        numbers and keys behind this step are skipped
 --            find      11                                a record
---            due       12, how many at most              the reservations that have ended; its only key is the set
+--            due       12, how many to pass, how many at most
+--                                                        the reservations that have ended; its only key is the set
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
 --            head      1 if the cost fits + 2 · kind. Kinds are 0 usual, 1 blocked, 2 unusual, 3 not a state.
 --                      A usual bucket adds 8 · its tokens in parts, which are below 2^49
@@ -218,8 +219,8 @@ while steps[at] do
     general().reservations().find(keyAt)
     keyAt, at = keyAt + 1, at + 1
   else
-    general().reservations().due(keyAt, steps[at + 1])
-    keyAt, at = keyAt + 1, at + 2
+    general().reservations().due(keyAt, steps[at + 1], steps[at + 2])
+    keyAt, at = keyAt + 1, at + 3
   end
 end
 

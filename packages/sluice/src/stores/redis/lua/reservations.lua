@@ -22,7 +22,7 @@ local function readRecord(key)
 end
 
 -- May a reservation be opened? Reply: 1 if it may; 2 and the record if it is open; 3 and the record if it has ended and no
--- process has given its units back yet; 6 if a key holds another value.
+-- process has given its units back yet; 6 if a key holds another value or a broken record.
 local function begin(keyAt)
   local key = KEYS[keyAt + 1]
   if isForeign(key, 'string') or isForeign(KEYS[keyAt + 2], 'zset') then
@@ -33,6 +33,10 @@ local function begin(keyAt)
   if not record then
     put(1)
     return true
+  end
+  if not ends then
+    put(6)
+    return false
   end
   put(ends * 1000 > now and 2 or 3)
   put(record)
@@ -75,11 +79,11 @@ local function find(keyAt)
   if record then put(record) end
 end
 
--- Reply: how many, and the members that ended first, `most` at most.
-local function due(keyAt, most)
+-- Reply: how many, and the members that ended first, without the first `from`, `most` at most.
+local function due(keyAt, from, most)
   local ends = KEYS[keyAt + 1]
   local nowMs = format('%d', floor(now / 1000))
-  local found = not isForeign(ends, 'zset') and call('ZRANGEBYSCORE', ends, '-inf', nowMs, 'LIMIT', 0, most) or {}
+  local found = not isForeign(ends, 'zset') and call('ZRANGEBYSCORE', ends, '-inf', nowMs, 'LIMIT', from, most) or {}
   put(#found)
   for _, member in ipairs(found) do put(member) end
 end
