@@ -1,4 +1,4 @@
-import { claimOnce, type Duration, InvalidValueError, type Timed, type Verdict } from 'sluice'
+import { claimOnce, type Duration, InvalidValueError, StoreUnavailableError, type Timed, type Verdict } from 'sluice'
 import { durationUs } from 'sluice/limits'
 import type { DecisionService } from '../serve/decision-service.js'
 import type { Door } from '../server/door.js'
@@ -72,17 +72,37 @@ async function reserveOnce(
   }
 }
 
-/** A refund that the store did not hear of is answered with `"refunded":false`. */
+/** Without a key, a refund that the store did not make is answered with `"refunded":false`. */
 async function refund({ policy, claims }: DecisionService, exchange: Exchange, body: JsonObject): Promise<void> {
   const { attributes, cost } = readCheck(body)
   const key = idempotencyKey(exchange)
-  // A request that is wrong must not use up the key.
-  policy.levelsFor(attributes)
-  const isFirst =
-    key === undefined || (await claimOnce(claims, `refund/${policy.name}/${key}`, { ttl: REFUND_KEY_TTL }))
+  const isFirst = key === undefined || (await claimRefund(policy, claims, attributes, key))
   const verdict = await (isFirst ? policy.refund(attributes, { cost }) : policy.peek(attributes))
-  const isRefunded = isFirst && (verdict.degraded === undefined || verdict.degraded === 'overrides')
-  exchange.json(`{"refunded":${isRefunded},${verdictText(verdict).slice(1)}`)
+  const isAnswered = isOfStore(verdict)
+  if (key !== undefined && !isAnswered)
+    throw new StoreUnavailableError('the store did not answer; a refund with this Idempotency-Key is not tried again')
+  exchange.json(`{"refunded":${isFirst && isAnswered},${verdictText(verdict).slice(1)}`)
+}
+
+/**
+ * True for the first refund with this key. The key is claimed before the refund, because a refund that may have succeeded
+ * is not repeated. So a refund that fails after the claim is lost. The look before the claim keeps that rare: a request
+ * that is wrong, and a store that is away, do not use up the key.
+ */
+async function claimRefund(
+  policy: DecisionService['policy'],
+  claims: DecisionService['claims'],
+  attributes: object,
+  key: string,
+): Promise<boolean> {
+  if (!isOfStore(await policy.peek(attributes)))
+    throw new StoreUnavailableError('the store did not answer; nothing was given back: send the refund again')
+  return claimOnce(claims, `refund/${policy.name}/${key}`, { ttl: REFUND_KEY_TTL })
+}
+
+/** Has the store itself answered? Otherwise the rule of `--on-failure` has. */
+function isOfStore({ degraded }: Verdict): boolean {
+  return degraded === undefined || degraded === 'overrides'
 }
 
 function readTtl(ttl: unknown): Duration {

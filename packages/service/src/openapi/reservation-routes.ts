@@ -80,7 +80,8 @@ export const reservationRoutes: DoorDescription = {
     'POST /v1/refund': {
       summary: 'Give units of earlier requests back',
       requestFields: idempotencyKey(
-        'A repeated request with the same key gives nothing back. It is remembered for an hour.',
+        'A repeated request with the same key gives nothing back. It is remembered for an hour. After a 503 that says that ' +
+          'nothing was given back, the same request may be sent again.',
       ),
       body: {
         schema: object({ 'attributes?': ref('Attributes'), 'cost?': cost }, closed),
