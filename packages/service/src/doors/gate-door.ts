@@ -26,8 +26,6 @@ class Gate {
   /** Requests that wait for their turn, or give it back. */
   readonly #turns = new Set<Promise<void>>()
   #hasRefusedPeer = false
-  /** The attributes of the policy that were last compared with the known fields. */
-  #compared: readonly string[] = []
 
   constructor(service: DecisionService, settings: GateSettings, log: Pick<Logger, 'warn'>) {
     this.#service = service
@@ -39,7 +37,6 @@ class Gate {
     const { request, query } = exchange
     const { policy } = this.#service
     if (!this.#reader.isTrusted(request)) throw this.#untrusted(request.socket.remoteAddress)
-    if (policy.attributes !== this.#compared) this.#compare(policy.attributes)
     const attributes = this.#reader.read(request, policy.attributes)
     const deniedStatus = deniedStatusOf(query)
     if (policy.queues) return this.#follow(enterInTurn(exchange, policy.reserve(attributes), deniedStatus))
@@ -67,18 +64,6 @@ class Gate {
     const detail =
       'the gate believes trusted proxies only: start the service with --trusted-proxies and the address of the proxy'
     return new Problem(400, 'The peer is not a trusted proxy', detail)
-  }
-
-  /** Tells the operator once for each policy which of its levels the gate may skip. */
-  #compare(names: readonly string[]): void {
-    this.#compared = names
-    const unknown = this.#reader.unknownOf(names)
-    if (unknown.length === 0) return
-    const advice = `--gate-attributes ${unknown.map((name) => `${name}=x-${name}`).join(',')}`
-    this.#log.warn(
-      { attributes: unknown, advice },
-      'the policy asks about attributes that the gate knows no field for: in its requests they are absent',
-    )
   }
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
+import { adviseOnPolicy } from './advise-on-policy.js'
 import type { Log } from './log.js'
 import { PolicySource } from './policy-source.js'
 import type { ServeOptions } from './serve-options.js'
@@ -25,6 +26,7 @@ export async function startServing(options: ServeOptions, log: Log): Promise<Ser
   const source = await PolicySource.open(options.policy ?? EXAMPLE_POLICY, log)
   const started =
     options.workers > 1 ? await startWorkers(options, log, source) : await startAlone(options, log, source)
+  adviseOnPolicy(source.file, options, log)
   return {
     ...started,
     file: source.file,
@@ -41,7 +43,10 @@ type Started = Omit<Serving, 'file' | 'reload'>
 async function startAlone(options: ServeOptions, log: Log, source: PolicySource): Promise<Started> {
   const { service, url, store, close } = await startService(options, log, source.file)
   source.watch(
-    (file) => service.use(file),
+    (file) => {
+      service.use(file)
+      adviseOnPolicy(file, options, log)
+    },
     () => service.recorder.reloaded('refused'),
   )
   return { url, store, close, kill: () => {} }
@@ -53,7 +58,10 @@ async function startWorkers(options: ServeOptions, log: Log, source: PolicySourc
   const fleet = new WorkerFleet(port, source.text, log)
   const { url, store } = await fleet.start(options.workers)
   source.watch(
-    (_, text) => fleet.use(text),
+    (file, text) => {
+      fleet.use(text)
+      adviseOnPolicy(file, options, log)
+    },
     () => fleet.refuse(),
   )
   return { url, store, close: () => fleet.close(options.shutdownMs), kill: () => fleet.kill() }

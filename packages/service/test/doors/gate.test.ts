@@ -201,14 +201,6 @@ test.each([
   expect((await gate(FORWARDED)).status).toBe(status)
 })
 
-test('the log names attributes of the policy that the gate knows no field for, once', async () => {
-  const { gate, service } = await start(LEVELS, { 'trusted-proxies': '127.0.0.1' })
-  await gate(FORWARDED)
-  await gate(FORWARDED)
-  const told = service.logged.filter(({ attributes }) => attributes !== undefined)
-  expect(told).toMatchObject([{ attributes: ['merchant'], advice: '--gate-attributes merchant=x-merchant' }])
-})
-
 describe('a leaky bucket', () => {
   const QUEUE = '\n  - { name: queue, limit: { algorithm: leaky-bucket, capacity: 2, drain: 5/s } }'
 

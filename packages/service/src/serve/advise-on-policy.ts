@@ -1,0 +1,30 @@
+import type { Level, Limit } from 'sluice'
+import { GateReader } from '../doors/gate-reader.js'
+import type { PolicyFile } from '../policy-file/parse-policy-file.js'
+import type { Logger } from './log.js'
+import type { ServeOptions } from './serve-options.js'
+
+/**
+ * Warns of what a policy that is put in force cannot do behind this service. The policy can be used, and no request would
+ * show that a level does not work as its author expects.
+ */
+export function adviseOnPolicy(file: PolicyFile, options: ServeOptions, log: Pick<Logger, 'warn'>): void {
+  const levels = file.policy.levels.filter(hasPlaces).map(({ name }) => name)
+  if (levels.length > 0)
+    log.warn(
+      { levels, advice: 'POST /v1/reserve, then /v1/settle or /v1/cancel' },
+      'levels of the policy have concurrency limits: a place that /v1/check or /v1/gate takes stays taken until its ttl',
+    )
+  // Without trusted proxies the gate answers no request.
+  const unknown = options.trustedProxies.length === 0 ? [] : new GateReader(options).unknownOf(file.attributes)
+  if (unknown.length > 0)
+    log.warn(
+      { attributes: unknown, advice: `--gate-attributes ${unknown.map((name) => `${name}=x-${name}`).join(',')}` },
+      'the policy asks about attributes that the gate knows no field for: in its requests they are absent',
+    )
+}
+
+/** Has the level a concurrency limit, for all requests or for some? */
+function hasPlaces({ limit, overrides = [] }: Level): boolean {
+  return [limit, ...overrides.map((each) => each.limit)].flat().some((each: Limit) => each.algorithm === 'concurrency')
+}
