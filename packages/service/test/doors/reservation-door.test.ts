@@ -1,5 +1,6 @@
 import { claimOnce } from 'sluice'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { parsePolicyFile } from '../../src/policy-file/parse-policy-file.js'
 import { startTestService, type TestService } from '../serve/test-service.js'
 
 const bucket = (capacity: number) => ({ algorithm: 'token-bucket', capacity, refill: '1/d' })
@@ -119,6 +120,26 @@ describe('the reservation door', () => {
     expect((await post('settle', { id: body.id, actual: { tokens: 0 } })).body).toEqual({ settled: true })
     expect(await left(user)).toBe(100)
   })
+})
+
+test('a reserve that is repeated after a reload with other levels gets the same answer and takes nothing', async () => {
+  const service = await startTestService(levels)
+  onTestFinished(() => service.close())
+  const reserve = async (attributes: object) => {
+    const headers = { 'Idempotency-Key': 'call-1' }
+    const body = JSON.stringify({ attributes, ttl: '1m' })
+    const response = await fetch(`${service.url}/v1/reserve`, { method: 'POST', headers, body })
+    return { status: response.status, body: await response.text() }
+  }
+  const attributes = { user: 'a', plan: 'free', tokens: 40 }
+  const first = await reserve(attributes)
+  const { service: decisions } = service
+  const more = [...levels.slice(1), { name: 'plan', key: ['plan'], limit: bucket(5) }]
+  decisions.use(parsePolicyFile(JSON.stringify({ version: 1, levels: more }), { file: 'test.json' }))
+  expect(await reserve(attributes)).toEqual(first)
+  expect((await decisions.policy.peek(attributes)).levels.map(({ decision }) => decision.remaining)).toEqual([60, 5])
+  expect((await reserve({ ...attributes, user: 'b' })).status).toBe(422)
+  expect((await reserve({ user: 'a' })).status).toBe(422)
 })
 
 test('half a million keys of refunds leave room for reservations', { timeout: 60_000 }, async () => {

@@ -60,14 +60,15 @@ export class TimedPolicyReservations {
     const { request, cost, demands, isKnown } = asked
     const levels = demands.map(({ level }) => level)
     const data = JSON.stringify({ request, cost, levels } satisfies ReservationData)
-    const asking = { id: this.#idOf(id), demands, ttlMs, data, isKnown }
+    const isSame = (other: string) => isSameRequest(JSON.parse(other), JSON.parse(data), this.#matcher.attributes)
+    const asking = { id: this.#idOf(id), demands, ttlMs, data, isKnown, isSame }
     return after(openObserved(this.#store, this.#asker, asking), ({ reservation }) => {
       const { allowed, decisions } = reservation.answer
       const end = (correct: () => readonly Correction[]): Awaitable<void> =>
         allowed ? after(this.#open.close(reservation, correct()), () => {}) : undefined
       const release = () => end(() => refundsOf(reservation, true))
       return {
-        verdict: verdictOf(withLevels(reservation, levels), decisions, isKnown),
+        verdict: verdictOf(withLevels(reservation), decisions, isKnown),
         id,
         endsAtMs: allowed ? reservation.endsAtMs : undefined,
         settle: (actual: unknown) => {
@@ -110,13 +111,26 @@ export class TimedPolicyReservations {
 
   /** The corrections for an actual cost. Places of concurrency limits are given back in any case. */
   #settled(reservation: OpenReservation, actual: number | object): readonly Correction[] {
-    const { request, cost, levels } = JSON.parse(reservation.data) as ReservationData
-    const demands = withLevels(reservation, levels)
+    const { request, cost } = JSON.parse(reservation.data) as ReservationData
+    const demands = withLevels(reservation)
     const costs = this.#matcher.costsFor(demands, request, cost)(actual)
     return correctionsOf(demands, reservation.answer, (i) => (isConcurrency(demands[i].limit) ? 0 : costs[i]))
   }
 }
 
-function withLevels({ demands }: OpenReservation, levels: readonly string[]): readonly LevelDemand[] {
+/**
+ * Is a request with other levels the same request, asked again after the policy has changed? The two policies may ask about
+ * different attributes, so only those that the earlier one has kept and the later one asks about are compared.
+ */
+function isSameRequest(earlier: ReservationData, later: ReservationData, attributes: readonly string[]): boolean {
+  const isChanged = earlier.levels.join() !== later.levels.join()
+  const shared = Object.entries(earlier.request).filter(([name]) => attributes.includes(name))
+  const values = new Map(Object.entries(later.request))
+  return isChanged && earlier.cost === later.cost && shared.every(([name, value]) => values.get(name) === value)
+}
+
+/** Its demands, with the levels of the policy that opened it: this one, or an earlier version of it. */
+function withLevels({ demands, data }: OpenReservation): readonly LevelDemand[] {
+  const { levels } = JSON.parse(data) as ReservationData
   return demands.map((demand, i) => ({ ...demand, level: levels[i] }))
 }

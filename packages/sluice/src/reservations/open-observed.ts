@@ -10,12 +10,14 @@ interface Asking {
   readonly ttlMs: number
   readonly data: string
   readonly isKnown?: boolean
+  /** Was an open reservation of this id with other data opened for the same request? Default: no. */
+  readonly isSame?: (otherData: string) => boolean
 }
 
 /** Opens a reservation. If a subscriber listens, publishes the decision as one of `reserve`. */
 export function openObserved(store: Store, asker: Asker, asking: Asking): Awaitable<Opening> {
-  const { id, demands, ttlMs, data, isKnown } = asking
-  const open = () => openReservationsOf(store).open(id, demands, ttlMs, data)
+  const { id, demands, ttlMs, data, isKnown, isSame } = asking
+  const open = () => openReservationsOf(store).open(id, demands, ttlMs, data, isSame)
   if (!decisionChannel.hasSubscribers) return open()
   let opening: Awaitable<Opening> | undefined
   const decide = () => {

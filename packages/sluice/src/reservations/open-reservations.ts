@@ -33,11 +33,17 @@ export class OpenReservations {
 
   /**
    * Decides and keeps, or returns the open reservation of this id. Throws if that one was opened for something else, that
-   * is with another `data`: then nothing is taken.
+   * is with another `data` that `isSame` does not accept: then nothing is taken.
    */
-  open(id: string, demands: readonly Demand[], ttlMs: number, data: string): Awaitable<Opening> {
+  open(
+    id: string,
+    demands: readonly Demand[],
+    ttlMs: number,
+    data: string,
+    isSame: (otherData: string) => boolean = () => false,
+  ): Awaitable<Opening> {
     return after(this.#openOnce(id, demands, ttlMs, data), (opened) => {
-      if (opened.reservation.data === data) return opened
+      if (opened.reservation.data === data || isSame(opened.reservation.data)) return opened
       throw new InvalidValueError(`the id ${shown(withoutScope(id))} is open for another request: use a new id`, {
         option: 'id',
       })

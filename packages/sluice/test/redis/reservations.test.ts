@@ -160,6 +160,21 @@ describe('reservations on a time that is moved by hand', () => {
     expect(left.map(({ decision }) => decision.remaining)).toEqual([9, 75])
   })
 
+  it('of a policy whose levels have changed are opened again by the same request, and by no other', async () => {
+    const [store] = twoStores(new ManualClock(START_MS))
+    const user = { name: 'user', key: ['user'], limit }
+    const before = createPolicy({ name: 'api', levels: [user], store })
+    const after = createPolicy({ name: 'api', levels: [{ name: 'all', limit }, user], store })
+    const options = { ttl: '30s', id: 'same' }
+    const { verdict, endsAtMs } = await before.reserve({ user: 'a' }, options)
+    const again = await after.reserve({ user: 'a' }, options)
+    expect([again.verdict, again.endsAtMs]).toEqual([verdict, endsAtMs])
+    expect((await after.peek({ user: 'a' })).levels.map(({ decision }) => decision.remaining)).toEqual([10, 9])
+    const wrong = { code: 'SLUICE_INVALID_VALUE', option: 'id' }
+    await expect(after.reserve({ user: 'b' }, options)).rejects.toMatchObject(wrong)
+    await expect(after.reserve({ user: 'a' }, { ...options, cost: 2 })).rejects.toMatchObject(wrong)
+  })
+
   it('are opened without Redis if their keys hold other values, and other calls of the batch succeed', async () => {
     const { store, prefix } = injected.createWithPrefix(new ManualClock(START_MS))
     await injected.client.set(`${prefix}r:{reservations-0}`, 'something else')
