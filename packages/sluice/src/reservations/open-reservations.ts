@@ -19,6 +19,8 @@ export function openReservationsOf(store: Store): OpenReservations {
 /**
  * The open reservations of a store. Reservations that the store cannot keep, because it keeps none or does not answer, are
  * kept in this process.
+ *
+ * Ids are compared as well-formed text, as keys are: a lone surrogate equals U+FFFD.
  */
 export class OpenReservations {
   readonly #local: LocalReservations
@@ -42,7 +44,7 @@ export class OpenReservations {
     data: string,
     isSame: (otherData: string) => boolean = () => false,
   ): Awaitable<Opening> {
-    return after(this.#openOnce(id, demands, ttlMs, data), (opened) => {
+    return after(this.#openOnce(id.toWellFormed(), demands, ttlMs, data), (opened) => {
       if (opened.reservation.data === data || isSame(opened.reservation.data)) return opened
       throw new InvalidValueError(`the id ${shown(withoutScope(id))} is open for another request: use a new id`, {
         option: 'id',
@@ -51,7 +53,8 @@ export class OpenReservations {
   }
 
   find(id: string): Awaitable<OpenReservation | undefined> {
-    return this.#local.find(id) ?? this.#remote?.find(id)
+    const text = id.toWellFormed()
+    return this.#local.find(text) ?? this.#remote?.find(text)
   }
 
   /**

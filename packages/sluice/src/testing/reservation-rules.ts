@@ -51,6 +51,15 @@ export const reservationRules: StoreRules = {
     assert.equal(again.reservation.endsAtMs, opened.endsAtMs)
     assert.equal(await left(store), 6)
   },
+  'a lone surrogate in an id counts as the replacement character': async (store) => {
+    const reservations = openReservationsOf(store)
+    const { demands } = await open(store, 'a\ud800', 4)
+    assert.equal((await reservations.open('a\udc01', demands, TTL_MS, 'data')).isNew, false)
+    assert.equal(await left(store), 6)
+    assert.equal(await reservations.end('a\ufffd', refundsOf), true)
+    assert.equal(await reservations.end('a\ud800', refundsOf), false)
+    assert.equal(await left(store), 10)
+  },
   'a denied reservation takes nothing and is not open': async (store) => {
     const denied = await open(store, 'a', 11)
     assert.equal(denied.answer.allowed, false)
