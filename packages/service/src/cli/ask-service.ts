@@ -100,9 +100,18 @@ async function refusal(url: string, response: Response, token: string | undefine
     return notSluice(url, `it answers with status ${status} and ${contentOf(response)}`)
   const { detail } = problem
   if (status === 400) return new UsageError(detail)
-  if (status === 401 || status === 403) {
-    const given = token === undefined ? 'no admin token is given' : 'the service refuses the admin token'
-    return new UsageError(`${given} (--admin-token or SLUICE_ADMIN_TOKEN): ${detail}`, 1)
+  if (status === 403)
+    return new UsageError(
+      `the admin API of ${url} is off: start the service with --admin-token TEXT or SLUICE_ADMIN_TOKEN, and give the same ` +
+        'token to this command',
+      1,
+    )
+  if (status === 401) {
+    const given = token === undefined ? 'no admin token is given' : 'the admin token is wrong'
+    return new UsageError(
+      `${given}: --admin-token or SLUICE_ADMIN_TOKEN must be the token that ${url} was started with`,
+      1,
+    )
   }
   return new UsageError(`${url} answers with status ${status}: ${detail}`, 1)
 }

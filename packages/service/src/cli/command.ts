@@ -4,6 +4,8 @@ export interface CommandOption {
   readonly value?: string
   /** One line for the help. */
   readonly help: string
+  /** Other names that people try for it. They do not work; the error for them names this option. */
+  readonly others?: readonly string[]
   /** The values to complete to. `FILE` completes to files without it. */
   readonly choices?: readonly string[]
 }

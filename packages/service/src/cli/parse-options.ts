@@ -24,7 +24,7 @@ export function parseOptions<const O extends Options>(
     if (token.kind !== 'option') continue
     const { rawName, value } = token
     const name = short[token.name] ?? token.name
-    if (!Object.hasOwn(table, name)) throw new UsageError(unknown(rawName, Object.keys(table)))
+    if (!Object.hasOwn(table, name)) throw new UsageError(unknown(rawName, table))
     if (name in values) throw new UsageError(`${rawName} is given twice`)
     const isFlag = table[name].value === undefined
     if (isFlag && value !== undefined) throw new UsageError(`${rawName} takes no value`)
@@ -34,8 +34,29 @@ export function parseOptions<const O extends Options>(
   return { values: values as Values<O>, positionals }
 }
 
-function unknown(rawName: string, names: readonly string[]): string {
-  const meant = nearestName(rawName.replace(/^-+/, ''), names)
-  const all = names.map((name) => `--${name}`).join(', ')
-  return `there is no option ${rawName}; ${meant === undefined ? `there are ${all}` : `did you mean --${meant}?`}`
+function unknown(rawName: string, table: Options): string {
+  const names = Object.keys(table)
+  const others = Object.fromEntries(names.map((name) => [name, table[name].others ?? []]))
+  const meant = meantName(rawName.replace(/^-+/, ''), names, others)
+  if (meant === undefined)
+    return `there is no option ${rawName}; there are ${names.map((name) => `--${name}`).join(', ')}`
+  const { value } = table[meant]
+  return `there is no option ${rawName}; did you mean --${meant}${value === undefined ? '' : ` ${value}`}?`
+}
+
+/** Other names that people try for a name: `{ http: ['port'] }`. They are suggested from, and do not work themselves. */
+type OtherNames = Readonly<Record<string, readonly string[]>>
+
+/**
+ * The name that a misspelt or shortened one probably means; `undefined` if none is close. With the names `policy` and `http`,
+ * and `port` as another name of `http`: `pol` is `policy`, `htpp` is `http`, and `prot` is `http`.
+ */
+export function meantName(typed: string, names: readonly string[], others: OtherNames = {}): string | undefined {
+  const longer = names.filter((name) => name.startsWith(typed))
+  if (typed.length > 1 && longer.length === 1) return longer[0]
+  const spellings = new Map<string, string>()
+  for (const [name, more] of Object.entries(others)) for (const each of more) spellings.set(each, name)
+  for (const name of names) spellings.set(name, name)
+  const nearest = nearestName(typed, [...names, ...spellings.keys()])
+  return nearest === undefined ? undefined : spellings.get(nearest)
 }

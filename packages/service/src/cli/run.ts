@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { nearestName } from 'sluice'
 import { printable } from '../policy-file/policy-file-error.js'
 import { type Command, type CommandIo, UsageError } from './command.js'
 import { commandHelp } from './command-help.js'
@@ -11,7 +10,7 @@ import { serve } from './commands/serve.js'
 import { top } from './commands/top.js'
 import { types } from './commands/types.js'
 import { validate } from './commands/validate.js'
-import { parseOptions } from './parse-options.js'
+import { meantName, parseOptions } from './parse-options.js'
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   serve,
@@ -59,7 +58,7 @@ async function dispatch([first, ...rest]: readonly string[], io: CommandIo): Pro
 
 function commandNamed(name: string): Command {
   if (Object.hasOwn(COMMANDS, name)) return COMMANDS[name]
-  const meant = nearestName(name, [...Object.keys(COMMANDS), 'help'])
+  const meant = meantName(name, [...Object.keys(COMMANDS), 'help'])
   const advice = meant === undefined ? `there are ${Object.keys(COMMANDS).join(', ')}` : `did you mean '${meant}'?`
   throw new UsageError(`there is no command '${name}'; ${advice}`)
 }

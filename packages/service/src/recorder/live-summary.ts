@@ -83,9 +83,9 @@ export class LiveSummary {
       errors,
       degraded: sum('degraded'),
       decisionsPerSecond: elapsedMs > 0 ? Math.round((decisions * 1_000) / elapsedMs) : 0,
-      p50Ms: durationQuantile(durations, 0.5),
-      p99Ms: durationQuantile(durations, 0.99),
-      worstDelayMs,
+      p50Ms: roundedMs(durationQuantile(durations, 0.5)),
+      p99Ms: roundedMs(durationQuantile(durations, 0.99)),
+      worstDelayMs: roundedMs(worstDelayMs),
       levels: changes.flatMap(levelChanges),
       store,
     }
@@ -110,6 +110,11 @@ function levelChanges({ now, before }: Change): readonly LevelSummary[] {
     const decisions = since('allowed') + denied + shadowDenied + since('error')
     return { policy: now.name, level: level.name, decisions, denied, shadowDenied }
   })
+}
+
+/** To whole microseconds. */
+function roundedMs(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000
 }
 
 /** The durations of all policies since the reading before. */

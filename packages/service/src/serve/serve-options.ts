@@ -28,9 +28,18 @@ const OPTIONS: Readonly<Record<string, CommandOption & { readonly value: string 
   store: {
     value: 'STORE',
     help: 'memory (default), redis://host:6379, rediss://…, redis-cluster://host:6379,host:6380',
+    others: ['redis'],
   },
-  http: { value: 'HOST:PORT', help: 'where to listen. Default 127.0.0.1:8080; port 0 takes a free one' },
-  'admin-token': { value: 'TEXT', help: 'allows the admin API to requests with this token. Default: the API is off' },
+  http: {
+    value: 'HOST:PORT',
+    help: 'where to listen. Default 127.0.0.1:8080; port 0 takes a free one',
+    others: ['port', 'host', 'listen'],
+  },
+  'admin-token': {
+    value: 'TEXT',
+    help: 'allows the admin API to requests with this token. Default: the API is off',
+    others: ['token'],
+  },
   'trusted-proxies': {
     value: 'RANGES',
     help: 'whose X-Forwarded-* and X-Original-* are believed: 10.0.0.0/8,192.0.2.1. Default: none',

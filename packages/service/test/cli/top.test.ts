@@ -57,7 +57,11 @@ test('top --json prints a line of JSON for each second', async () => {
 })
 
 test.each([
-  [['--admin-token', 'another one'], 'the service refuses the admin token (--admin-token or SLUICE_ADMIN_TOKEN)', 1],
+  [
+    ['--admin-token', 'another one'],
+    'the admin token is wrong: --admin-token or SLUICE_ADMIN_TOKEN must be the token',
+    1,
+  ],
   [['--sort', 'name'], "--sort must be load or denials, got 'name'", 2],
   [['--keys', '0'], "--keys must be a whole number from 1 to 200, got '0'", 2],
   [['now'], "top takes options only, got 'now'", 2],
@@ -70,8 +74,18 @@ test.each([
 test('without a token, top says how to give one', async () => {
   const { code, stderr } = await sluice(['top', '--once'], { env: { SLUICE_URL: service.url } })
   expect(code).toBe(1)
-  expect(stderr).toContain('sluice: no admin token is given (--admin-token or SLUICE_ADMIN_TOKEN)')
+  expect(stderr).toContain('sluice: no admin token is given: --admin-token or SLUICE_ADMIN_TOKEN must be the token')
 })
+
+test.each([[[]], [['--admin-token', TOKEN]]])(
+  'if the admin API is off, top %j says how to turn it on',
+  async (args) => {
+    await using off = await ServeProcess.start([])
+    const { code, stderr } = await sluice(['top', '--once', ...args], { env: { SLUICE_URL: off.url } })
+    expect(code).toBe(1)
+    expect(stderr).toContain(`sluice: the admin API of ${off.url} is off: start the service with --admin-token TEXT`)
+  },
+)
 
 /** A service that sends one summary, and goes away when its function is called. */
 async function brief(): Promise<{ readonly url: string; leave(): void }> {

@@ -23,7 +23,7 @@ describe('a live summary', () => {
     const policy = policyOf()
     for (let i = 0; i < 3; i++) policy.check({ user: 'a' })
     expect(live.latest).toBeUndefined()
-    const first = live.next(recorder.read(), { atMs: 11_000, worstDelayMs: 3, store })
+    const first = live.next(recorder.read(), { atMs: 11_000, worstDelayMs: 3.0001234, store })
     expect(first).toMatchObject({
       atMs: 11_000,
       elapsedMs: 1_000,
@@ -41,6 +41,7 @@ describe('a live summary', () => {
       { policy: 'api', level: 'trial', decisions: 3, denied: 0, shadowDenied: 2 },
     ])
     expect(first.p50Ms).toBeGreaterThan(0)
+    for (const ms of [first.p50Ms, first.p99Ms]) expect(ms).toBe(Number(ms.toFixed(3)))
     expect(first.p99Ms).toBeGreaterThanOrEqual(first.p50Ms)
     policy.check({ user: 'b' })
     policyOf('other').check({ user: 'b' })

@@ -8,7 +8,11 @@ import { type LiveSummaryWithKeys, type TopView, topText } from '../top/top-text
 
 const OPTIONS = {
   url: URL_OPTION,
-  'admin-token': { value: 'TEXT', help: 'the admin token of the service. Default: SLUICE_ADMIN_TOKEN' },
+  'admin-token': {
+    value: 'TEXT',
+    help: 'the admin token of the service. Default: SLUICE_ADMIN_TOKEN',
+    others: ['token'],
+  },
   sort: { value: 'ORDER', help: 'which keys come first: load (default) or denials', choices: ['load', 'denials'] },
   keys: { value: 'N', help: 'how many keys to show, 1 to 200. Default 20' },
   once: { help: 'prints one table and ends' },
