@@ -79,7 +79,7 @@ test('a request in flight is finished within the deadline', async () => {
 })
 
 const WRONG: readonly (readonly [readonly string[], number, RegExp])[] = [
-  [['--polcy', 'x'], 2, /there is no option --polcy; did you mean --policy\?/],
+  [['--polcy', 'x'], 2, /there is no option --polcy; did you mean --policy FILE\?/],
   [['policy.yaml'], 2, /serve takes options only, got 'policy.yaml'; did you mean --policy\?/],
   [['--policy'], 2, /--policy needs a value/],
   [['--policy', 'a', '--policy', 'b'], 2, /--policy is given twice/],
