@@ -53,7 +53,8 @@ export function fail(message) {
   process.exit(1)
 }
 
-function run(command, args, { show = false, ...options }) {
+/** Runs a program of the PATH. */
+export function run(command, args, { show = false, ...options } = {}) {
   const stdio = show ? 'inherit' : ['ignore', 'pipe', 'pipe']
   const child = spawnSync(command, args, { ...options, stdio, encoding: 'utf8', maxBuffer: 2 ** 28 })
   const trouble = child.error?.message ?? (child.signal ? `ended by ${child.signal}` : '')

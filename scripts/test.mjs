@@ -9,6 +9,7 @@ const published = () => packageFolders().filter((folder) => !readManifest(folder
 
 /** The longest first, so that a long check does not run alone at the end. */
 const checks = [
+  ['npm start', () => runNodeAside(['scripts/check-start.mjs'])],
   ['types of the tests', () => quiet(runToolAside('typescript', ['--noEmit', '-p', 'tsconfig.tests.json']))],
   ['installation', () => runNodeAside(['scripts/check-installation.mjs'])],
   ['examples in docs', () => runNodeAside(['scripts/check-docs.mjs'])],
