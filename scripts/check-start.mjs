@@ -17,7 +17,7 @@ if (!existsSync(join(root, '.git'))) {
   process.exit()
 }
 const folder = mkdtempSync(join(tmpdir(), 'sluice-start-'))
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
 const startedMs = performance.now()
 const clone = join(folder, 'sluice')
 const cloned = run('git', ['clone', '--quiet', root, clone])
@@ -30,11 +30,13 @@ console.log(`serves ${seconds(firstMs)} after a clone, then in ${seconds(secondM
 /** Resolves with the milliseconds until the service has decided. It has ended then. */
 async function start(boundMs) {
   const beganMs = performance.now()
-  const npm = spawn('npm', ['start', '--', '--http', '127.0.0.1:0'], { cwd: clone, stdio: ['ignore', 'pipe', 'pipe'] })
+  const options = { cwd: clone, stdio: ['ignore', 'pipe', 'pipe'], detached: true }
+  const npm = spawn('npm', ['start', '--', '--http', '127.0.0.1:0'], options)
   // The service inherits both pipes, so they close when it has ended, not when npm has.
   const ended = new Promise((resolve) => npm.once('close', () => resolve('ended')))
-  const stop = () => npm.kill('SIGTERM')
-  process.once('exit', stop)
+  // After a failure, an installation may still run: npm has a process group of its own, which ends as a whole.
+  const kill = () => process.kill(-npm.pid, 'SIGKILL')
+  process.prependOnceListener('exit', kill)
   let output = ''
   const url = new Promise((resolve) => {
     const read = (text) => {
@@ -52,8 +54,9 @@ async function start(boundMs) {
   const { allowed } = await response.json()
   const tookMs = performance.now() - beganMs
   if (allowed !== true) fail(`the service answered ${response.status}, allowed ${allowed}\n${output}`)
-  stop()
+  npm.kill('SIGTERM')
   await ended
+  process.off('exit', kill)
   return tookMs
 }
 
