@@ -17,11 +17,12 @@ const timed = [
   'packages/*/test/stores/memory-shared.test.ts',
 ]
 
-/** Redis tests that move time by hand and give Redis seconds to answer: another test cannot make them fail. */
+/** Redis tests that move time by hand or bound none, and give Redis seconds to answer: another test cannot make them fail. */
 const movedTime = [
   'packages/*/test/redis/{redis-store,expiring-store}.contract.test.ts',
-  'packages/*/test/redis/{clients,long-log}.test.ts',
-  'packages/*/test/policy/redis/{random-policies,random-deeds,cluster-random}.test.ts',
+  'packages/*/test/redis/{clients,cluster,fast-paths,leases,long-log}.test.ts',
+  'packages/*/test/policy/redis/{cluster,random-policies,random-deeds,cluster-random}.test.ts',
+  'packages/*/test/serve/redis/workers.test.ts',
 ]
 
 /** Tests that measure the memory or the CPU time of their process, or change how it loads modules. */
