@@ -7,9 +7,10 @@ import { packageFolders, readManifest } from './workspaces.mjs'
 
 const published = () => packageFolders().filter((folder) => !readManifest(folder).private)
 
+/** It bounds a time, so it runs by itself. */
+const start = ['npm start', () => runNodeAside(['scripts/check-start.mjs'])]
 /** The longest first, so that a long check does not run alone at the end. */
 const checks = [
-  ['npm start', () => runNodeAside(['scripts/check-start.mjs'])],
   ['types of the tests', () => quiet(runToolAside('typescript', ['--noEmit', '-p', 'tsconfig.tests.json']))],
   ['installation', () => runNodeAside(['scripts/check-installation.mjs'])],
   ['examples in docs', () => runNodeAside(['scripts/check-docs.mjs'])],
@@ -29,11 +30,12 @@ setUp({ build: 'always', redis: true, proxies: true })
 const startedMs = performance.now()
 const failed = []
 const waiting = [...checks]
+await runCheck(start)
 await Promise.all([runWaiting(), runWaiting()])
 console.log('     vitest')
 await runCheck(tests)
-if (failed.length) fail(`\nFAILED: ${failed.join(', ')} (${failed.length} of ${checks.length + 1} checks)`)
-console.log(`\nAll ${checks.length + 1} checks passed in ${seconds(startedMs)}.`)
+if (failed.length) fail(`\nFAILED: ${failed.join(', ')} (${failed.length} of ${checks.length + 2} checks)`)
+console.log(`\nAll ${checks.length + 2} checks passed in ${seconds(startedMs)}.`)
 
 async function runWaiting() {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await runCheck(next)
