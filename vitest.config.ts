@@ -17,11 +17,23 @@ const timed = [
   'packages/*/test/stores/memory-shared.test.ts',
 ]
 
-/** Redis tests that move time by hand and give Redis seconds to answer: another test cannot make them fail. */
+/** Redis tests that move time by hand or bound none, and give Redis seconds to answer: another test cannot make them fail. */
 const movedTime = [
   'packages/*/test/redis/{redis-store,expiring-store}.contract.test.ts',
-  'packages/*/test/redis/{clients,long-log}.test.ts',
-  'packages/*/test/policy/redis/{random-policies,random-deeds,cluster-random}.test.ts',
+  'packages/*/test/redis/{clients,cluster,fast-paths,leases,long-log}.test.ts',
+  'packages/*/test/policy/redis/{cluster,random-policies,random-deeds,cluster-random}.test.ts',
+  'packages/*/test/serve/redis/workers.test.ts',
+]
+
+/** Tests that measure the memory or the CPU time of their process, or change how it loads modules. */
+const ownProcess = [
+  'packages/*/test/stores/memory-*.test.ts',
+  'packages/*/test/shaper/alarms-and-memory.test.ts',
+  'packages/*/test/waiting/many-waiters.test.ts',
+  'packages/*/test/policy/matching/many-overrides.test.ts',
+  'packages/*/test/policy-file/hostile-files.test.ts',
+  'packages/*/test/**/*-costs.test.ts',
+  'packages/*/test/http/adapters/nest*.test.ts',
 ]
 
 export default defineConfig({
@@ -32,6 +44,18 @@ export default defineConfig({
           ...common,
           name: 'side by side',
           include: ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.{ts,mjs}'],
+          exclude: [...timed, ...ownProcess],
+          // A worker runs one file after another: to start a process for a file takes as long as most files do.
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'own process',
+          include: ownProcess,
           exclude: timed,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
@@ -42,6 +66,7 @@ export default defineConfig({
           ...common,
           name: 'moved time',
           include: movedTime,
+          isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -51,9 +76,19 @@ export default defineConfig({
           ...common,
           name: 'one by one',
           include: timed,
-          exclude: movedTime,
+          exclude: [...movedTime, ...ownProcess],
+          isolate: false,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'one by one, own process',
+          include: timed.filter((pattern) => pattern.includes('/stores/memory-')),
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

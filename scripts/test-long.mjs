@@ -1,7 +1,7 @@
-// `npm run test:long`: runs the tests that have a longer form than in `npm test`. Arguments after `--` go to vitest.
+// `npm run test:long`: runs the checks and tests that have a longer form than in `npm test`. Arguments after `--` go to vitest.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fail, runTool } from './run-command.mjs'
+import { fail, runNode, runTool } from './run-command.mjs'
 import { setUp } from './set-up.mjs'
 import { root } from './workspaces.mjs'
 
@@ -13,5 +13,7 @@ const tests = readdirSync(join(root, 'packages'), { recursive: true })
 if (tests.length === 0) fail('No test has a longer form.')
 setUp({ build: 'always', redis: true })
 process.env.SLUICE_LONG = '1'
+const start = runNode(['scripts/check-start.mjs', '--clone'])
+console.log(`npm start ${start.output}`)
 const { ok } = runTool('vitest', ['run', ...tests, ...process.argv.slice(2)], { show: true })
-process.exitCode = ok ? 0 : 1
+process.exitCode = ok && start.ok ? 0 : 1

@@ -1,55 +1,69 @@
-// `npm test`: makes the clone ready, runs every check, one after another, and lists at the end those that failed. A check
-// that passes prints one line, a check that fails its whole output; vitest always prints its own. Arguments after `--` go
-// to vitest.
-import { fail, runNode, runTool } from './run-command.mjs'
+// `npm test`: makes the clone ready, runs every check, two at a time, then vitest, and lists at the end those that failed. A
+// check that passes prints one line, a check that fails its whole output; vitest always prints its own. Arguments after `--`
+// go to vitest.
+import { fail, runNodeAside, runTool, runToolAside } from './run-command.mjs'
 import { setUp } from './set-up.mjs'
 import { packageFolders, readManifest } from './workspaces.mjs'
 
 const published = () => packageFolders().filter((folder) => !readManifest(folder).private)
 
+/** It bounds a time, so it runs by itself. */
+const start = ['npm start', () => runNodeAside(['scripts/check-start.mjs'])]
+/** The longest first, so that a long check does not run alone at the end. */
 const checks = [
-  ['biome', () => quiet(runTool('@biomejs/biome', ['check', '.', '--error-on-warnings']))],
-  ['embedded Lua', () => runNode(['scripts/embed-lua.mjs', '--check'])],
-  ['types of the tests', () => quiet(runTool('typescript', ['--noEmit', '-p', 'tsconfig.tests.json']))],
-  ['import direction', () => runNode(['scripts/check-imports.mjs'])],
-  ['shape of sources', () => runNode(['scripts/check-shape.mjs'])],
-  ['exports and files', () => runNode(['scripts/check-exports.mjs'])],
-  ['examples in docs', () => runNode(['scripts/check-docs.mjs'])],
-  ['browser bundle', () => runNode(['scripts/check-browser.mjs'])],
-  ['publint', () => quiet(forEach(published(), (folder) => runTool('publint', [folder, '--strict'])))],
+  ['types of the tests', () => quiet(runToolAside('typescript', ['--noEmit', '-p', 'tsconfig.tests.json']))],
+  ['installation', () => runNodeAside(['scripts/check-installation.mjs'])],
+  ['examples in docs', () => runNodeAside(['scripts/check-docs.mjs'])],
   ['attw', () => quiet(forEach(published(), attw))],
-  ['knip', () => quiet(runTool('knip', []))],
-  ['vitest', () => runTool('vitest', ['run', ...process.argv.slice(2)], { show: true })],
+  ['knip', () => quiet(runToolAside('knip', []))],
+  ['publint', () => quiet(forEach(published(), (folder) => runToolAside('publint', [folder, '--strict'])))],
+  ['biome', () => quiet(runToolAside('@biomejs/biome', ['check', '.', '--error-on-warnings']))],
+  ['shape of sources', () => runNodeAside(['scripts/check-shape.mjs'])],
+  ['import direction', () => runNodeAside(['scripts/check-imports.mjs'])],
+  ['embedded Lua', () => runNodeAside(['scripts/embed-lua.mjs', '--check'])],
+  ['exports and files', () => runNodeAside(['scripts/check-exports.mjs'])],
+  ['browser bundle', () => runNodeAside(['scripts/check-browser.mjs'])],
 ]
+const tests = ['vitest', () => runTool('vitest', ['run', ...process.argv.slice(2)], { show: true })]
 
 setUp({ build: 'always', redis: true, proxies: true })
 const startedMs = performance.now()
-const failed = checks.filter((check) => !runCheck(check)).map(([name]) => name)
-if (failed.length) fail(`\nFAILED: ${failed.join(', ')} (${failed.length} of ${checks.length} checks)`)
-console.log(`\nAll ${checks.length} checks passed in ${seconds(startedMs)}.`)
+const failed = []
+const waiting = [...checks]
+await runCheck(start)
+await Promise.all([runWaiting(), runWaiting()])
+console.log('     vitest')
+await runCheck(tests)
+if (failed.length) fail(`\nFAILED: ${failed.join(', ')} (${failed.length} of ${checks.length + 2} checks)`)
+console.log(`\nAll ${checks.length + 2} checks passed in ${seconds(startedMs)}.`)
 
-function runCheck([name, check]) {
-  if (name === 'vitest') console.log(`     ${name}`)
+async function runWaiting() {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await runCheck(next)
+}
+
+async function runCheck([name, check]) {
   const beganMs = performance.now()
-  const { ok, output } = check()
+  const { ok, output } = await check()
   console.log(
     [ok ? 'ok  ' : 'FAIL', name.padEnd(20), seconds(beganMs).padStart(7), ok ? ` ${output}` : ''].join(' ').trimEnd(),
   )
   if (!ok && output) console.log(output.replace(/^/gm, '     '))
-  return ok
+  if (!ok) failed.push(name)
 }
 
 function attw(folder) {
-  return runTool('@arethetypeswrong/cli', ['--pack', folder, '--profile', 'esm-only', '--no-color'])
+  return runToolAside('@arethetypeswrong/cli', ['--pack', folder, '--profile', 'esm-only', '--no-color'])
 }
 
-function forEach(items, run) {
-  const results = items.map(run)
+async function forEach(items, run) {
+  const results = []
+  for (const item of items) results.push(await run(item))
   return { ok: results.every(({ ok }) => ok), output: results.map(({ output }) => output).join('\n') }
 }
 
 /** Drops the output of a tool that succeeded. */
-function quiet(result) {
+async function quiet(running) {
+  const result = await running
   return result.ok ? { ok: true, output: '' } : result
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { ServeProcess } from '../serve/serve-process.js'
-import { sluice } from './run-cli.js'
+import { sluice, sluiceHere } from './run-cli.js'
 
 let service: ServeProcess
 let env: Readonly<Record<string, string>>
@@ -68,7 +68,7 @@ test('check adds the attributes of --request, and --url names the service', asyn
 })
 
 test('a denied request ends with 3 and says who denied and when to come back', async () => {
-  expect((await sluice(['check', 'slow=denied', '--cost', '2'], { env })).code).toBe(0)
+  expect((await sluiceHere(['check', 'slow=denied', '--cost', '2'], { env })).code).toBe(0)
   const { code, stdout } = await sluice(['check', 'slow=denied'], { env })
   expect(code).toBe(3)
   expect(stdout).toMatch(/^Denied by slow: come back in 60 min\.\n\nlevel/)
@@ -76,14 +76,14 @@ test('a denied request ends with 3 and says who denied and when to come back', a
 })
 
 test('a cost that can never pass is denied for ever', async () => {
-  const { code, stdout } = await sluice(['check', 'merchant=acct_never', '--cost', '101'], { env })
+  const { code, stdout } = await sluiceHere(['check', 'merchant=acct_never', '--cost', '101'], { env })
   expect(code).toBe(3)
   expect(stdout).toContain('Denied by merchant: a request like this never passes.')
 })
 
 test('a cost of 0 looks and takes nothing', async () => {
-  await sluice(['check', 'merchant=acct_look', '--cost', '0'], { env })
-  const { stdout } = await sluice(['check', 'merchant=acct_look', '--cost', '0'], { env })
+  await sluiceHere(['check', 'merchant=acct_look', '--cost', '0'], { env })
+  const { stdout } = await sluiceHere(['check', 'merchant=acct_look', '--cost', '0'], { env })
   expect(stdout).toContain('merchant  100 of 100      whole\n')
 })
 
@@ -98,14 +98,14 @@ test.each([
   [['--url', 'http://user@a'], '--url must be the address of a service'],
   [['--request', '{"merchant":{}}'], 'the attribute merchant must be text'],
 ])('check %j is an error that says what would be right', async (args, said) => {
-  const { code, stdout, stderr } = await sluice(['check', ...args], { env })
+  const { code, stdout, stderr } = await sluiceHere(['check', ...args], { env })
   expect(stderr).toContain(said)
   expect(stderr).toMatch(/^sluice: [^\n]*\n$/)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
 async function refusal(url: string): Promise<string> {
-  const { code, stdout, stderr } = await sluice(['check', 'ip=192.0.2.1'], { env: { SLUICE_URL: url } })
+  const { code, stdout, stderr } = await sluiceHere(['check', 'ip=192.0.2.1'], { env: { SLUICE_URL: url } })
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(/^sluice: [^\n]*\n$/)
   return stderr
@@ -138,7 +138,7 @@ test('a server that is not a Sluice service is called so', async () => {
 test('the answer of a server controls no terminal', async () => {
   const verdict = { allowed: false, deniedBy: ['\u001b[2J'], levels: [], retryAfterMs: 5, delayMs: 0 }
   const url = await other((_, response) => response.end(JSON.stringify(verdict)))
-  const { code, stdout } = await sluice(['check', 'ip=192.0.2.1'], { env: { SLUICE_URL: url } })
+  const { code, stdout } = await sluiceHere(['check', 'ip=192.0.2.1'], { env: { SLUICE_URL: url } })
   expect(code).toBe(3)
   expect(stdout).toBe('Denied by \\u001b[2J: come back in 5 ms.\n')
 })

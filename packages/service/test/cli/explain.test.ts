@@ -7,7 +7,7 @@ import { loadPolicyFile } from 'sluice-service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort, type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
 import { small } from '../policy-file/example-files.js'
-import { EXAMPLE, sluice } from './run-cli.js'
+import { EXAMPLE, sluice, sluiceHere } from './run-cli.js'
 
 const CHARGE = { method: 'POST', path: '/v1/charges', merchant: 'acct_1', ip: '192.0.2.1' }
 
@@ -20,11 +20,15 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 function explain(request: object, ...more: readonly string[]) {
-  return sluice(['explain', EXAMPLE, '--request', JSON.stringify(request), ...more])
+  return sluiceHere(argsOf(request, more))
+}
+
+function argsOf(request: object, more: readonly string[] = []): readonly string[] {
+  return ['explain', EXAMPLE, '--request', JSON.stringify(request), ...more]
 }
 
 test('explain shows the levels that match with key, limit and units left, and why the others do not match', async () => {
-  const { code, stdout, stderr } = await explain({ ...CHARGE, merchant: 'acct_big' })
+  const { code, stdout, stderr } = await sluice(argsOf({ ...CHARGE, merchant: 'acct_big' }))
   expect(code).toBe(0)
   expect(stderr).toBe('')
   expect(stdout).toBe(`level     key       limit                                         from      cost  left
@@ -62,7 +66,7 @@ test('control characters in the request do not reach the terminal', async () => 
 })
 
 test('explain prints the problems of a bad file', async () => {
-  const ended = await sluice(['explain', '-', '--request', '{}'], { stdin: 'version: 1\nlevels: []\n' })
+  const ended = await sluiceHere(['explain', '-', '--request', '{}'], { stdin: 'version: 1\nlevels: []\n' })
   expect(ended).toEqual({ code: 1, stdout: '', stderr: 'stdin:2:9 levels must have at least one level\n' })
 })
 
@@ -90,7 +94,8 @@ test('with --store, explain shows the units left in Redis, and takes none', asyn
     expect(levels[1]).toMatchObject({ level: 'merchant', from: 'run-time override', cost: Number(cost) })
     expect(levels[1].limits[0].decision).toMatchObject({ quota: 7, remaining: 2 })
   }
-  const { stdout } = await explain({ ...CHARGE, merchant: 'acct_2' }, '--store', server.url)
+  // As a process, which has to end after its answer.
+  const { stdout } = await sluice(argsOf({ ...CHARGE, merchant: 'acct_2' }, ['--store', server.url]))
   expect(stdout).toMatch(/^Denied by global, merchant, charges\.$/m)
   expect(stdout).toContain(`As of now in ${server.url}, policy 'payments'.`)
   const apart = await explain({ ...CHARGE, merchant: 'acct_2' }, '--store', server.url, '--prefix', 'other:')
@@ -110,7 +115,7 @@ test('a server that never answers is an error after a few seconds', async () => 
   const silent: Server = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as { port: number }
-  const { code, stderr } = await explain(CHARGE, '--store', `redis://127.0.0.1:${port}`)
+  const { code, stderr } = await sluice(argsOf(CHARGE, ['--store', `redis://127.0.0.1:${port}`]))
   expect(code).toBe(1)
   expect(stderr).toMatch(/^sluice: Redis at redis:\/\/127\.0\.0\.1:\d+ cannot be reached: no answer within 3000 ms\n$/)
   silent.close()
@@ -131,6 +136,6 @@ test('a wrong password is an error', async () => {
 
 test('--store needs the name of the policy, from the file or from --name', async () => {
   const args = ['explain', '-', '--request', '{}', '--store', 'redis://127.0.0.1:1']
-  const { code, stderr } = await sluice(args, { stdin: small() })
+  const { code, stderr } = await sluiceHere(args, { stdin: small() })
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('pass --name') })
 })

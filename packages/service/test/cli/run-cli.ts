@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { run } from '../../dist/cli/run.js'
 
 export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
@@ -42,4 +43,23 @@ export function sluice(args: readonly string[], options: SluiceOptions = {}): Pr
     child.stdin.on('error', () => {})
     child.stdin.end(stdin)
   })
+}
+
+/** Runs the command in this process, which takes a few milliseconds: for cases in which the process does not matter. */
+export async function sluiceHere(
+  args: readonly string[],
+  { stdin = '', env = {} }: Pick<SluiceOptions, 'stdin' | 'env'> = {},
+): Promise<Ended> {
+  const written = { stdout: '', stderr: '' }
+  const into = (name: keyof typeof written) => ({
+    write(text: string) {
+      written[name] += text
+    },
+  })
+  const input = (async function* () {
+    yield Buffer.from(stdin)
+  })()
+  const io = { stdin: input, stdout: into('stdout'), stderr: into('stderr'), env: { ...process.env, ...env } }
+  const code = await run(args, io)
+  return { code, ...written }
 }

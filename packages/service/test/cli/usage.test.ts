@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { EXAMPLE, sluice } from './run-cli.js'
+import { EXAMPLE, sluice, sluiceHere } from './run-cli.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
 test.each([[['--help']], [['help']], [['-h']]])('%j lists the commands', async (args) => {
-  const { code, stdout } = await sluice(args)
+  const { code, stdout } = await sluiceHere(args)
   expect(code).toBe(0)
   for (const name of ['validate', 'explain', 'types']) expect(stdout).toContain(`  ${name}`)
 })
 
 test.each(['validate', 'explain', 'types'])('%s has its own help', async (name) => {
-  const { code, stdout } = await sluice(['help', name])
+  const { code, stdout } = await sluiceHere(['help', name])
   expect(code).toBe(0)
   expect(stdout).toMatch(new RegExp(`^Usage: sluice ${name} FILE`))
-  expect((await sluice([name, '--help'])).stdout).toBe(stdout)
+  expect((await sluiceHere([name, '--help'])).stdout).toBe(stdout)
 })
 
 test.each([['--version'], ['-v']])('%s prints the version', async (option) => {
@@ -58,7 +58,7 @@ test.each([
   [['explain', EXAMPLE, ...REQUEST, '--store', 'localhost:6379'], '--store must be the address of a Redis'],
   [['explain', EXAMPLE, ...REQUEST, '--store', 'http://a'], '--store must be the address of a Redis'],
 ])('%j is an error that says what would be right', async (args, said) => {
-  const { code, stdout, stderr } = await sluice(args)
+  const { code, stdout, stderr } = await sluiceHere(args)
   expect(code).toBe(2)
   expect(stdout).toBe('')
   expect(stderr).toContain(said)
