@@ -7,21 +7,23 @@ import { quantile, spread } from '../statistics.mjs'
 const LATENCY_ROUNDS = 5
 
 /**
- * The service on its embedded store beside a bare server, each in its own process. They take short turns, because a machine
- * may be twice as fast a second later. Then the latency of both at half of the greatest rate of the service.
+ * The service on its embedded store beside a bare server and a second service that gets batches, each in its own process. They
+ * take short turns, because a machine may be twice as fast a second later. Then the latency of the first two at half of the
+ * greatest rate of the service.
  */
 export async function serviceSpeed({ connections, warmUpMs, turnMs, turns, latencyMs }) {
   const service = await startChild({ policy })
   const answer = await answerOf(service.port)
   const bare = await startChild({ answer })
+  const batches = await startChild({ policy })
   const single = singleRequests()
   const subjects = {
     bare: { server: bare, next: single, opened: await openConnections(bare.port, connections), turns: [] },
     check: { server: service, next: single, opened: await openConnections(service.port, connections), turns: [] },
     batch: {
-      server: service,
+      server: batches,
       next: batchRequests(),
-      opened: await openConnections(service.port, connections),
+      opened: await openConnections(batches.port, connections),
       turns: [],
     },
   }
@@ -39,7 +41,7 @@ export async function serviceSpeed({ connections, warmUpMs, turnMs, turns, laten
       const { latencies, errors } = await loadAtRate(subjects[name].opened, single, load)
       rounds.push({ errors, ...quantilesOf(latencies) })
     }
-  await Promise.all([service.stop(), bare.stop()])
+  await Promise.all([service.stop(), bare.stop(), batches.stop()])
   return {
     ...found,
     answerBytes: answer.length,
