@@ -35,13 +35,21 @@ export class Passage implements Description {
   readonly #format: AnswerFormat
   readonly #answer: Answer
   readonly #held: HeldUnits | undefined
+  /** The passage of the same request through the limit before this one. */
+  readonly before: Passage | undefined
   #verdict: Verdict | undefined
   #description: Description | undefined
 
-  constructor(format: AnswerFormat, answer: Answer, held: HeldUnits | undefined) {
+  constructor(
+    format: AnswerFormat,
+    answer: Answer,
+    held: HeldUnits | undefined,
+    before: Passage | undefined = undefined,
+  ) {
     this.#format = format
     this.#answer = answer
     this.#held = held
+    this.before = before
   }
 
   get allowed(): boolean {

@@ -19,6 +19,8 @@ import {
   rewrittenUrl,
 } from './node-exchange.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** A limit for this route, in addition to the limit for all routes, from which it inherits options. */

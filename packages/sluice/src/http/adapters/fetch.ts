@@ -9,6 +9,8 @@ import { mapped } from '../request-limiter.js'
 import { inTurn } from './in-turn.js'
 import { ownDenial, withFields } from './with-fields.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 /** See {@link GuardOptions}. */
 export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> = GuardOptions<Request> & {
   /**

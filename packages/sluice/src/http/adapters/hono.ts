@@ -10,6 +10,8 @@ import { inTurn } from './in-turn.js'
 import { remoteAddressOf } from './node-exchange.js'
 import { ownDenial, withFields } from './with-fields.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 /** The part of a Hono context that is used here. */
 export interface HonoContextLike {
   readonly req: {

@@ -15,6 +15,8 @@ import {
   setFields,
 } from './node-exchange.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 /** The part of a Koa context that is used here. */
 export interface KoaContextLike {
   readonly method: string

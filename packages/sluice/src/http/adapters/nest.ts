@@ -3,6 +3,8 @@ import { type DynamicModule, UseGuards } from '@nestjs/common'
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
 import { ApplicationGuard, type NestOptions, RateLimitGuard } from './rate-limit-guard.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 export { type NestOptions, RateLimitException, RateLimitGuard, SkipRateLimit } from './rate-limit-guard.js'
 
 /**

@@ -10,6 +10,8 @@ import type { Passage } from '../passage.js'
 import { admit } from './admit.js'
 import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 export type { NodeRequest, NodeResponse }
 
 /** See {@link GuardOptions}. */

@@ -6,6 +6,7 @@ import { concurrency, createPolicy, fixedWindow, leakyBucket, memoryStore, token
 import { parseRateLimit } from 'sluice/http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppSpec, CHUNK, type RunningApp, type StartApp } from './app.js'
+import { decisionTests } from './decision-tests.js'
 import { laterStore } from './later-store.js'
 import { pipelined } from './pipelined.js'
 
@@ -343,6 +344,8 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
         await expect.poll(remaining).toEqual([1, 99])
       })
     })
+
+    decisionTests(app)
 
     it('adds its fields to those of another limiter', async () => {
       const { origin } = await app({
