@@ -126,14 +126,16 @@ export function checkGuardOptions<Options>(options: Options, more: readonly stri
   const given = checkOptions('rateLimit', options, [...OPTIONS, ...more], HABITS)
   checkFunctions(given, ['key', 'attributes', 'settle', 'skip', 'onDecision', 'onDenied', 'address'])
   checkRule(given)
-  const { name, cost, forwardedIn, trustedProxies, status, expose, jitterMs } = given
+  const { name, cost, forwardedIn, trustedProxies, status, jitterMs } = given
   if (name !== undefined && !(typeof name === 'string' && NAME.test(name)))
     throw invalidValue('name', 'text of letters, digits, dots, dashes and underscores, at most 64 of them', name)
   if (cost !== undefined && typeof cost !== 'function') checkCost(cost)
   if (forwardedIn !== undefined && trustedProxies === undefined)
     throw invalidType('forwardedIn', 'beside trustedProxies, because only trusted proxies are believed', forwardedIn)
   checkStatus(status)
-  if (expose !== undefined && typeof expose !== 'boolean') throw invalidType('expose', 'true or false', expose)
+  for (const each of ['expose', 'instead'])
+    if (given[each] !== undefined && typeof given[each] !== 'boolean')
+      throw invalidType(each, 'true or false', given[each])
   if (jitterMs !== undefined && !(Number.isFinite(jitterMs) && (jitterMs as number) >= 0))
     throw invalidValue('jitterMs', 'a number of milliseconds from 0', jitterMs)
   return options

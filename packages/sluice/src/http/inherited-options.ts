@@ -12,6 +12,7 @@ const OF_BOTH = [
   'jitterMs',
   'onDenied',
   'onDecision',
+  'hook',
 ]
 /** Inherited by limits only. A policy has its own keys and IPv6 prefix. */
 const OF_LIMITS = ['key', 'ipv6Prefix']
