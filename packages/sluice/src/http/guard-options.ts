@@ -24,16 +24,23 @@ export interface Outcome {
 }
 
 /** Options that limits and policies have in common, in every framework. */
-export interface HandlerOptions<Request> extends ClientAddressOptions, Omit<DescribeOptions, 'nowMs'> {
+export interface HandlerOptions<Request, Response = unknown>
+  extends ClientAddressOptions,
+    Omit<DescribeOptions, 'nowMs'> {
   /** How quotas are written in header fields: one dialect or several. Default `'draft'`; `[]` writes none. */
   readonly dialect?: Dialect | readonly Dialect[]
   /** Units that a request takes before the handler runs: a number, or a function of the request. Default 1. */
   readonly cost?: number | ((request: Request) => number)
   /**
    * Returns the real cost of a request when its response is over; the difference is refunded or charged. If levels of a
-   * policy take their costs from attributes, it returns those attributes.
+   * policy take their costs from attributes, it returns those attributes. Request and response are those of the framework.
+   * Example: `({ status, taken }) => (status === 401 ? taken : 0)` counts only failures.
    */
-  readonly settle?: (outcome: Outcome) => number | Readonly<Record<string, number>>
+  readonly settle?: (
+    outcome: Outcome,
+    request: Request,
+    response: Response,
+  ) => number | Readonly<Record<string, number>>
   /** Returns true for requests that are not limited at all. */
   readonly skip?: (request: Request) => boolean
   /**
@@ -44,7 +51,7 @@ export interface HandlerOptions<Request> extends ClientAddressOptions, Omit<Desc
 }
 
 /** Options of everything that has keys. */
-interface KeyOptions<Request> extends HandlerOptions<Request> {
+interface KeyOptions<Request, Response> extends HandlerOptions<Request, Response> {
   /**
    * Returns the key of a request. If it is left out, or returns nothing, an empty text or a list (the field is empty or came
    * twice), the client's address is the key.
@@ -55,7 +62,7 @@ interface KeyOptions<Request> extends HandlerOptions<Request> {
 }
 
 /** One limit for each client, or for each `key`. */
-export interface LimitOptions<Request> extends KeyOptions<Request> {
+export interface LimitOptions<Request, Response = unknown> extends KeyOptions<Request, Response> {
   readonly limit: Limit
   /**
    * The limit's name in header fields, which also keeps it apart from other limits on the same store. Default `'default'`;
@@ -70,7 +77,7 @@ export interface LimitOptions<Request> extends KeyOptions<Request> {
 }
 
 /** A limiter that exists already, with its own limit, name and store. Other parts of the application may use it too. */
-export interface LimiterOptions<Request> extends KeyOptions<Request> {
+export interface LimiterOptions<Request, Response = unknown> extends KeyOptions<Request, Response> {
   readonly limiter: Limiter | AsyncLimiter
   readonly limit?: undefined
   readonly name?: undefined
@@ -79,7 +86,7 @@ export interface LimiterOptions<Request> extends KeyOptions<Request> {
 }
 
 /** A policy, which has its own store and its own answer to failures of the store. */
-export interface PolicyOptions<Request> extends HandlerOptions<Request> {
+export interface PolicyOptions<Request, Response = unknown> extends HandlerOptions<Request, Response> {
   readonly policy: Policy<string, string> | AsyncPolicy<string, string>
   /**
    * Returns the attributes that the policy asks about. `method`, `path` and `ip` are known already and may be replaced. Every
@@ -95,7 +102,10 @@ export interface PolicyOptions<Request> extends HandlerOptions<Request> {
 }
 
 /** See {@link LimitOptions}, {@link LimiterOptions} and {@link PolicyOptions}. */
-export type GuardOptions<Request> = LimitOptions<Request> | LimiterOptions<Request> | PolicyOptions<Request>
+export type GuardOptions<Request, Response = unknown> =
+  | LimitOptions<Request, Response>
+  | LimiterOptions<Request, Response>
+  | PolicyOptions<Request, Response>
 
 const RULES = ['limit', 'limiter', 'policy'] as const
 /** Options that a limiter has been made with already. */

@@ -16,17 +16,17 @@ import { costOf, expectCost } from './set-cost.js'
  * Decides on requests, the same way for every framework: the adapter reads the request, the guard decides, the adapter
  * carries the passage out. If the store answers synchronously, so does the guard.
  */
-export class Guard<Request extends object> {
+export class Guard<Request extends object, Response = unknown> {
   readonly #limiter: RequestLimiter<Request>
   readonly #format: AnswerFormat
-  readonly #options: GuardOptions<Request>
+  readonly #options: GuardOptions<Request, Response>
   /** The same for every request, unless the cost is a function. */
   readonly #cost: CostOptions | undefined
   readonly #alwaysHolds: boolean
   #hasWarned = false
 
   /** `more` are the names of options that only the adapter uses. */
-  constructor(options: GuardOptions<Request>, reader: RequestReader<Request>, more: readonly string[] = []) {
+  constructor(options: GuardOptions<Request, Response>, reader: RequestReader<Request>, more: readonly string[] = []) {
     this.#options = { ...checkGuardOptions(options, more) }
     this.#limiter = requestLimiter(options, reader)
     const { expose, cost, settle, dialect } = options
@@ -93,11 +93,16 @@ export class Guard<Request extends object> {
     const answer = 'verdict' in reservation ? reservation.verdict : reservation.decision
     const levels = 'levels' in answer ? answer.levels : [this.#limiter.only as { limit: Limit }]
     const hasPlaces = levels.some(({ limit }) => isConcurrency(limit))
-    const settle = (ending: Ending) => {
+    const settle = (ending: Ending, response: unknown) => {
       if (hasPlaces) carefully(() => ('release' in reservation ? reservation.release() : reservation.cancel()))
       if (unitsOf === undefined) return
       carefully(() =>
-        reservation.settle(atOnce('settle', unitsOf({ ...ending, taken, cost: costOf(request) })) as number),
+        reservation.settle(
+          atOnce(
+            'settle',
+            unitsOf({ ...ending, taken, cost: costOf(request) }, request, response as Response),
+          ) as number,
+        ),
       )
     }
     return this.#passage(request, answer, {

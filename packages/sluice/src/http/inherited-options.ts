@@ -26,7 +26,7 @@ type ByName = Readonly<Record<string, unknown>>
  * identify clients, which requests to skip, how to answer, and where states are kept. The rules themselves are never inherited: `limit`,
  * `limiter`, `policy`, `attributes`, `name`, `cost` and `settle`.
  */
-export function inheritedOptions<Options extends GuardOptions<never>>(
+export function inheritedOptions<Options extends GuardOptions<never, never>>(
   own: Options,
   before: Options | undefined,
 ): Options {
@@ -41,7 +41,7 @@ export function inheritedOptions<Options extends GuardOptions<never>>(
 }
 
 /** Two limits with one name on one store would take from each other's units. */
-function mayShareStore(own: GuardOptions<never>, before: GuardOptions<never>): boolean {
+function mayShareStore(own: GuardOptions<never, never>, before: GuardOptions<never, never>): boolean {
   if (own.limiter !== undefined || own.store !== undefined || before.store === undefined) return false
   if (own.name !== undefined && own.name !== before.name) return true
   warn(

@@ -21,8 +21,8 @@ export interface AnswerFormat {
 
 /** Units that a request holds until its response is over. */
 export interface HeldUnits {
-  /** If present: call it once, when the response is over. */
-  readonly settle: ((ending: Ending) => void) | undefined
+  /** If present: call it once, when the response is over, with the response of the framework. */
+  readonly settle: ((ending: Ending, response: unknown) => void) | undefined
   /** Gives back the units of a request that does not go on. */
   cancel(): void
 }

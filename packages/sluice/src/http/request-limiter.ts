@@ -41,14 +41,14 @@ export interface RequestLimiter<Request> {
 
 /** Makes the limiter or takes the policy that the options name. */
 export function requestLimiter<Request>(
-  options: GuardOptions<Request>,
+  options: GuardOptions<Request, never>,
   reader: RequestReader<Request>,
 ): RequestLimiter<Request> {
   return options.policy === undefined ? byLimit(options, reader) : byPolicy(options, reader)
 }
 
 function byLimit<Request>(
-  options: LimitOptions<Request> | LimiterOptions<Request>,
+  options: LimitOptions<Request, never> | LimiterOptions<Request, never>,
   reader: RequestReader<Request>,
 ): RequestLimiter<Request> {
   const limiter = options.limiter ?? limiterOf(options)
@@ -72,12 +72,12 @@ function byLimit<Request>(
   }
 }
 
-function limiterOf<Request>({ limit, name, store, onFailure }: LimitOptions<Request>): Limiter | AsyncLimiter {
+function limiterOf<Request>({ limit, name, store, onFailure }: LimitOptions<Request, never>): Limiter | AsyncLimiter {
   return createLimiter({ limit, name, store, onFailure } as SharedStoreOptions<SyncStore | AsyncStore>)
 }
 
 function keyFunction<Request>(
-  options: LimitOptions<Request> | LimiterOptions<Request>,
+  options: LimitOptions<Request, never> | LimiterOptions<Request, never>,
   reader: RequestReader<Request>,
 ): (request: Request) => string {
   const { key } = options
@@ -93,7 +93,10 @@ function keyFunction<Request>(
 /** Keeps clients without a key apart from keys that look like their addresses. No header field can contain it. */
 const BY_ADDRESS = '\0'
 
-function byPolicy<Request>(options: PolicyOptions<Request>, reader: RequestReader<Request>): RequestLimiter<Request> {
+function byPolicy<Request>(
+  options: PolicyOptions<Request, never>,
+  reader: RequestReader<Request>,
+): RequestLimiter<Request> {
   const { policy } = options
   const ipOf = requestAddress(reader, options, originOf(options))
   if (ipOf === undefined && options.attributes === undefined && policy.attributes.includes('ip')) unknownAddress()

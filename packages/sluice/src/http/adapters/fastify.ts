@@ -59,7 +59,7 @@ export interface FastifyReplyLike {
 export type FastifyOptions<
   Request extends FastifyRequestLike = FastifyRequest,
   Reply extends FastifyReplyLike = FastifyReply,
-> = GuardOptions<Request> & {
+> = GuardOptions<Request, Reply> & {
   /** Answers a denied request in your own way. Status and fields are set; the function sends the reply or returns its body. */
   readonly onDenied?: (request: Request, reply: Reply, verdict: Verdict) => unknown
   /**
@@ -214,7 +214,7 @@ const reader: RequestReader<FastifyRequestLike> = {
 
 /** A limit for all routes or for one route. */
 class FastifyLimit {
-  readonly #guard: Guard<FastifyRequestLike>
+  readonly #guard: Guard<FastifyRequestLike, FastifyReplyLike>
   readonly #onDenied: FastifyLimitOptions['onDenied']
   readonly hook: FastifyHook
 
@@ -250,7 +250,7 @@ class FastifyLimit {
         else if (first === undefined && (passage === undefined || passage.goesAtOnce)) next()
         else {
           const passages = [first, passage].filter((each) => each !== undefined)
-          admit(passages, { request, response: reply.raw }, next)
+          admit(passages, { request, response: reply.raw, reply }, next)
         }
       },
     )

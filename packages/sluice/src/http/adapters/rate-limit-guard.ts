@@ -16,7 +16,7 @@ import { attempt, fieldText, type NodeResponse } from './node-exchange.js'
 
 /** See {@link GuardOptions}. A request is Express's or Fastify's, depending on the platform of the application. */
 // biome-ignore lint/suspicious/noExplicitAny: Nest does not say which
-export type NestOptions<Request extends object = any> = GuardOptions<Request>
+export type NestOptions<Request extends object = any> = GuardOptions<Request, any>
 
 /** The options of `@RateLimit`. See {@link NestOptions}. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -176,7 +176,7 @@ function proceed(passage: Passage, request: ExpressRequest, response: NestRespon
   const { 'Content-Type': type, ...headers } = passage.headers
   const merged = mergeFields(headers, (name) => fieldText(response.getHeader(name)))
   for (const name in merged) set(name, merged[name])
-  if (passage.allowed) return admitted(passage, { request, response: raw })
+  if (passage.allowed) return admitted(passage, { request, response: raw, reply: response })
   // The type is set together with the body. If it is set before, Nest 11 on Express warns and overwrites it, Fastify drops it,
   // and it is wrong if an exception filter answers with another body.
   throw new RateLimitException(passage, () => {

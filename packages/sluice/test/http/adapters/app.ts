@@ -13,7 +13,7 @@ export interface LimitSpec {
   readonly expose?: boolean
   readonly status?: 429 | 503
   readonly trustedProxies?: readonly string[]
-  readonly settle?: (outcome: Outcome) => number
+  readonly settle?: (outcome: Outcome, request: never, response: never) => number
   readonly onDecision?: (verdict: Verdict, request: object) => void | Promise<void>
   /** The header fields that hold the key, the cost, whether to skip (`yes`), and the policy's attributes. */
   readonly keyIn?: string
