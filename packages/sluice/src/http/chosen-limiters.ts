@@ -1,0 +1,46 @@
+import { type AsyncLimiter, createLimiter, type Limiter, type SharedStoreOptions } from '../limiter/index.js'
+import { type Limit, parseLimit } from '../limits/index.js'
+import { type AsyncStore, memoryStore, type OnFailure, type SyncStore } from '../stores/index.js'
+
+/** How many limits are remembered by their text. */
+const MOST_REMEMBERED = 1_000
+
+/**
+ * The limiters of a guard whose limit is a function of the request. All of them have one name and one store, so a key keeps
+ * its state when its numbers change. Example: a client that used 40 of 100 and moves to a plan of 1,000 has 960 left.
+ */
+export class ChosenLimiters {
+  readonly #options: Omit<SharedStoreOptions<SyncStore | AsyncStore>, 'limit'>
+  /** By frozen limits, as the functions that make limits return them. A database may return other objects, which may change. */
+  readonly #byLimit = new WeakMap<object, Limiter | AsyncLimiter>()
+  readonly #byText = new Map<string, Limiter | AsyncLimiter>()
+
+  constructor(options: {
+    readonly name?: string | undefined
+    readonly store?: SyncStore | AsyncStore | undefined
+    readonly onFailure?: OnFailure | undefined
+  }) {
+    const { store = memoryStore(), name = options.store === undefined ? 'default' : options.name, onFailure } = options
+    this.#options = { name, store, onFailure } as Omit<SharedStoreOptions<SyncStore | AsyncStore>, 'limit'>
+    // A wrong name or store shows now, and not with the first request.
+    createLimiter({ ...this.#options, limit: { algorithm: 'token-bucket', capacity: 1, refill: '1/s' } })
+  }
+
+  /** The limiter of a limit, which may be wrong: it comes from a function of the application. */
+  of(limit: Limit): Limiter | AsyncLimiter {
+    const known = this.#byLimit.get(limit)
+    if (known !== undefined) return known
+    const limiter = this.#byTextOf(parseLimit(limit))
+    if (Object.isFrozen(limit)) this.#byLimit.set(limit, limiter)
+    return limiter
+  }
+
+  #byTextOf(limit: Limit): Limiter | AsyncLimiter {
+    const text = JSON.stringify(limit)
+    const limiter = this.#byText.get(text) ?? createLimiter({ ...this.#options, limit })
+    // The state is in the store, so a limiter can be forgotten at any time.
+    if (this.#byText.size >= MOST_REMEMBERED) this.#byText.clear()
+    this.#byText.set(text, limiter)
+    return limiter
+  }
+}
