@@ -1,7 +1,7 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkCost } from '../checks/check-value.js'
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
-import type { Limit } from '../limits/index.js'
+import type { BlockFor, Limit } from '../limits/index.js'
 import type { AsyncPolicy, Policy } from '../policy/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
 import type { ClientAddressOptions } from './client-address.js'
@@ -54,6 +54,11 @@ export interface LimitOptions<Request> extends HandlerOptions<Request> {
   readonly store?: SyncStore | AsyncStore
   /** How a request is answered if the store does not answer. */
   readonly onFailure?: OnFailure
+  /**
+   * How long a key is denied everything once it exceeds: `'15m'`, or `{ first: '1m', factor: 2, most: '1d', forget: '1d' }`
+   * to block longer each time. Default: not at all.
+   */
+  readonly blockFor?: BlockFor
   readonly policy?: undefined
   readonly attributes?: undefined
 }
@@ -71,12 +76,13 @@ export interface PolicyOptions<Request> extends HandlerOptions<Request> {
   readonly name?: undefined
   readonly store?: undefined
   readonly onFailure?: undefined
+  readonly blockFor?: undefined
 }
 
 /** See {@link LimitOptions} and {@link PolicyOptions}. */
 export type GuardOptions<Request> = LimitOptions<Request> | PolicyOptions<Request>
 
-const OF_LIMITS = ['limit', 'key', 'name', 'store', 'onFailure']
+const OF_LIMITS = ['limit', 'key', 'name', 'store', 'onFailure', 'blockFor']
 const OF_POLICIES = ['policy', 'attributes']
 const OF_BOTH = [
   ...['cost', 'settle', 'skip', 'dialect', 'status', 'expose', 'jitterMs'],

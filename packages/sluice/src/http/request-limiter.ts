@@ -40,8 +40,8 @@ export function requestLimiter<Request>(
 }
 
 function byLimit<Request>(options: LimitOptions<Request>, reader: RequestReader<Request>): RequestLimiter<Request> {
-  const { name, store, onFailure } = options
-  const limiter = createLimiter({ limit: options.limit, name, store, onFailure } as SharedStoreOptions<
+  const { name, store, onFailure, blockFor } = options
+  const limiter = createLimiter({ limit: options.limit, name, store, onFailure, blockFor } as SharedStoreOptions<
     SyncStore | AsyncStore
   >)
   const { limit } = limiter
