@@ -71,8 +71,17 @@ export class Matcher {
         const { limits } = named
         const stateKey = named.keyOf(key)
         for (let j = 0; j < limits.length; j++) {
-          const state = { level: name, name: named.nameOf(j), limit: limits[j], key: stateKey }
-          demands.push({ ...state, cost, onFailure, shadow, blockFor })
+          // One literal: this runs for every limit of every request, and a spread would make a second object.
+          demands.push({
+            level: name,
+            name: named.nameOf(j),
+            limit: limits[j],
+            key: stateKey,
+            cost,
+            onFailure,
+            shadow,
+            blockFor,
+          })
         }
       }
     }
