@@ -1,6 +1,9 @@
+import { checkKey } from '../checks/check-value.js'
 import { type AsyncLimiter, createLimiter, type Limiter, type SharedStoreOptions } from '../limiter/index.js'
+import { blockForOption, onFailureOption, storeOption } from '../limiter/store-option.js'
 import { type Limit, parseLimit } from '../limits/index.js'
-import { type AsyncStore, memoryStore, type OnFailure, type SyncStore } from '../stores/index.js'
+import type { AsyncStore, SyncStore } from '../stores/index.js'
+import type { LimitOptions } from './guard-options.js'
 
 /** How many limits are remembered by their text. */
 const MOST_REMEMBERED = 1_000
@@ -15,15 +18,14 @@ export class ChosenLimiters {
   readonly #byLimit = new WeakMap<object, Limiter | AsyncLimiter>()
   readonly #byText = new Map<string, Limiter | AsyncLimiter>()
 
-  constructor(options: {
-    readonly name?: string | undefined
-    readonly store?: SyncStore | AsyncStore | undefined
-    readonly onFailure?: OnFailure | undefined
-  }) {
-    const { store = memoryStore(), name = options.store === undefined ? 'default' : options.name, onFailure } = options
-    this.#options = { name, store, onFailure } as Omit<SharedStoreOptions<SyncStore | AsyncStore>, 'limit'>
-    // A wrong name or store shows now, and not with the first request.
-    createLimiter({ ...this.#options, limit: { algorithm: 'token-bucket', capacity: 1, refill: '1/s' } })
+  /** A wrong option shows now, and not with the first request. */
+  constructor(options: Pick<LimitOptions<never, never>, 'name' | 'store' | 'onFailure' | 'blockFor'>) {
+    const { name = options.store === undefined ? 'default' : undefined, onFailure, blockFor } = options
+    checkKey(name, 'name (which keeps limits on one store apart)')
+    const store = storeOption(options)
+    onFailureOption(onFailure, store)
+    blockForOption(blockFor, store)
+    this.#options = { name, store, onFailure, blockFor } as typeof this.#options
   }
 
   /** The limiter of a limit, which may be wrong: it comes from a function of the application. */

@@ -2,7 +2,7 @@ import { checkOptions } from '../checks/check-options.js'
 import { checkCost } from '../checks/check-value.js'
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
 import type { AsyncLimiter, Limiter } from '../limiter/index.js'
-import type { Limit } from '../limits/index.js'
+import type { BlockFor, Limit } from '../limits/index.js'
 import type { AsyncPolicy, Policy, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, OnFailure, SyncStore } from '../stores/index.js'
 import type { ClientAddressOptions } from './client-address.js'
@@ -78,6 +78,11 @@ export interface LimitOptions<Request, Response = unknown> extends KeyOptions<Re
   readonly store?: SyncStore | AsyncStore
   /** How a request is answered if the store does not answer. */
   readonly onFailure?: OnFailure
+  /**
+   * How long a key is denied everything once it exceeds: `'15m'`, or `{ first: '1m', factor: 2, most: '1d', forget: '1d' }`
+   * to block longer each time. Default: not at all.
+   */
+  readonly blockFor?: BlockFor
   readonly limiter?: undefined
 }
 
@@ -88,6 +93,7 @@ export interface LimiterOptions<Request, Response = unknown> extends KeyOptions<
   readonly name?: undefined
   readonly store?: undefined
   readonly onFailure?: undefined
+  readonly blockFor?: undefined
 }
 
 /** A policy, which has its own store and its own answer to failures of the store. */
@@ -104,6 +110,7 @@ export interface PolicyOptions<Request, Response = unknown> extends HandlerOptio
   readonly name?: undefined
   readonly store?: undefined
   readonly onFailure?: undefined
+  readonly blockFor?: undefined
 }
 
 /** See {@link LimitOptions}, {@link LimiterOptions} and {@link PolicyOptions}. */
@@ -114,7 +121,7 @@ export type GuardOptions<Request, Response = unknown> =
 
 const RULES = ['limit', 'limiter', 'policy'] as const
 /** Options that a limiter has been made with already. */
-const OF_MADE_LIMITERS = ['name', 'store', 'onFailure']
+const OF_MADE_LIMITERS = ['name', 'store', 'onFailure', 'blockFor']
 /** Options that must be left out beside each of the rules. */
 const LEFT_OUT = {
   limit: ['attributes'],

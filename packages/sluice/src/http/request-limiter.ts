@@ -111,8 +111,9 @@ function byChosenLimit<Request>(
 
 type KeyedOptions<Request> = LimitOptions<Request, never> | LimiterOptions<Request, never>
 
-function limiterOf<Request>({ limit, name, store, onFailure }: LimitOptions<Request, never>): Limiter | AsyncLimiter {
-  return createLimiter({ limit, name, store, onFailure } as SharedStoreOptions<SyncStore | AsyncStore>)
+function limiterOf<Request>(options: LimitOptions<Request, never>): Limiter | AsyncLimiter {
+  const { limit, name, store, onFailure, blockFor } = options
+  return createLimiter({ limit, name, store, onFailure, blockFor } as SharedStoreOptions<SyncStore | AsyncStore>)
 }
 
 function keyFunction<Request>(
