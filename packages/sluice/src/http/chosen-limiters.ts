@@ -5,15 +5,17 @@ import { type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, SyncStore } from '../stores/index.js'
 import type { LimitOptions } from './guard-options.js'
 
+type ChosenOptions = Omit<SharedStoreOptions<SyncStore | AsyncStore>, 'limit'>
+
 /** How many limits are remembered by their text. */
 const MOST_REMEMBERED = 1_000
 
 /**
  * The limiters of a guard whose limit is a function of the request. All of them have one name and one store, so a key keeps
- * its state when its numbers change. Example: a client that used 40 of 100 and moves to a plan of 1,000 has 960 left.
+ * its state when its numbers change. Example: a client that used 40 of 100 a day and moves to 1,000 a day has 960 left.
  */
 export class ChosenLimiters {
-  readonly #options: Omit<SharedStoreOptions<SyncStore | AsyncStore>, 'limit'>
+  readonly #options: ChosenOptions
   /** By frozen limits, as the functions that make limits return them. A database may return other objects, which may change. */
   readonly #byLimit = new WeakMap<object, Limiter | AsyncLimiter>()
   readonly #byText = new Map<string, Limiter | AsyncLimiter>()
@@ -25,7 +27,7 @@ export class ChosenLimiters {
     const store = storeOption(options)
     onFailureOption(onFailure, store)
     blockForOption(blockFor, store)
-    this.#options = { name, store, onFailure, blockFor } as typeof this.#options
+    this.#options = { name, store, onFailure, blockFor } as ChosenOptions
   }
 
   /** The limiter of a limit, which may be wrong: it comes from a function of the application. */

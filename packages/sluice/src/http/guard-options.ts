@@ -8,7 +8,7 @@ import type { AsyncStore, Awaitable, OnFailure, SyncStore } from '../stores/inde
 import type { ClientAddressOptions } from './client-address.js'
 import { checkStatus, type DescribeOptions } from './describe.js'
 import type { Dialect } from './dialect.js'
-import { isLater, type Later } from './mapped.js'
+import type { Later } from './mapped.js'
 
 /** The outcome of a request, known when its response is over. */
 export interface Outcome {
@@ -204,12 +204,4 @@ export function checkFunctions(given: Readonly<Record<string, unknown>>, names: 
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw invalidType(name, 'a function', given[name])
   }
-}
-
-/** Checks that a function among the options did not return a promise, which would count as true or as a value. */
-export function atOnce<T>(option: string, answer: T): T {
-  if (!isLater(answer)) return answer
-  // The result is not used, so its rejection must not end the process.
-  Promise.resolve(answer).catch(() => {})
-  throw new InvalidTypeError(`${option} must be a synchronous function, got one that returns a promise`, { option })
 }
