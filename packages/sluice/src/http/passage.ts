@@ -4,7 +4,7 @@ import { type AnswerOptions, type Description, describeIn, verdictOfOne } from '
 import type { Dialect, Fields } from './dialect.js'
 import type { Outcome } from './guard-options.js'
 import type { QuotaItems } from './quota-items.js'
-import type { Answer } from './request-limiter.js'
+import type { Answer, RequestLimiter } from './request-limiter.js'
 
 /** The part of an outcome that an adapter reports. */
 export type Ending = Omit<Outcome, 'taken' | 'cost'>
@@ -13,8 +13,7 @@ export type Ending = Omit<Outcome, 'taken' | 'cost'>
 export interface AnswerFormat {
   readonly dialects: readonly Dialect[]
   readonly options: AnswerOptions
-  /** The guard's limit, if it has one and not a policy. */
-  readonly only: Omit<LevelDecision, 'decision'> | undefined
+  readonly limiter: RequestLimiter<never, unknown>
   /** If present: an admission is told by `RateLimit-Policy` and `RateLimit` with these items, and by no other field. */
   readonly plainItems: QuotaItems | undefined
 }
@@ -35,6 +34,8 @@ export class Passage implements Description {
   readonly #format: AnswerFormat
   readonly #answer: Answer
   readonly #held: HeldUnits | undefined
+  /** The question that the limiter answered. */
+  readonly question: unknown
   /** The passage of the same request through the limit before this one. */
   readonly before: Passage | undefined
   #verdict: Verdict | undefined
@@ -44,12 +45,19 @@ export class Passage implements Description {
     format: AnswerFormat,
     answer: Answer,
     held: HeldUnits | undefined,
-    before: Passage | undefined = undefined,
+    question: unknown,
+    before: Passage | undefined,
   ) {
     this.#format = format
     this.#answer = answer
     this.#held = held
+    this.question = question
     this.before = before
+  }
+
+  /** What counted this request. */
+  get limiter(): RequestLimiter<never, unknown> {
+    return this.#format.limiter
   }
 
   get allowed(): boolean {
@@ -71,7 +79,9 @@ export class Passage implements Description {
    * before, appending is enough.
    */
   get isPlain(): boolean {
-    return this.#format.plainItems !== undefined && this.#answer.allowed
+    const { plainItems, limiter } = this.#format
+    if (plainItems === undefined || !this.#answer.allowed) return false
+    return this.before === undefined || !this.#earlier.some(({ name }) => name === limiter.only?.name)
   }
 
   /** The field `RateLimit-Policy` of a plain answer. */
@@ -87,7 +97,7 @@ export class Passage implements Description {
   get verdict(): Verdict {
     const answer = this.#answer
     if ('levels' in answer) return answer
-    this.#verdict ??= verdictOfOne({ ...(this.#format.only as LevelDecision), decision: answer })
+    this.#verdict ??= verdictOfOne({ ...(this.#format.limiter.only as LevelDecision), decision: answer })
     return this.#verdict
   }
 
@@ -113,7 +123,13 @@ export class Passage implements Description {
 
   get #described(): Description {
     const { dialects, options } = this.#format
-    this.#description ??= describeIn(this.verdict, dialects, options)
+    this.#description ??= describeIn(this.verdict, dialects, options, this.#earlier)
     return this.#description
+  }
+
+  /** The levels of the limits that the request has passed before. */
+  get #earlier(): readonly LevelDecision[] {
+    const { before } = this
+    return before === undefined ? [] : [...before.#earlier, ...before.verdict.levels]
   }
 }

@@ -1,3 +1,4 @@
+import { clientKeyOf } from '../addresses/index.js'
 import { InvalidTypeError, invalidType, invalidValue } from '../errors.js'
 import {
   type AsyncLimiter,
@@ -12,7 +13,7 @@ import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/ind
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
 import { ChosenLimiters } from './chosen-limiters.js'
-import { clientKey, originOf, type RequestReader, requestAddress } from './client-address.js'
+import { clientKey, IPV6_PREFIX, originOf, type RequestReader, requestAddress } from './client-address.js'
 import { verdictOfOne } from './describe.js'
 import type { GuardOptions, LimiterOptions, LimitOptions, PolicyOptions } from './guard-options.js'
 import { type Later, mapped } from './mapped.js'
@@ -39,6 +40,11 @@ export interface RequestLimiter<Request, Question> {
    * if the client does not wait, or when the response is over. An override of a policy can change this at any time.
    */
   holds(question: Question): boolean
+  /** The text by which questions are compared: the key, or all attributes. */
+  textOf(question: Question): string
+  /** What counts. Two limiters with one source and one name count the same units. */
+  readonly source: object
+  readonly name: string
   /** The limit, if there is one limit for all requests. */
   readonly only: { readonly name: string; readonly limit: Limit } | undefined
 }
@@ -72,6 +78,9 @@ function byLimit<Request>(
     check: (key, cost) => limiter.tryAcquire(key, cost),
     reserve: (key, cost) => limiter.reserve(key, cost),
     holds: () => isHolding,
+    textOf: (key) => key,
+    source: options.store ?? limiter,
+    name: limiter.name,
     only: { name: limiter.name, limit },
   }
 }
@@ -105,6 +114,9 @@ function byChosenLimit<Request>(
         ({ decision, settle, cancel }) => ({ verdict: verdictOf(limiter, decision), settle, cancel }),
       ),
     holds: ({ limiter }) => holdsUnits(limiter.limit),
+    textOf: ({ key }) => key,
+    source: options.store ?? limiters,
+    name: options.name ?? 'default',
     only: undefined,
   }
 }
@@ -124,10 +136,21 @@ function keyFunction<Request>(
   const client = requestAddress(reader, options, clientKey(options))
   if (key === undefined) return client ?? unknownAddress()
   const known = (request: Request, given: string | null | undefined) => {
-    if (!isAbsent(given)) return given
+    if (!isAbsent(given)) return withoutHost(given, options.ipv6Prefix)
     return BY_ADDRESS + (client === undefined ? unknownAddress() : client(request))
   }
   return (request) => mapped(key(request), (given) => known(request, given))
+}
+
+const GLOBAL_IPV6 = /^[23][\da-f]{3}:[\da-f]{1,4}:/i
+
+/**
+ * A key that is an IPv6 address of the Internet, as the client's network: a client has a whole network of addresses, and
+ * would have a key for each. Example: `2001:db8:0:1::7` is `2001:db8::/56`. Other keys stay, also `12::34`, which may be a
+ * tenant and a user.
+ */
+function withoutHost(key: string, ipv6Prefix: number | undefined): string {
+  return GLOBAL_IPV6.test(key) ? clientKeyOf(key, ipv6Prefix ?? IPV6_PREFIX) : key
 }
 
 /** Keeps clients without a key apart from keys that look like their addresses. No header field can contain it. */
@@ -145,6 +168,9 @@ function byPolicy<Request>(
     check: (attributes, cost) => policy.check(attributes, cost),
     reserve: (attributes, cost) => policy.reserve(attributes, cost),
     holds: () => policy.queues || policy.leases,
+    textOf: (attributes) => JSON.stringify(attributes),
+    source: policy,
+    name: policy.name,
     only: undefined,
   }
 }

@@ -12,6 +12,7 @@ export interface LimitSpec {
   readonly dialect?: Dialect | readonly Dialect[]
   readonly expose?: boolean
   readonly status?: 429 | 503
+  readonly ipv6Prefix?: number
   readonly trustedProxies?: readonly string[]
   readonly settle?: (outcome: Outcome, request: never, response: never) => number
   readonly onDecision?: (verdict: Verdict, request: object) => void | Promise<void>

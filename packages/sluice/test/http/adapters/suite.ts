@@ -10,6 +10,7 @@ import { decisionTests } from './decision-tests.js'
 import { laterStore } from './later-store.js'
 import { laterTests } from './later-tests.js'
 import { pipelined } from './pipelined.js'
+import { trapTests } from './trap-tests.js'
 
 const five = fixedWindow({ quota: 5, window: '1h' })
 
@@ -387,6 +388,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
 
     decisionTests(app)
     laterTests(app)
+    trapTests(app)
 
     it('adds its fields to those of another limiter', async () => {
       const { origin } = await app({
