@@ -1,5 +1,6 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkCost } from '../checks/check-value.js'
+import type { Clock } from '../clock.js'
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
 import type { Limit } from '../limits/index.js'
 import type { AsyncPolicy, Policy } from '../policy/index.js'
@@ -22,8 +23,13 @@ export interface Outcome {
   readonly cost: number | undefined
 }
 
-/** Options that limits and policies have in common, in every framework. */
-export interface HandlerOptions<Request> extends ClientAddressOptions, Omit<DescribeOptions, 'nowMs'> {
+/**
+ * Options that limits and policies have in common, in every framework. `Address` includes `undefined` if the framework may not
+ * tell where a request comes from.
+ */
+export interface HandlerOptions<Request, Address extends string | undefined = string>
+  extends ClientAddressOptions,
+    Omit<DescribeOptions, 'nowMs'> {
   /** How quotas are written in header fields: one dialect or several. Default `'draft'`; `[]` writes none. */
   readonly dialect?: Dialect | readonly Dialect[]
   /** Units that a request takes before the handler runs: a number, or a function of the request. Default 1. */
@@ -33,18 +39,23 @@ export interface HandlerOptions<Request> extends ClientAddressOptions, Omit<Desc
    * policy take their costs from attributes, it returns those attributes.
    */
   readonly settle?: (outcome: Outcome) => number | Readonly<Record<string, number>>
-  /** Returns true for requests that are not limited at all. */
-  readonly skip?: (request: Request) => boolean
+  /**
+   * Returns true for requests that are not limited at all. The second argument is the client's address, found by
+   * `trustedProxies`: `'192.0.2.7'`, `'2001:db8::7'`, or `'unknown'` for a Unix socket.
+   */
+  readonly skip?: (request: Request, address: Address) => boolean
 }
 
 /** One limit for each client, or for each `key`. */
-export interface LimitOptions<Request> extends HandlerOptions<Request> {
+export interface LimitOptions<Request, Address extends string | undefined = string>
+  extends HandlerOptions<Request, Address> {
   readonly limit: Limit
   /**
-   * Returns the key of a request. If it is left out, or returns nothing, an empty text or a list (the field is empty or came
+   * Returns the key of a request. The second argument is the client as it is counted without a `key`: its IPv4 address, or
+   * the network of its IPv6 address, `'2001:db8::/56'`. If it is left out, or returns nothing, an empty text or a list (the field is empty or came
    * twice), the client's address is the key.
    */
-  readonly key?: (request: Request) => string | null | undefined
+  readonly key?: (request: Request, client: Address) => string | null | undefined
   /**
    * The limit's name in header fields, which also keeps it apart from other limits on the same store. Default `'default'`;
    * required with a `store`.
@@ -52,6 +63,8 @@ export interface LimitOptions<Request> extends HandlerOptions<Request> {
   readonly name?: string
   /** Where states are kept. Default: a memory store of its own. */
   readonly store?: SyncStore | AsyncStore
+  /** Tells the time, for tests: a `ManualClock` of `sluice/testing`. Only for a limit without a `store`. */
+  readonly clock?: Clock
   /** How a request is answered if the store does not answer. */
   readonly onFailure?: OnFailure
   readonly policy?: undefined
@@ -59,7 +72,8 @@ export interface LimitOptions<Request> extends HandlerOptions<Request> {
 }
 
 /** A policy, which has its own store and its own answer to failures of the store. */
-export interface PolicyOptions<Request> extends HandlerOptions<Request> {
+export interface PolicyOptions<Request, Address extends string | undefined = string>
+  extends HandlerOptions<Request, Address> {
   readonly policy: Policy<string, string> | AsyncPolicy<string, string>
   /**
    * Returns the attributes that the policy asks about. `method`, `path` and `ip` are known already and may be replaced. Every
@@ -70,13 +84,16 @@ export interface PolicyOptions<Request> extends HandlerOptions<Request> {
   readonly key?: undefined
   readonly name?: undefined
   readonly store?: undefined
+  readonly clock?: undefined
   readonly onFailure?: undefined
 }
 
 /** See {@link LimitOptions} and {@link PolicyOptions}. */
-export type GuardOptions<Request> = LimitOptions<Request> | PolicyOptions<Request>
+export type GuardOptions<Request, Address extends string | undefined = string> =
+  | LimitOptions<Request, Address>
+  | PolicyOptions<Request, Address>
 
-const OF_LIMITS = ['limit', 'key', 'name', 'store', 'onFailure']
+const OF_LIMITS = ['limit', 'key', 'name', 'store', 'clock', 'onFailure']
 const OF_POLICIES = ['policy', 'attributes']
 const OF_BOTH = [
   ...['cost', 'settle', 'skip', 'dialect', 'status', 'expose', 'jitterMs'],
@@ -133,6 +150,8 @@ function checkLimitOrPolicy(given: Readonly<Record<string, unknown>>): void {
     const got = limit === undefined ? 'neither' : 'both'
     throw new InvalidTypeError(`rateLimit takes either a limit or a policy, got ${got}`, { option: 'limit' })
   }
+  if (policy !== undefined && given.clock !== undefined)
+    throw invalidType('clock', 'given to the policy, as in createPolicy({ levels, clock })', given.clock)
   const [kind, others] = limit === undefined ? ['a policy', [...OF_LIMITS, 'ipv6Prefix']] : ['a limit', OF_POLICIES]
   for (const name of others)
     if (given[name] !== undefined) throw invalidType(name, `left out beside ${kind}`, given[name])

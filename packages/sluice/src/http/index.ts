@@ -27,3 +27,4 @@ export {
 } from './parse-rate-limit.js'
 export type { Ending, Passage } from './passage.js'
 export { setCost } from './set-cost.js'
+export { type ProxyTrust, type TrustedHops, type TrustedProxies, trustedProxies } from './trusted-proxies.js'

@@ -10,7 +10,10 @@ import { inTurn } from './in-turn.js'
 import { ownDenial, withFields } from './with-fields.js'
 
 /** See {@link GuardOptions}. */
-export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> = GuardOptions<Request> & {
+export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> = GuardOptions<
+  Request,
+  string | undefined
+> & {
   /**
    * Returns the address of the connection, which a `Request` does not contain: `(request, info) => info.remoteAddr.hostname`
    * in Deno, `(request, server) => server.requestIP(request)?.address` in Bun. Required without a `key`.
