@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type AppSpec, CHUNK, type RunningApp, type StartApp } from './app.js'
 import { decisionTests } from './decision-tests.js'
 import { laterStore } from './later-store.js'
+import { laterTests } from './later-tests.js'
 import { pipelined } from './pipelined.js'
 
 const five = fixedWindow({ quota: 5, window: '1h' })
@@ -386,6 +387,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     })
 
     decisionTests(app)
+    laterTests(app)
 
     it('adds its fields to those of another limiter', async () => {
       const { origin } = await app({
