@@ -1,4 +1,4 @@
-import type { AsyncStore, Limit, SyncStore } from 'sluice'
+import type { AsyncStore, BlockFor, Limit, SyncStore } from 'sluice'
 import type { Dialect, GuardOptions, Outcome } from 'sluice/http'
 
 /** Limits of an application, in terms that every framework has. */
@@ -6,6 +6,7 @@ export interface LimitSpec {
   readonly limit?: Limit
   readonly name?: string
   readonly store?: SyncStore | AsyncStore
+  readonly blockFor?: BlockFor
   // biome-ignore lint/suspicious/noExplicitAny: any policy
   readonly policy?: any
   readonly dialect?: Dialect | readonly Dialect[]
