@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { memoryStore, type SyncStore } from 'sluice'
+import express from 'express'
+import { memoryStore, type SyncStore, slidingLog } from 'sluice'
+import { rateLimit } from 'sluice/express'
 import { ManualClock } from 'sluice/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startInjected } from '../../redis/injected-store.js'
@@ -133,6 +135,33 @@ describe.each(Object.entries(STORES))('the recipe for logins, %s', (where, creat
     known.push(await guess({ account: 'ada', address: '192.0.2.3' }))
     unknown.push(await guess({ account: 'eve', address: '192.0.2.4' }))
     expect(unknown).toEqual(known)
+  })
+
+  it('by address alone: rateLimit with settle checks five of 40 guesses, and only failures count', async () => {
+    const clock = new ManualClock(1_745_000_000_000)
+    let checks = 0
+    const app = express()
+    const limit = slidingLog({ quota: 5, window: '15m' })
+    const settled = ({ status }: { status: number }) => (status === 401 ? 1 : 0)
+    app.use(rateLimit({ name: 'login', limit, store: create(clock), blockFor: '15m', settle: settled }))
+    app.post('/login', async (request, response) => {
+      checks++
+      response.status(request.query.password === 'right' ? 200 : 401).end()
+    })
+    const { origin, close, port } = await serve(app)
+    started.push({ origin, close, port })
+    const guess = (password: string) => fetch(`${origin}/login?password=${password}`, { method: 'POST' })
+    for (let i = 0; i < 20; i++) {
+      expect((await guess('right')).status).toBe(200)
+      // The unit comes back when the response is over, which the client may see a little sooner.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    checks = 0
+    const answers = await Promise.all(Array.from({ length: 40 }, () => guess('wrong')))
+    expect(checks).toBe(5)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(35)
+    clock.advance(MINUTES_15)
+    expect((await guess('right')).status).toBe(200)
   })
 
   it('the code of the docs is the code of this test', async () => {
