@@ -1,4 +1,4 @@
-import type { AsyncLimiter, AsyncStore, Clock, Limit, Limiter, SyncStore, Verdict } from 'sluice'
+import type { AsyncLimiter, AsyncStore, BlockFor, Clock, Limit, Limiter, SyncStore, Verdict } from 'sluice'
 import type { Dialect, GuardOptions, Outcome, TrustedProxies } from 'sluice/http'
 
 /** Limits of an application, in terms that every framework has. */
@@ -7,6 +7,7 @@ export interface LimitSpec {
   readonly limiter?: Limiter | AsyncLimiter
   readonly name?: string
   readonly store?: SyncStore | AsyncStore
+  readonly blockFor?: BlockFor
   // biome-ignore lint/suspicious/noExplicitAny: any policy
   readonly policy?: any
   readonly dialect?: Dialect | readonly Dialect[]
