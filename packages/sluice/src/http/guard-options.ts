@@ -1,9 +1,10 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkCost } from '../checks/check-value.js'
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
+import type { AsyncLimiter, Limiter } from '../limiter/index.js'
 import type { Limit } from '../limits/index.js'
-import type { AsyncPolicy, Policy } from '../policy/index.js'
-import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
+import type { AsyncPolicy, Policy, Verdict } from '../policy/index.js'
+import type { AsyncStore, Awaitable, OnFailure, SyncStore } from '../stores/index.js'
 import type { ClientAddressOptions } from './client-address.js'
 import { checkStatus, type DescribeOptions } from './describe.js'
 import type { Dialect } from './dialect.js'
@@ -23,28 +24,46 @@ export interface Outcome {
 }
 
 /** Options that limits and policies have in common, in every framework. */
-export interface HandlerOptions<Request> extends ClientAddressOptions, Omit<DescribeOptions, 'nowMs'> {
+export interface HandlerOptions<Request, Response = unknown>
+  extends ClientAddressOptions,
+    Omit<DescribeOptions, 'nowMs'> {
   /** How quotas are written in header fields: one dialect or several. Default `'draft'`; `[]` writes none. */
   readonly dialect?: Dialect | readonly Dialect[]
   /** Units that a request takes before the handler runs: a number, or a function of the request. Default 1. */
   readonly cost?: number | ((request: Request) => number)
   /**
    * Returns the real cost of a request when its response is over; the difference is refunded or charged. If levels of a
-   * policy take their costs from attributes, it returns those attributes.
+   * policy take their costs from attributes, it returns those attributes. Request and response are those of the framework.
+   * Example: `({ status, taken }) => (status === 401 ? taken : 0)` counts only failures.
    */
-  readonly settle?: (outcome: Outcome) => number | Readonly<Record<string, number>>
+  readonly settle?: (
+    outcome: Outcome,
+    request: Request,
+    response: Response,
+  ) => number | Readonly<Record<string, number>>
   /** Returns true for requests that are not limited at all. */
   readonly skip?: (request: Request) => boolean
+  /**
+   * Called with every decision: allowed, denied, and with the levels that are only in shadow. For counters and logs; if it
+   * fails, a process warning says so, and the request is answered as decided.
+   */
+  readonly onDecision?: (verdict: Verdict, request: Request) => Awaitable<void>
 }
 
-/** One limit for each client, or for each `key`. */
-export interface LimitOptions<Request> extends HandlerOptions<Request> {
-  readonly limit: Limit
+/** Options of everything that has keys. */
+interface KeyOptions<Request, Response> extends HandlerOptions<Request, Response> {
   /**
    * Returns the key of a request. If it is left out, or returns nothing, an empty text or a list (the field is empty or came
    * twice), the client's address is the key.
    */
   readonly key?: (request: Request) => string | null | undefined
+  readonly policy?: undefined
+  readonly attributes?: undefined
+}
+
+/** One limit for each client, or for each `key`. */
+export interface LimitOptions<Request, Response = unknown> extends KeyOptions<Request, Response> {
+  readonly limit: Limit
   /**
    * The limit's name in header fields, which also keeps it apart from other limits on the same store. Default `'default'`;
    * required with a `store`.
@@ -54,12 +73,20 @@ export interface LimitOptions<Request> extends HandlerOptions<Request> {
   readonly store?: SyncStore | AsyncStore
   /** How a request is answered if the store does not answer. */
   readonly onFailure?: OnFailure
-  readonly policy?: undefined
-  readonly attributes?: undefined
+  readonly limiter?: undefined
+}
+
+/** A limiter that exists already, with its own limit, name and store. Other parts of the application may use it too. */
+export interface LimiterOptions<Request, Response = unknown> extends KeyOptions<Request, Response> {
+  readonly limiter: Limiter | AsyncLimiter
+  readonly limit?: undefined
+  readonly name?: undefined
+  readonly store?: undefined
+  readonly onFailure?: undefined
 }
 
 /** A policy, which has its own store and its own answer to failures of the store. */
-export interface PolicyOptions<Request> extends HandlerOptions<Request> {
+export interface PolicyOptions<Request, Response = unknown> extends HandlerOptions<Request, Response> {
   readonly policy: Policy<string, string> | AsyncPolicy<string, string>
   /**
    * Returns the attributes that the policy asks about. `method`, `path` and `ip` are known already and may be replaced. Every
@@ -67,19 +94,31 @@ export interface PolicyOptions<Request> extends HandlerOptions<Request> {
    */
   readonly attributes?: (request: Request) => object
   readonly limit?: undefined
+  readonly limiter?: undefined
   readonly key?: undefined
   readonly name?: undefined
   readonly store?: undefined
   readonly onFailure?: undefined
 }
 
-/** See {@link LimitOptions} and {@link PolicyOptions}. */
-export type GuardOptions<Request> = LimitOptions<Request> | PolicyOptions<Request>
+/** See {@link LimitOptions}, {@link LimiterOptions} and {@link PolicyOptions}. */
+export type GuardOptions<Request, Response = unknown> =
+  | LimitOptions<Request, Response>
+  | LimiterOptions<Request, Response>
+  | PolicyOptions<Request, Response>
 
-const OF_LIMITS = ['limit', 'key', 'name', 'store', 'onFailure']
-const OF_POLICIES = ['policy', 'attributes']
-const OF_BOTH = [
-  ...['cost', 'settle', 'skip', 'dialect', 'status', 'expose', 'jitterMs'],
+const RULES = ['limit', 'limiter', 'policy'] as const
+/** Options that a limiter has been made with already. */
+const OF_MADE_LIMITERS = ['name', 'store', 'onFailure']
+/** Options that must be left out beside each of the rules. */
+const LEFT_OUT = {
+  limit: ['attributes'],
+  limiter: ['attributes', ...OF_MADE_LIMITERS],
+  policy: ['key', 'ipv6Prefix', ...OF_MADE_LIMITERS],
+}
+const OPTIONS = [
+  ...[...RULES, 'key', 'attributes', ...OF_MADE_LIMITERS],
+  ...['cost', 'settle', 'skip', 'onDecision', 'dialect', 'status', 'expose', 'jitterMs'],
   ...['trustedProxies', 'forwardedIn', 'ipv6Prefix'],
 ]
 const LIMIT_ADVICE = "give it a limit, such as limit: fixedWindow({ quota: 100, window: '1m' })"
@@ -94,17 +133,19 @@ const NAME = /^[\w.-]{1,64}$/
 /** Checks everything that can be checked before the first request. `more` are the names of the adapter's own options. */
 export function checkGuardOptions<Options>(options: Options, more: readonly string[]): Options {
   checkIsOptions(options)
-  const given = checkOptions('rateLimit', options, [...OF_LIMITS, ...OF_POLICIES, ...OF_BOTH, ...more], HABITS)
-  checkFunctions(given, ['key', 'attributes', 'settle', 'skip', 'onDenied', 'address'])
-  checkLimitOrPolicy(given)
-  const { name, cost, forwardedIn, trustedProxies, status, expose, jitterMs } = given
+  const given = checkOptions('rateLimit', options, [...OPTIONS, ...more], HABITS)
+  checkFunctions(given, ['key', 'attributes', 'settle', 'skip', 'onDecision', 'onDenied', 'address'])
+  checkRule(given)
+  const { name, cost, forwardedIn, trustedProxies, status, jitterMs } = given
   if (name !== undefined && !(typeof name === 'string' && NAME.test(name)))
     throw invalidValue('name', 'text of letters, digits, dots, dashes and underscores, at most 64 of them', name)
   if (cost !== undefined && typeof cost !== 'function') checkCost(cost)
   if (forwardedIn !== undefined && trustedProxies === undefined)
     throw invalidType('forwardedIn', 'beside trustedProxies, because only trusted proxies are believed', forwardedIn)
   checkStatus(status)
-  if (expose !== undefined && typeof expose !== 'boolean') throw invalidType('expose', 'true or false', expose)
+  for (const each of ['expose', 'instead'])
+    if (given[each] !== undefined && typeof given[each] !== 'boolean')
+      throw invalidType(each, 'true or false', given[each])
   if (jitterMs !== undefined && !(Number.isFinite(jitterMs) && (jitterMs as number) >= 0))
     throw invalidValue('jitterMs', 'a number of milliseconds from 0', jitterMs)
   return options
@@ -113,7 +154,9 @@ export function checkGuardOptions<Options>(options: Options, more: readonly stri
 /** Usual mistakes: no options, passing `rateLimit` itself to the framework, and passing a limit instead of `{ limit }`. */
 function checkIsOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null)
-    throw new InvalidTypeError(`rateLimit takes { limit } or { policy }, and other options, got ${shown(options)}`)
+    throw new InvalidTypeError(
+      `rateLimit takes { limit }, { limiter } or { policy }, and other options, got ${shown(options)}`,
+    )
   const prototype = Object.getPrototypeOf(options)
   if (prototype !== Object.prototype && prototype !== null) {
     throw new InvalidTypeError(
@@ -127,17 +170,20 @@ function checkIsOptions(options: unknown): void {
     })
 }
 
-function checkLimitOrPolicy(given: Readonly<Record<string, unknown>>): void {
-  const { limit, policy } = given
-  if ((limit === undefined) === (policy === undefined)) {
-    const got = limit === undefined ? 'neither' : 'both'
-    throw new InvalidTypeError(`rateLimit takes either a limit or a policy, got ${got}`, { option: 'limit' })
+function checkRule(given: Readonly<Record<string, unknown>>): void {
+  const { limiter, policy } = given
+  const [rule, ...others] = RULES.filter((name) => given[name] !== undefined)
+  if (rule === undefined || others.length > 0) {
+    const got = rule === undefined ? 'none of them' : [rule, ...others].join(' and ')
+    throw new InvalidTypeError(`rateLimit takes a limit, a limiter or a policy, got ${got}`, { option: 'limit' })
   }
-  const [kind, others] = limit === undefined ? ['a policy', [...OF_LIMITS, 'ipv6Prefix']] : ['a limit', OF_POLICIES]
-  for (const name of others)
-    if (given[name] !== undefined) throw invalidType(name, `left out beside ${kind}`, given[name])
+  for (const name of LEFT_OUT[rule])
+    if (given[name] !== undefined) throw invalidType(name, `left out beside a ${rule}`, given[name])
   if (policy !== undefined && typeof (policy as Policy | null)?.check !== 'function')
     throw invalidType('policy', 'a policy made by createPolicy', policy)
+  const { tryAcquire, reserve } = (limiter ?? {}) as Partial<Limiter>
+  if (limiter !== undefined && !(typeof tryAcquire === 'function' && typeof reserve === 'function'))
+    throw invalidType('limiter', 'a limiter made by createLimiter', limiter)
 }
 
 /** Checks that the options of these names are functions, if they are set. */

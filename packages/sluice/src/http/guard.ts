@@ -1,29 +1,32 @@
 import { invalidType, reasonOf, warn } from '../errors.js'
 import type { CostOptions } from '../limiter/index.js'
 import { isConcurrency, type Limit } from '../limits/index.js'
+import type { Verdict } from '../policy/index.js'
 import type { Awaitable } from '../stores/index.js'
 import type { RequestReader } from './client-address.js'
 import { checkDialects } from './dialect.js'
 import { atOnce, checkGuardOptions, type GuardOptions } from './guard-options.js'
-import { type AnswerFormat, type Ending, Passage } from './passage.js'
+import { type AnswerFormat, type Ending, type HeldUnits, Passage } from './passage.js'
 import { QuotaItems } from './quota-items.js'
-import { mapped, type RequestLimiter, type RequestReservation, requestLimiter } from './request-limiter.js'
+import { lastPassage, notePassage } from './rate-limit-of.js'
+import { type Answer, mapped, type RequestLimiter, type RequestReservation, requestLimiter } from './request-limiter.js'
 import { costOf, expectCost } from './set-cost.js'
 
 /**
  * Decides on requests, the same way for every framework: the adapter reads the request, the guard decides, the adapter
  * carries the passage out. If the store answers synchronously, so does the guard.
  */
-export class Guard<Request extends object> {
+export class Guard<Request extends object, Response = unknown> {
   readonly #limiter: RequestLimiter<Request>
   readonly #format: AnswerFormat
-  readonly #options: GuardOptions<Request>
+  readonly #options: GuardOptions<Request, Response>
   /** The same for every request, unless the cost is a function. */
   readonly #cost: CostOptions | undefined
   readonly #alwaysHolds: boolean
+  #hasWarned = false
 
   /** `more` are the names of options that only the adapter uses. */
-  constructor(options: GuardOptions<Request>, reader: RequestReader<Request>, more: readonly string[] = []) {
+  constructor(options: GuardOptions<Request, Response>, reader: RequestReader<Request>, more: readonly string[] = []) {
     this.#options = { ...checkGuardOptions(options, more) }
     this.#limiter = requestLimiter(options, reader)
     const { expose, cost, settle, dialect } = options
@@ -55,8 +58,33 @@ export class Guard<Request extends object> {
       )
     const answer = this.#limiter.check(request, cost)
     return answer instanceof Promise
-      ? answer.then((later) => new Passage(this.#format, later, undefined))
-      : new Passage(this.#format, answer, undefined)
+      ? answer.then((later) => this.#passage(request, later, undefined))
+      : this.#passage(request, answer, undefined)
+  }
+
+  /** Notes the answer for `rateLimitOf`, and tells `onDecision`. */
+  #passage(request: Request, answer: Answer, held: HeldUnits | undefined): Passage {
+    const passage = new Passage(this.#format, answer, held, lastPassage(request))
+    notePassage(request, passage)
+    if (this.#options.onDecision !== undefined) this.#tell(passage.verdict, request)
+    return passage
+  }
+
+  /** An error of `onDecision` is a warning: what counts and logs decisions must not change them. */
+  #tell(verdict: Verdict, request: Request): void {
+    try {
+      const told: unknown = this.#options.onDecision?.(verdict, request)
+      if (told instanceof Promise) told.catch((error) => this.#warnOfDecision(error))
+    } catch (error) {
+      this.#warnOfDecision(error)
+    }
+  }
+
+  #warnOfDecision(error: unknown): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    const what = 'onDecision failed, and the decision stands; later failures are not reported'
+    warn(`${what}: ${reasonOf(error)}`, 'SLUICE_ON_DECISION')
   }
 
   /** The passage of a request that holds its units until its response is over. */
@@ -65,14 +93,19 @@ export class Guard<Request extends object> {
     const answer = 'verdict' in reservation ? reservation.verdict : reservation.decision
     const levels = 'levels' in answer ? answer.levels : [this.#limiter.only as { limit: Limit }]
     const hasPlaces = levels.some(({ limit }) => isConcurrency(limit))
-    const settle = (ending: Ending) => {
+    const settle = (ending: Ending, response: unknown) => {
       if (hasPlaces) carefully(() => ('release' in reservation ? reservation.release() : reservation.cancel()))
       if (unitsOf === undefined) return
       carefully(() =>
-        reservation.settle(atOnce('settle', unitsOf({ ...ending, taken, cost: costOf(request) })) as number),
+        reservation.settle(
+          atOnce(
+            'settle',
+            unitsOf({ ...ending, taken, cost: costOf(request) }, request, response as Response),
+          ) as number,
+        ),
       )
     }
-    return new Passage(this.#format, answer, {
+    return this.#passage(request, answer, {
       settle: answer.allowed && (hasPlaces || unitsOf !== undefined) ? settle : undefined,
       cancel: () => carefully(() => reservation.cancel()),
     })

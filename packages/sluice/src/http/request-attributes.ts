@@ -10,7 +10,7 @@ export function targetOf(url: string): string {
 
 /** Makes a function that collects the attributes of a request that a policy asks about. */
 export function requestAttributes<Request>(
-  { policy, attributes }: PolicyOptions<Request>,
+  { policy, attributes }: PolicyOptions<Request, never>,
   reader: RequestReader<Request>,
   ipOf: ((request: Request) => string) | undefined,
 ): (request: Request) => Record<string, unknown> {

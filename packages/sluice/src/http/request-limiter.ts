@@ -1,8 +1,10 @@
 import { InvalidTypeError, invalidType, invalidValue } from '../errors.js'
 import {
+  type AsyncLimiter,
   type AsyncReservation,
   type CostOptions,
   createLimiter,
+  type Limiter,
   type Reservation,
   type SharedStoreOptions,
 } from '../limiter/index.js'
@@ -10,7 +12,13 @@ import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/ind
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
 import { clientKey, originOf, type RequestReader, requestAddress } from './client-address.js'
-import { atOnce, type GuardOptions, type LimitOptions, type PolicyOptions } from './guard-options.js'
+import {
+  atOnce,
+  type GuardOptions,
+  type LimiterOptions,
+  type LimitOptions,
+  type PolicyOptions,
+} from './guard-options.js'
 import { isAbsent, requestAttributes } from './request-attributes.js'
 
 /** The decision of a limit, or the verdict of a policy. */
@@ -33,17 +41,17 @@ export interface RequestLimiter<Request> {
 
 /** Makes the limiter or takes the policy that the options name. */
 export function requestLimiter<Request>(
-  options: GuardOptions<Request>,
+  options: GuardOptions<Request, never>,
   reader: RequestReader<Request>,
 ): RequestLimiter<Request> {
   return options.policy === undefined ? byLimit(options, reader) : byPolicy(options, reader)
 }
 
-function byLimit<Request>(options: LimitOptions<Request>, reader: RequestReader<Request>): RequestLimiter<Request> {
-  const { name, store, onFailure } = options
-  const limiter = createLimiter({ limit: options.limit, name, store, onFailure } as SharedStoreOptions<
-    SyncStore | AsyncStore
-  >)
+function byLimit<Request>(
+  options: LimitOptions<Request, never> | LimiterOptions<Request, never>,
+  reader: RequestReader<Request>,
+): RequestLimiter<Request> {
+  const limiter = options.limiter ?? limiterOf(options)
   const { limit } = limiter
   const leases = isConcurrency(limit)
   if (typeof options.cost === 'number' && options.cost > quotaOf(limit))
@@ -64,8 +72,12 @@ function byLimit<Request>(options: LimitOptions<Request>, reader: RequestReader<
   }
 }
 
+function limiterOf<Request>({ limit, name, store, onFailure }: LimitOptions<Request, never>): Limiter | AsyncLimiter {
+  return createLimiter({ limit, name, store, onFailure } as SharedStoreOptions<SyncStore | AsyncStore>)
+}
+
 function keyFunction<Request>(
-  options: LimitOptions<Request>,
+  options: LimitOptions<Request, never> | LimiterOptions<Request, never>,
   reader: RequestReader<Request>,
 ): (request: Request) => string {
   const { key } = options
@@ -81,7 +93,10 @@ function keyFunction<Request>(
 /** Keeps clients without a key apart from keys that look like their addresses. No header field can contain it. */
 const BY_ADDRESS = '\0'
 
-function byPolicy<Request>(options: PolicyOptions<Request>, reader: RequestReader<Request>): RequestLimiter<Request> {
+function byPolicy<Request>(
+  options: PolicyOptions<Request, never>,
+  reader: RequestReader<Request>,
+): RequestLimiter<Request> {
   const { policy } = options
   const ipOf = requestAddress(reader, options, originOf(options))
   if (ipOf === undefined && options.attributes === undefined && policy.attributes.includes('ip')) unknownAddress()

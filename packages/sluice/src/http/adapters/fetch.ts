@@ -9,8 +9,13 @@ import { mapped } from '../request-limiter.js'
 import { inTurn } from './in-turn.js'
 import { ownDenial, withFields } from './with-fields.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 /** See {@link GuardOptions}. */
-export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> = GuardOptions<Request> & {
+export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> = GuardOptions<
+  Request,
+  Response | undefined
+> & {
   /**
    * Returns the address of the connection, which a `Request` does not contain: `(request, info) => info.remoteAddr.hostname`
    * in Deno, `(request, server) => server.requestIP(request)?.address` in Bun. Required without a `key`.
@@ -51,7 +56,7 @@ export function rateLimit<Rest extends readonly unknown[] = any[]>(options: Fetc
   const { address, onDenied } = options ?? {}
   // Only `address` needs the further arguments of a handler. It runs inside `guard.enter`, right after they are set here.
   let rest: Rest
-  const guard = new Guard<Request>(
+  const guard = new Guard<Request, Response | undefined>(
     options,
     {
       method: ({ method }) => method,

@@ -1,9 +1,10 @@
-import type { AsyncStore, Limit, SyncStore } from 'sluice'
+import type { AsyncLimiter, AsyncStore, Limit, Limiter, SyncStore, Verdict } from 'sluice'
 import type { Dialect, GuardOptions, Outcome } from 'sluice/http'
 
 /** Limits of an application, in terms that every framework has. */
 export interface LimitSpec {
   readonly limit?: Limit
+  readonly limiter?: Limiter | AsyncLimiter
   readonly name?: string
   readonly store?: SyncStore | AsyncStore
   // biome-ignore lint/suspicious/noExplicitAny: any policy
@@ -12,7 +13,8 @@ export interface LimitSpec {
   readonly expose?: boolean
   readonly status?: 429 | 503
   readonly trustedProxies?: readonly string[]
-  readonly settle?: (outcome: Outcome) => number
+  readonly settle?: (outcome: Outcome, request: never, response: never) => number
+  readonly onDecision?: (verdict: Verdict, request: object) => void | Promise<void>
   /** The header fields that hold the key, the cost, whether to skip (`yes`), and the policy's attributes. */
   readonly keyIn?: string
   readonly costIn?: string
@@ -30,8 +32,8 @@ export interface AppSpec {
   /** One middleware each, in this order. */
   readonly limits: readonly LimitSpec[]
   readonly http2?: boolean
-  /** Told of every request that comes to a handler. */
-  readonly onHandled?: (path: string) => void
+  /** Told of every request that comes to a handler, with the object that the framework passes to the handler. */
+  readonly onHandled?: (path: string, request: object) => void
 }
 
 export interface RunningApp {

@@ -3,13 +3,20 @@ import { request as httpRequest } from 'node:http'
 import { connect as http2Connect } from 'node:http2'
 import { connect } from 'node:net'
 import { concurrency, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
-import { parseRateLimit } from 'sluice/http'
+import { type Outcome, parseRateLimit } from 'sluice/http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppSpec, CHUNK, type RunningApp, type StartApp } from './app.js'
+import { decisionTests } from './decision-tests.js'
 import { laterStore } from './later-store.js'
 import { pipelined } from './pipelined.js'
 
 const five = fixedWindow({ quota: 5, window: '1h' })
+
+/** The status of a response, as each framework has it. */
+interface AnyResponse {
+  readonly statusCode?: number
+  readonly status: number
+}
 
 /** Differences between frameworks. */
 export interface Differences {
@@ -184,6 +191,39 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       await expect.poll(left).toBe(6_500)
     })
 
+    it('settle gets the request and the response of the framework', async () => {
+      const handled: object[] = []
+      const settled: [method: string, isSame: boolean, status: number][] = []
+      const settle = ({ taken }: Outcome, request: object, response: AnyResponse) => {
+        const { method } = 'req' in request ? (request.req as { method: string }) : (request as { method: string })
+        settled.push([method, handled.includes(request), response.statusCode ?? response.status])
+        return taken
+      }
+      const { origin } = await app({
+        limits: [{ limit: five, settle }],
+        onHandled: (_path, request) => handled.push(request),
+      })
+      await (await fetch(`${origin}/ok`)).text()
+      await expect.poll(() => settled).toEqual([['GET', true, 200]])
+      await (await fetch(`${origin}/nothing`)).text()
+      await expect.poll(() => settled[1]?.[2]).toBe(404)
+    })
+
+    it('a settle that looks at the status counts only failures', async () => {
+      const settle = ({ status, taken }: Outcome) => (status === 500 ? taken : 0)
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 2, window: '1h' }), settle }] })
+      const statusOf = async (path: string) => {
+        const response = await fetch(origin + path)
+        await response.arrayBuffer()
+        return response.status
+      }
+      for (let i = 0; i < 5; i++) await expect.poll(() => statusOf('/ok')).toBe(200)
+      await expect.poll(() => statusOf('/error')).toBe(500)
+      await expect.poll(() => statusOf('/error')).toBe(500)
+      await expect.poll(() => statusOf('/ok')).toBe(429)
+      expect(await statusOf('/error')).toBe(429)
+    })
+
     it('a client that goes away in the middle of a response is settled too', async () => {
       const outcomes: { completed: boolean; length: number }[] = []
       const settle = (outcome: { completed: boolean; length: number }) => {
@@ -343,6 +383,8 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
         await expect.poll(remaining).toEqual([1, 99])
       })
     })
+
+    decisionTests(app)
 
     it('adds its fields to those of another limiter', async () => {
       const { origin } = await app({
