@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import { invalidType, invalidValue } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
@@ -87,13 +88,14 @@ export function verdictOfOne(level: LevelDecision): Verdict {
 /** The options of a guard about its answers. `onDenied` writes the body of a denial and says of which type it is. */
 export interface AnswerOptions extends DescribeOptions {
   readonly onDenied?: unknown
+  readonly clock?: Clock | undefined
 }
 
 /** `describe` for arguments that are checked already. */
 export function describeIn(verdict: Verdict, dialects: readonly Dialect[], options: AnswerOptions): Description {
   const { allowed, levels } = verdict
   const headers: Fields = {}
-  writeQuotas(headers, levels, dialects, options.nowMs)
+  writeQuotas(headers, levels, dialects, options.nowMs ?? options.clock?.now())
   if (!allowed) writeDenial(headers, verdict, options)
   const names = options.expose === true ? exposed(headers) : ''
   if (names !== '') headers['Access-Control-Expose-Headers'] = names

@@ -50,7 +50,7 @@ export class Guard<Request extends object, Response = unknown> {
   enter(request: Request, mustHold = false): Awaitable<Passage> | undefined {
     const { skip, cost: costOption, settle } = this.#options
     if (settle !== undefined) expectCost(request)
-    if (skip !== undefined && isSkipped(skip(request))) return undefined
+    if (skip !== undefined && isSkipped(skip(request, this.#limiter.addressOf(request) as string))) return undefined
     const cost = typeof costOption === 'function' ? { cost: atOnce('cost', costOption(request)) } : this.#cost
     if (mustHold || this.#alwaysHolds || this.#limiter.leases)
       return mapped(this.#limiter.reserve(request, cost), (reservation) =>

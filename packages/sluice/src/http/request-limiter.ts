@@ -11,7 +11,7 @@ import {
 import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/index.js'
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
-import { clientKey, originOf, type RequestReader, requestAddress } from './client-address.js'
+import { type RequestClient, type RequestReader, requestClient } from './client-address.js'
 import {
   atOnce,
   type GuardOptions,
@@ -31,6 +31,8 @@ export type RequestReservation = Reservation | AsyncReservation | PolicyReservat
 export interface RequestLimiter<Request> {
   check(request: Request, cost: CostOptions | undefined): Awaitable<Answer>
   reserve(request: Request, cost: CostOptions | undefined): Awaitable<RequestReservation>
+  /** The address of the client, for `skip`. `undefined` if the adapter cannot tell it. */
+  addressOf(request: Request): string | undefined
   /** The limit, if there is one and not a policy. */
   readonly only: { readonly name: string; readonly limit: Limit } | undefined
   /** Whether a request may have to wait for its turn. Then its units are given back if the client does not wait. */
@@ -62,8 +64,11 @@ function byLimit<Request>(
       'left out beside a concurrency limit, which gets its places back anyway',
       options.settle,
     )
-  const keyOf = keyFunction(options, reader)
+  const client = requestClient(reader, options)
+  if (client === undefined && options.key === undefined) unknownAddress()
+  const keyOf = keyFunction(options, client)
   return {
+    addressOf: addressFunction(options, client),
     check: (request, cost) => limiter.tryAcquire(keyOf(request), cost),
     reserve: (request, cost) => limiter.reserve(keyOf(request), cost),
     only: { name: limiter.name, limit },
@@ -72,22 +77,46 @@ function byLimit<Request>(
   }
 }
 
-function limiterOf<Request>({ limit, name, store, onFailure }: LimitOptions<Request, never>): Limiter | AsyncLimiter {
-  return createLimiter({ limit, name, store, onFailure } as SharedStoreOptions<SyncStore | AsyncStore>)
+function limiterOf<Request>(options: LimitOptions<Request, never>): Limiter | AsyncLimiter {
+  const { limit, name, store, clock, onFailure, blockFor } = options
+  const given = { limit, name, store, clock, onFailure, blockFor }
+  return createLimiter(given as SharedStoreOptions<SyncStore | AsyncStore>)
 }
 
 function keyFunction<Request>(
-  options: LimitOptions<Request, never> | LimiterOptions<Request, never>,
-  reader: RequestReader<Request>,
+  { key }: LimitOptions<Request, never> | LimiterOptions<Request, never>,
+  client: RequestClient<Request> = NO_CLIENT,
 ): (request: Request) => string {
-  const { key } = options
-  const client = requestAddress(reader, options, clientKey(options))
-  if (key === undefined) return client ?? unknownAddress()
-  return (request) => {
-    const given = atOnce('key', key(request))
-    if (!isAbsent(given)) return given
-    return BY_ADDRESS + (client === undefined ? unknownAddress() : client(request))
+  const byAddress = (request: Request, found = client.key(request)) => {
+    client.notice(request)
+    return found ?? unknownAddress()
   }
+  if (key === undefined) return (request) => byAddress(request)
+  return (request) => {
+    const found = client.key(request)
+    if (key.length > 1) client.notice(request)
+    const given = atOnce('key', key(request, found as string))
+    return isAbsent(given) ? BY_ADDRESS + byAddress(request, found) : given
+  }
+}
+
+/** The address that `skip` gets. */
+function addressFunction<Request>(
+  { skip }: GuardOptions<Request, never>,
+  client: RequestClient<Request> = NO_CLIENT,
+): (request: Request) => string | undefined {
+  return (request) => {
+    if (skip !== undefined && skip.length > 1) client.notice(request)
+    return client.address(request)
+  }
+}
+
+/** For frameworks that never tell addresses. */
+const NO_CLIENT: RequestClient<unknown> = {
+  origin: () => undefined,
+  address: () => undefined,
+  key: () => undefined,
+  notice: () => {},
 }
 
 /** Keeps clients without a key apart from keys that look like their addresses. No header field can contain it. */
@@ -98,10 +127,17 @@ function byPolicy<Request>(
   reader: RequestReader<Request>,
 ): RequestLimiter<Request> {
   const { policy } = options
-  const ipOf = requestAddress(reader, options, originOf(options))
+  const client = requestClient(reader, options)
+  const ipOf =
+    client &&
+    ((request: Request) => {
+      client.notice(request)
+      return client.origin(request) ?? unknownAddress()
+    })
   if (ipOf === undefined && options.attributes === undefined && policy.attributes.includes('ip')) unknownAddress()
   const attributesOf = requestAttributes(options, reader, ipOf)
   return {
+    addressOf: addressFunction(options, client),
     check: (request, cost) => policy.check(attributesOf(request), cost),
     reserve: (request, cost) => policy.reserve(attributesOf(request), cost),
     only: undefined,
@@ -112,7 +148,7 @@ function byPolicy<Request>(
   }
 }
 
-export function unknownAddress(): never {
+function unknownAddress(): never {
   throw new InvalidTypeError(
     'rateLimit cannot tell here where a request comes from; give it a key, or address: a function that returns the address of the connection',
     { option: 'address' },

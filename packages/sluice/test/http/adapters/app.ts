@@ -1,5 +1,5 @@
-import type { AsyncLimiter, AsyncStore, Limit, Limiter, SyncStore, Verdict } from 'sluice'
-import type { Dialect, GuardOptions, Outcome } from 'sluice/http'
+import type { AsyncLimiter, AsyncStore, Clock, Limit, Limiter, SyncStore, Verdict } from 'sluice'
+import type { Dialect, GuardOptions, Outcome, TrustedProxies } from 'sluice/http'
 
 /** Limits of an application, in terms that every framework has. */
 export interface LimitSpec {
@@ -12,7 +12,12 @@ export interface LimitSpec {
   readonly dialect?: Dialect | readonly Dialect[]
   readonly expose?: boolean
   readonly status?: 429 | 503
-  readonly trustedProxies?: readonly string[]
+  readonly clock?: Clock
+  readonly trustedProxies?: TrustedProxies
+  /** The whole address of clients that are not limited. */
+  readonly skipAddress?: string
+  /** Told of the client that a key function gets. The client is the key too. */
+  readonly onClient?: (client: string) => void
   readonly settle?: (outcome: Outcome, request: never, response: never) => number
   readonly onDecision?: (verdict: Verdict, request: object) => void | Promise<void>
   /** The header fields that hold the key, the cost, whether to skip (`yes`), and the policy's attributes. */
@@ -50,8 +55,8 @@ export function optionsOf<Request extends object, OnDenied>(
   spec: LimitSpec,
   read: (request: Request, name: string) => string | null | undefined,
   onDenied: (text: string) => OnDenied,
-): GuardOptions<Request> & { onDenied?: OnDenied } {
-  const { keyIn, costIn, skipIn, attributesIn, denyWith, broken, onEnter, ...rest } = spec
+): GuardOptions<Request, unknown, string | undefined> & { onDenied?: OnDenied } {
+  const { keyIn, costIn, skipIn, attributesIn, denyWith, broken, onEnter, skipAddress, onClient, ...rest } = spec
   const field = (request: Request, name: string) => read(request, name) ?? undefined
   return {
     ...rest,
@@ -63,6 +68,13 @@ export function optionsOf<Request extends object, OnDenied>(
     }),
     ...(costIn !== undefined && { cost: (request: Request) => Number(field(request, costIn) ?? 1) }),
     ...(skipIn !== undefined && { skip: (request: Request) => field(request, skipIn) === 'yes' }),
+    ...(skipAddress !== undefined && { skip: (_request: Request, address: string) => address === skipAddress }),
+    ...(onClient !== undefined && {
+      key: (_request: Request, client: string) => {
+        onClient(client)
+        return `by ${client}`
+      },
+    }),
     ...(onEnter !== undefined && {
       skip: () => {
         onEnter()
@@ -73,7 +85,7 @@ export function optionsOf<Request extends object, OnDenied>(
       attributes: (request: Request) => Object.fromEntries(attributesIn.map((name) => [name, field(request, name)])),
     }),
     ...(denyWith !== undefined && { onDenied: onDenied(denyWith) }),
-  } as unknown as GuardOptions<Request> & { onDenied?: OnDenied }
+  } as unknown as GuardOptions<Request, unknown, string | undefined> & { onDenied?: OnDenied }
 }
 
 export const CHUNK = 'x'.repeat(1_000)
