@@ -5,11 +5,14 @@ import { rateLimit } from 'sluice/express'
 
 const app = express()
 
+// A proxy on this machine may say where a request comes from. Without a proxy, the option changes nothing.
+const trustedProxies = 'loopback'
+
 // Each address: ten requests at once, then one every 12 seconds.
-app.use(rateLimit({ name: 'all', limit: tokenBucket({ capacity: 10, refill: '5/m' }) }))
+app.use(rateLimit({ name: 'all', limit: tokenBucket({ capacity: 10, refill: '5/m' }), trustedProxies }))
 
 // Each address: never more than three attempts in any hour.
-const attempts = rateLimit({ name: 'login', limit: slidingLog({ quota: 3, window: '1h' }) })
+const attempts = rateLimit({ name: 'login', limit: slidingLog({ quota: 3, window: '1h' }), trustedProxies })
 
 app.get('/', (_req, res) => res.send('hello\n'))
 app.post('/login', attempts, (_req, res) => res.status(401).send('wrong password\n'))

@@ -6,7 +6,9 @@ import { rateLimit } from 'sluice/fastify'
 
 const app = fastify()
 
-await app.register(rateLimit({ name: 'all', limit: tokenBucket({ capacity: 10, refill: '5/m' }) }))
+// A proxy on this machine may say where a request comes from. The route below inherits the option.
+const all = { name: 'all', limit: tokenBucket({ capacity: 10, refill: '5/m' }), trustedProxies: 'loopback' }
+await app.register(rateLimit(all))
 
 app.get('/', () => 'hello\n')
 

@@ -8,6 +8,7 @@ const limited = rateLimit({
   limit: tokenBucket({ capacity: 5, refill: '5/m' }),
   // The second argument of the handler. In Deno: (request, info) => info.remoteAddr.hostname.
   address: (_request, { incoming }) => incoming.socket.remoteAddress,
+  trustedProxies: 'loopback', // a proxy on this machine may say where a request comes from
 })
 
 const handler = limited((request) => new Response(`hello from ${new URL(request.url).pathname}\n`))

@@ -8,7 +8,7 @@ const app = new Hono()
 
 // Each address: five an hour, counted from its first request.
 const limit = fixedWindow({ quota: 5, window: '1h', align: 'first' })
-app.use('/api/*', rateLimit({ limit, dialect: ['draft', 'legacy'] }))
+app.use('/api/*', rateLimit({ limit, dialect: ['draft', 'legacy'], trustedProxies: 'loopback' }))
 
 app.get('/', (c) => c.text('as often as you like\n'))
 app.get('/api/time', (c) => c.json({ now: new Date() }))

@@ -9,6 +9,7 @@ app.use(
   rateLimit({
     limit: tokenBucket({ capacity: 5, refill: '5/m' }),
     skip: (ctx) => ctx.path === '/health',
+    trustedProxies: 'loopback', // a proxy on this machine may say where a request comes from
     // Status 429, Retry-After and RateLimit are set already. Only the body is missing.
     onDenied: (ctx, { retryAfterMs }) => {
       ctx.body = { error: 'slow_down', seconds: Math.ceil(retryAfterMs / 1000) }

@@ -25,8 +25,11 @@ class AppController {
   }
 }
 
+const limit = tokenBucket({ capacity: 10, refill: '5/m' })
+
+// A proxy on this machine may say where a request comes from. The limit of a route inherits the option.
 @Module({
-  imports: [RateLimitModule.forRoot({ name: 'all', limit: tokenBucket({ capacity: 10, refill: '5/m' }) })],
+  imports: [RateLimitModule.forRoot({ name: 'all', limit, trustedProxies: 'loopback' })],
   controllers: [AppController],
 })
 class AppModule {}

@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import { tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/node'
 
-const limited = rateLimit({ limit: tokenBucket({ capacity: 5, refill: '5/m' }) })
+// A proxy on this machine may say where a request comes from. Without a proxy, the option changes nothing.
+const limited = rateLimit({ limit: tokenBucket({ capacity: 5, refill: '5/m' }), trustedProxies: 'loopback' })
 
 const server = createServer((req, res) => {
   limited(req, res, () => res.end('hello\n'))

@@ -29,7 +29,7 @@ const app = express()
 
 // `method`, `path` and `ip` are known. An unknown API key is no account: otherwise every invented key would be a new client.
 const attributes = ({ headers }) => ({ account: accounts.get(headers.authorization?.replace(/^Bearer /, '')) })
-app.use(rateLimit({ policy, attributes }))
+app.use(rateLimit({ policy, attributes, trustedProxies: 'loopback' }))
 
 app.get('/v1/customers', (_req, res) => res.json({ data: [] }))
 app.post('/v1/charges', (_req, res) => res.status(201).json({ object: 'charge' }))

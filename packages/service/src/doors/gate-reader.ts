@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { type CidrRange, parseAddress, parseCidrRange, rangeContains } from 'sluice'
-import { type ClientAddress, clientAddress } from 'sluice/http'
+import { type ClientAddress, clientAddress, type ProxyTrust, type TrustedHops, trustedProxies } from 'sluice/http'
 import { badRequest, type Problem } from '../server/problem.js'
 
 /** Who may ask the gate, and where the proxies write what they know about a request. */
 export interface GateSettings {
-  /** Addresses and CIDR ranges of proxies. */
-  readonly trustedProxies: readonly string[]
+  /** Addresses, CIDR ranges and names of proxies, and how many hops are proxies whatever their addresses. */
+  readonly trustedProxies: readonly (string | TrustedHops)[]
   /** The header field of an attribute: `{ merchant: 'x-merchant' }`. */
   readonly gateAttributes: Readonly<Record<string, string>>
 }
@@ -24,17 +23,17 @@ const FORWARDED_FOR = 'x-forwarded-for'
  * proxy stood in for that of the client, all clients would be one.
  */
 export class GateReader {
-  readonly #ranges: readonly CidrRange[]
+  readonly #trust: ProxyTrust
   readonly #clientOf: ClientAddress
   readonly #forwardedFor: string
   readonly #fields: GateSettings['gateAttributes']
 
   /** Throws an `InvalidValueError` or `InvalidTypeError` that names the wrong range or field. */
-  constructor({ trustedProxies, gateAttributes: fields }: GateSettings) {
-    this.#ranges = trustedProxies.map((each) => parseCidrRange('trustedProxies', each))
+  constructor({ trustedProxies: proxies, gateAttributes: fields }: GateSettings) {
+    this.#trust = trustedProxies(proxies)
     this.#forwardedFor = fields.ip ?? FORWARDED_FOR
     // The policy itself cuts IPv6 addresses to networks, so it gets the whole address.
-    this.#clientOf = clientAddress({ trustedProxies, forwardedIn: this.#forwardedFor, ipv6Prefix: 128 })
+    this.#clientOf = clientAddress({ trustedProxies: proxies, forwardedIn: this.#forwardedFor, ipv6Prefix: 128 })
     this.#fields = fields
   }
 
@@ -46,8 +45,7 @@ export class GateReader {
   /** Whether the peer that sent this request is one of the proxies. Read nothing else from a request of another peer. */
   isTrusted({ socket: { remoteAddress } }: IncomingMessage): boolean {
     // A connection that is closed already has no address.
-    const address = parseAddress(remoteAddress ?? '')
-    return address !== undefined && this.#ranges.some((range) => rangeContains(range, address))
+    return this.#trust.trustsConnection(remoteAddress ?? '')
   }
 
   /** The attributes of the client's request, from a trusted peer. Throws a `Problem` if a field is missing. */

@@ -1,5 +1,5 @@
-import { nearestName, type OnFailure, parseCidrRange } from 'sluice'
-import { clientAddress } from 'sluice/http'
+import { nearestName, type OnFailure } from 'sluice'
+import { type TrustedHops, trustedProxies } from 'sluice/http'
 import { type CommandOption, UsageError } from '../cli/command.js'
 
 /** The settings of `sluice serve`. */
@@ -10,7 +10,7 @@ export interface ServeOptions {
   readonly host: string
   readonly port: number
   readonly adminToken: string | undefined
-  readonly trustedProxies: readonly string[]
+  readonly trustedProxies: readonly (string | TrustedHops)[]
   /** The header fields that hold attributes for the gate, by attribute. */
   readonly gateAttributes: Readonly<Record<string, string>>
   readonly workers: number
@@ -42,7 +42,7 @@ const OPTIONS: Readonly<Record<string, CommandOption & { readonly value: string 
   },
   'trusted-proxies': {
     value: 'RANGES',
-    help: 'whose X-Forwarded-* and X-Original-* are believed: 10.0.0.0/8,192.0.2.1. Default: none',
+    help: 'whose X-Forwarded-* and X-Original-* are believed: 10.0.0.0/8,192.0.2.1, loopback, private, hops=1. Default: none',
   },
   'gate-attributes': {
     value: 'LIST',
@@ -104,7 +104,7 @@ export function readServeOptions(
     store,
     ...readAddress(given('http') ?? '127.0.0.1:8080', sourceOf('http')),
     adminToken: readToken(given('admin-token'), sourceOf('admin-token')),
-    trustedProxies: readRanges(listOf(given('trusted-proxies')), sourceOf('trusted-proxies')),
+    trustedProxies: readProxies(listOf(given('trusted-proxies')), sourceOf('trusted-proxies')),
     gateAttributes: readFields(listOf(given('gate-attributes')), sourceOf('gate-attributes')),
     workers,
     prefix: given('prefix'),
@@ -135,14 +135,23 @@ function listOf(text = ''): readonly string[] {
   return parts.filter((each) => each !== '')
 }
 
-function readRanges(trustedProxies: readonly string[], source: string): readonly string[] {
+/** Reads `10.0.0.0/8`, `loopback`, `private` and `hops=1`. The service listens on no Unix socket, so `unix` is refused. */
+function readProxies(list: readonly string[], source: string): ServeOptions['trustedProxies'] {
+  const proxies = list.map((each) => {
+    const [, hops] = /^hops=(\d{1,2})$/.exec(each) ?? []
+    if (hops !== undefined && Number(hops) >= 1 && Number(hops) <= 64) return { hops: Number(hops) }
+    if (each === 'loopback' || each === 'private' || (/[\d:]/.test(each) && !each.startsWith('hops'))) return each
+    throw new UsageError(
+      `${source} must be addresses and CIDR ranges such as 10.0.0.0/8,192.0.2.1, loopback, private, or hops=1 to hops=64, ` +
+        `got '${each.slice(0, 60)}'`,
+    )
+  })
   try {
-    for (const each of trustedProxies) parseCidrRange('trustedProxies', each)
-    clientAddress({ trustedProxies })
+    trustedProxies(proxies)
   } catch (error) {
     throw new UsageError((error as Error).message.replace('trustedProxies', source))
   }
-  return trustedProxies
+  return proxies
 }
 
 /** Reads `merchant=x-merchant` into the attribute and the header field, which is in lower case. */

@@ -115,6 +115,18 @@ describe('the client of a request', () => {
     expect((await from('198.51.100.3, 192.0.2.7:4711, 10.2.2.2')).status).toBe(429)
   })
 
+  test.each([
+    ['loopback', '198.51.100.3, 192.0.2.7', '198.51.100.4, 192.0.2.8'],
+    ['private', '198.51.100.3, 192.0.2.7, 10.2.2.2', '192.0.2.8, 192.168.0.1'],
+    ['hops=2', '198.51.100.3, 192.0.2.7, 203.0.113.1', '192.0.2.8, 203.0.113.1'],
+    ['private,203.0.113.1', '198.51.100.3, 192.0.2.7, 203.0.113.1, 10.0.0.1', '192.0.2.8, 203.0.113.1'],
+  ])('is found with --trusted-proxies %s', async (proxies, same, other) => {
+    const { gate } = await start(LEVELS, { ...TRUSTED, 'trusted-proxies': proxies })
+    const from = async (addresses: string) => (await gate({ ...FORWARDED, 'x-forwarded-for': addresses })).status
+    for (let i = 0; i < 2; i++) expect(await from(same)).toBe(204)
+    expect([await from(same), await from(other)]).toEqual([429, 204])
+  })
+
   test('may be in other fields if --gate-attributes names them', async () => {
     const fields = 'ip=cf-connecting-ip,path=x-original-url,method=x-verb,merchant=x-merchant'
     const { gate } = await start(LEVELS, { ...TRUSTED, 'gate-attributes': fields })
@@ -229,7 +241,12 @@ describe('a leaky bucket', () => {
 
 test.each([
   ['trusted-proxies', '10.0.0.1/8', /--trusted-proxies must be .*'10.0.0.0\/8'/],
-  ['trusted-proxies', 'unix', /--trusted-proxies must be an address or CIDR range/],
+  ['trusted-proxies', 'unix', /--trusted-proxies must be addresses and CIDR ranges .*, loopback, private, or hops=1/],
+  ['trusted-proxies', 'localhost', /--trusted-proxies must be addresses .*, got 'localhost'/],
+  ['trusted-proxies', 'hops=0', /--trusted-proxies must be .* hops=1 to hops=64, got 'hops=0'/],
+  ['trusted-proxies', 'hops=65', /--trusted-proxies must be .* hops=1 to hops=64, got 'hops=65'/],
+  ['trusted-proxies', 'hops', /--trusted-proxies must be .* hops=1 to hops=64, got 'hops'/],
+  ['trusted-proxies', 'hops=1,hops=2', /--trusted-proxies must be a list with one { hops } at most, got 2/],
   ['trusted-proxies', '0.0.0.0/0', /--trusted-proxies must be the addresses of your own proxies/],
   ['gate-attributes', 'merchant', /--gate-attributes must name each attribute once .*merchant=x-merchant/],
   ['gate-attributes', 'a=x,a=y', /--gate-attributes must name each attribute once/],

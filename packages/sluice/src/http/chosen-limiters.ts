@@ -23,11 +23,11 @@ export class ChosenLimiters {
   readonly #byText = new Map<string, Limiter | AsyncLimiter>()
 
   /** A wrong option shows now, and not with the first request. */
-  constructor(options: Pick<LimitOptions<never, never>, 'name' | 'store' | 'onFailure' | 'blockFor'>) {
+  constructor(options: Pick<LimitOptions<never, never>, 'name' | 'store' | 'clock' | 'onFailure' | 'blockFor'>) {
     const { name = options.store === undefined ? 'default' : undefined, onFailure, blockFor } = options
     checkKey(name, 'name (which keeps limits on one store apart)')
     const store = storeOption(options)
-    this.#firstUse = options.store === undefined ? new FirstUse() : undefined
+    this.#firstUse = options.store === undefined && options.clock === undefined ? new FirstUse() : undefined
     onFailureOption(onFailure, store)
     blockForOption(blockFor, store)
     this.#options = { name, store, onFailure, blockFor } as ChosenOptions

@@ -1,22 +1,15 @@
-import {
-  type Address,
-  addressText,
-  type CidrRange,
-  clientKeyOf,
-  parseAddress,
-  parseCidrRange,
-  rangeContains,
-} from '../addresses/index.js'
+import { type Address, addressText, clientKeyOf, parseAddress } from '../addresses/index.js'
 import { checkOptions } from '../checks/check-options.js'
 import { invalidType, invalidValue, warn } from '../errors.js'
+import { type TrustedProxies, trustedProxies } from './trusted-proxies.js'
 
 /** Which proxies may say where a request comes from. */
 export interface ClientAddressOptions {
   /**
-   * Addresses and CIDR ranges of your own proxies, such as `['10.0.0.0/8']`; `'unix'` means every connection by a Unix
-   * socket. Default: none, and no header field is believed.
+   * Your own proxies: addresses and CIDR ranges such as `['10.0.0.0/8']`, `'loopback'`, `'private'`, or `{ hops: 1 }` for a
+   * server that only its proxies can reach. Default: none, and no header field is believed.
    */
-  readonly trustedProxies?: readonly string[]
+  readonly trustedProxies?: TrustedProxies
   /**
    * The field into which your proxies write the client's address: `'x-forwarded-for'` (default), `'forwarded'` (RFC 7239),
    * or another that holds one address, such as `'cf-connecting-ip'`. No other field is read.
@@ -32,7 +25,6 @@ export type ReadField = (name: string) => string | null | undefined
 /** Returns the client that a request comes from, as a key. */
 export type ClientAddress = (remoteAddress: string | undefined, field: ReadField) => string
 
-const UNIX = 'unix'
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 
 /**
@@ -51,35 +43,28 @@ const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/
  */
 export function clientAddress(options: ClientAddressOptions = {}): ClientAddress {
   checkOptions('clientAddress', options, ['trustedProxies', 'forwardedIn', 'ipv6Prefix'])
-  return clientKey(options)
-}
-
-/** `clientAddress` for options that contain others as well. */
-export function clientKey(options: ClientAddressOptions): ClientAddress {
   const origin = originOf(options)
   const ipv6Prefix = checkPrefix(options.ipv6Prefix)
   return (remoteAddress, field) => clientKeyOf(origin(remoteAddress, field), ipv6Prefix)
 }
 
 /** Makes a function that finds the whole address of a client, also for IPv6. */
-export function originOf(options: ClientAddressOptions): ClientAddress {
-  const { ranges, trustsUnix } = checkTrusted(options.trustedProxies)
+function originOf(options: ClientAddressOptions): ClientAddress {
+  const { trustsAny, trustsConnection, trustsHop } = trustedProxies(options.trustedProxies)
   const name = checkFieldName(options.forwardedIn)
-  if (ranges.length === 0 && !trustsUnix) return (remoteAddress) => remoteAddress || UNKNOWN
+  if (!trustsAny) return (remoteAddress) => remoteAddress || UNKNOWN
   const entriesOf = name === 'forwarded' ? forwardedEntries : listEntries
-  const isTrusted = (address: Address) => ranges.some((range) => rangeContains(range, address))
   return (remoteAddress, field) => {
-    let address = remoteAddress === undefined ? undefined : parseAddress(remoteAddress)
-    if (address === undefined ? remoteAddress !== undefined || !trustsUnix : !isTrusted(address))
-      return remoteAddress || UNKNOWN
+    if (!trustsConnection(remoteAddress)) return remoteAddress || UNKNOWN
     const entries = entriesOf(field(name) ?? '')
-    while (entries.length > 0 && (address === undefined || isTrusted(address))) {
+    let address = parseAddress(remoteAddress ?? '')
+    for (let hop = 0; entries.length > 0 && (hop === 0 || trustsHop(address as Address, hop)); hop++) {
       const next = parseAddress(entries.pop() as string)
       // A trusted proxy wrote something else than an address, such as `unknown`: the proxy counts as the client.
       if (next === undefined) break
       address = next
     }
-    return address === undefined ? UNKNOWN : addressText(address)
+    return address === undefined ? remoteAddress || UNKNOWN : addressText(address)
   }
 }
 
@@ -91,28 +76,47 @@ export interface RequestReader<Request> {
    * list: as routers see it now, and as the client wrote it.
    */
   url(request: Request): string | readonly string[]
-  /** The address of the connection. Left out if the framework does not tell it. */
-  remoteAddress?(request: Request): string | undefined
+  /**
+   * The address of the connection; `undefined` for a Unix socket, and `null` if it cannot be told for this request. Left out
+   * if the framework never tells it.
+   */
+  remoteAddress?(request: Request): string | null | undefined
   field(request: Request, name: string): string | null | undefined
 }
 
-/**
- * Makes a function that finds the client of a request by `address`, which is `clientKey(options)` or `originOf(options)`.
- * Returns `undefined` if the adapter cannot tell the address of a connection.
- */
-export function requestAddress<Request>(
+/** Finds the client of a request. All addresses are `undefined` if the adapter cannot tell where the request comes from. */
+export interface RequestClient<Request> {
+  /** The address as it is written by the connection or by a proxy. */
+  origin(request: Request): string | undefined
+  /** The whole address in its canonical form: `'192.0.2.7'`, `'2001:db8::7'`. */
+  address(request: Request): string | undefined
+  /** The client as a key. An IPv6 client is its network: `'2001:db8::/56'`. */
+  key(request: Request): string | undefined
+  /** Warns once if the address is that of a proxy which is not trusted. Call it before an address decides something. */
+  notice(request: Request): void
+}
+
+/** Makes the functions that find the client of a request. Returns `undefined` if the adapter never tells addresses. */
+export function requestClient<Request>(
   reader: RequestReader<Request>,
   options: ClientAddressOptions,
-  address: ClientAddress,
-): ((request: Request) => string) | undefined {
+): RequestClient<Request> | undefined {
+  const find = originOf(options)
+  const ipv6Prefix = checkPrefix(options.ipv6Prefix)
   const remoteAddress = reader.remoteAddress?.bind(reader)
   if (remoteAddress === undefined) return undefined
-  if (options.trustedProxies !== undefined)
-    return (request) => address(remoteAddress(request), (name) => reader.field(request, name))
-  const notice = proxyNotice(reader)
-  return (request) => {
-    notice(request)
-    return address(remoteAddress(request), noField)
+  const readsNone = options.trustedProxies === undefined
+  const origin = (request: Request) => {
+    const remote = remoteAddress(request)
+    if (remote === null) return undefined
+    return find(remote, readsNone ? noField : (name) => reader.field(request, name))
+  }
+  const keyOf = (from: string | undefined, prefix: number) => from && clientKeyOf(from, prefix)
+  return {
+    origin,
+    address: (request) => keyOf(origin(request), 128),
+    key: (request) => keyOf(origin(request), ipv6Prefix),
+    notice: readsNone ? proxyNotice(reader) : () => {},
   }
 }
 
@@ -132,7 +136,7 @@ function proxyNotice<Request>(reader: RequestReader<Request>): (request: Request
     left = 0
     warn(
       'a request came through a proxy, but no proxy is trusted: if the proxy is yours, all of its clients count as one; ' +
-        "set trustedProxies: ['10.0.0.0/8'], the address of the proxy, or [] if that is intended",
+        "set trustedProxies: 'loopback', 'private' or ['203.0.113.5'], the address of the proxy, or [] if that is intended",
       'SLUICE_PROXY',
     )
   }
@@ -181,17 +185,6 @@ function unquotedParts(value: string, separator: string): string[] {
     }
   }
   return parts.length < MOST_ENTRIES ? [value.slice(0, end), ...parts] : parts
-}
-
-function checkTrusted(value: unknown = []): { readonly ranges: readonly CidrRange[]; readonly trustsUnix: boolean } {
-  if (!Array.isArray(value)) throw invalidType('trustedProxies', "a list such as ['10.0.0.0/8']", value)
-  const given = Array.from(value)
-  const ranges = given.filter((each) => each !== UNIX).map((each) => parseCidrRange('trustedProxies', each))
-  if (ranges.some(({ prefix }) => prefix === 0)) {
-    const wanted = 'the addresses of your own proxies, because a trusted proxy can claim to be any client'
-    throw invalidValue('trustedProxies', wanted, given.join(', '))
-  }
-  return { ranges, trustsUnix: given.includes(UNIX) }
 }
 
 function checkFieldName(value: unknown = 'x-forwarded-for'): string {

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import { invalidType, invalidValue } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
@@ -87,6 +88,7 @@ export function verdictOfOne(level: LevelDecision): Verdict {
 /** The options of a guard about its answers. `onDenied` writes the body of a denial and says of which type it is. */
 export interface AnswerOptions extends DescribeOptions {
   readonly onDenied?: unknown
+  readonly clock?: Clock | undefined
 }
 
 /** `describe` for arguments that are checked already. `earlier` are the levels of the limits before, on the same request. */
@@ -98,7 +100,7 @@ export function describeIn(
 ): Description {
   const { allowed, levels } = verdict
   const headers: Fields = {}
-  writeQuotas(headers, levels, dialects, options.nowMs, earlier)
+  writeQuotas(headers, levels, dialects, options.nowMs ?? options.clock?.now(), earlier)
   if (!allowed) writeDenial(headers, verdict, options)
   const names = options.expose === true ? exposed(headers) : ''
   if (names !== '') headers['Access-Control-Expose-Headers'] = names

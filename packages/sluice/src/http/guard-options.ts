@@ -1,5 +1,6 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkCost } from '../checks/check-value.js'
+import type { Clock } from '../clock.js'
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
 import type { AsyncLimiter, Limiter } from '../limiter/index.js'
 import type { BlockFor, Limit } from '../limits/index.js'
@@ -24,8 +25,11 @@ export interface Outcome {
   readonly cost: number | undefined
 }
 
-/** Options that limits and policies have in common, in every framework. */
-export interface HandlerOptions<Request, Response = unknown>
+/**
+ * Options that limits and policies have in common, in every framework. `Address` includes `undefined` if the framework may not
+ * tell where a request comes from.
+ */
+export interface HandlerOptions<Request, Response = unknown, Address extends string | undefined = string>
   extends ClientAddressOptions,
     Omit<DescribeOptions, 'nowMs'> {
   /** How quotas are written in header fields: one dialect or several. Default `'draft'`; `[]` writes none. */
@@ -42,8 +46,11 @@ export interface HandlerOptions<Request, Response = unknown>
     request: Request,
     response: Response,
   ) => number | Readonly<Record<string, number>>
-  /** Returns true for requests that are not limited at all. */
-  readonly skip?: (request: Request) => Later<boolean>
+  /**
+   * Returns true for requests that are not limited at all. The second argument is the client's address, found by
+   * `trustedProxies`: `'192.0.2.7'`, `'2001:db8::7'`, or `'unknown'` for a Unix socket.
+   */
+  readonly skip?: (request: Request, address: Address) => Later<boolean>
   /**
    * Called with every decision: allowed, denied, and with the levels that are only in shadow. For counters and logs; if it
    * fails, a process warning says so, and the request is answered as decided.
@@ -52,18 +59,21 @@ export interface HandlerOptions<Request, Response = unknown>
 }
 
 /** Options of everything that has keys. */
-interface KeyOptions<Request, Response> extends HandlerOptions<Request, Response> {
+interface KeyOptions<Request, Response, Address extends string | undefined>
+  extends HandlerOptions<Request, Response, Address> {
   /**
-   * Returns the key of a request. If it is left out, or returns nothing, an empty text or a list (the field is empty or came
+   * Returns the key of a request. The second argument is the client as it is counted without a `key`: its IPv4 address, or
+   * the network of its IPv6 address, `'2001:db8::/56'`. If it is left out, or returns nothing, an empty text or a list (the field is empty or came
    * twice), the client's address is the key.
    */
-  readonly key?: (request: Request) => Later<string | null | undefined>
+  readonly key?: (request: Request, client: Address) => Later<string | null | undefined>
   readonly policy?: undefined
   readonly attributes?: undefined
 }
 
 /** One limit for each client, or for each `key`. */
-export interface LimitOptions<Request, Response = unknown> extends KeyOptions<Request, Response> {
+export interface LimitOptions<Request, Response = unknown, Address extends string | undefined = string>
+  extends KeyOptions<Request, Response, Address> {
   /**
    * The limit, or a function of the request that returns one. States are kept under the limiter's `name`, so a key keeps its
    * state when the function returns other numbers for it.
@@ -76,6 +86,8 @@ export interface LimitOptions<Request, Response = unknown> extends KeyOptions<Re
   readonly name?: string
   /** Where states are kept. Default: a memory store of its own. */
   readonly store?: SyncStore | AsyncStore
+  /** Tells the time, for tests: a `ManualClock` of `sluice/testing`. Only for a limit without a `store`. */
+  readonly clock?: Clock
   /** How a request is answered if the store does not answer. */
   readonly onFailure?: OnFailure
   /**
@@ -87,17 +99,20 @@ export interface LimitOptions<Request, Response = unknown> extends KeyOptions<Re
 }
 
 /** A limiter that exists already, with its own limit, name and store. Other parts of the application may use it too. */
-export interface LimiterOptions<Request, Response = unknown> extends KeyOptions<Request, Response> {
+export interface LimiterOptions<Request, Response = unknown, Address extends string | undefined = string>
+  extends KeyOptions<Request, Response, Address> {
   readonly limiter: Limiter | AsyncLimiter
   readonly limit?: undefined
   readonly name?: undefined
   readonly store?: undefined
+  readonly clock?: undefined
   readonly onFailure?: undefined
   readonly blockFor?: undefined
 }
 
 /** A policy, which has its own store and its own answer to failures of the store. */
-export interface PolicyOptions<Request, Response = unknown> extends HandlerOptions<Request, Response> {
+export interface PolicyOptions<Request, Response = unknown, Address extends string | undefined = string>
+  extends HandlerOptions<Request, Response, Address> {
   readonly policy: Policy<string, string> | AsyncPolicy<string, string>
   /**
    * Returns the attributes that the policy asks about. `method`, `path` and `ip` are known already and may be replaced. Every
@@ -109,19 +124,20 @@ export interface PolicyOptions<Request, Response = unknown> extends HandlerOptio
   readonly key?: undefined
   readonly name?: undefined
   readonly store?: undefined
+  readonly clock?: undefined
   readonly onFailure?: undefined
   readonly blockFor?: undefined
 }
 
 /** See {@link LimitOptions}, {@link LimiterOptions} and {@link PolicyOptions}. */
-export type GuardOptions<Request, Response = unknown> =
-  | LimitOptions<Request, Response>
-  | LimiterOptions<Request, Response>
-  | PolicyOptions<Request, Response>
+export type GuardOptions<Request, Response = unknown, Address extends string | undefined = string> =
+  | LimitOptions<Request, Response, Address>
+  | LimiterOptions<Request, Response, Address>
+  | PolicyOptions<Request, Response, Address>
 
 const RULES = ['limit', 'limiter', 'policy'] as const
 /** Options that a limiter has been made with already. */
-const OF_MADE_LIMITERS = ['name', 'store', 'onFailure', 'blockFor']
+const OF_MADE_LIMITERS = ['name', 'store', 'clock', 'onFailure', 'blockFor']
 /** Options that must be left out beside each of the rules. */
 const LEFT_OUT = {
   limit: ['attributes'],
@@ -189,6 +205,8 @@ function checkRule(given: Readonly<Record<string, unknown>>): void {
     const got = rule === undefined ? 'none of them' : [rule, ...others].join(' and ')
     throw new InvalidTypeError(`rateLimit takes a limit, a limiter or a policy, got ${got}`, { option: 'limit' })
   }
+  if (policy !== undefined && given.clock !== undefined)
+    throw invalidType('clock', 'given to the policy, as in createPolicy({ levels, clock })', given.clock)
   for (const name of LEFT_OUT[rule])
     if (given[name] !== undefined) throw invalidType(name, `left out beside a ${rule}`, given[name])
   if (policy !== undefined && typeof (policy as Policy | null)?.check !== 'function')

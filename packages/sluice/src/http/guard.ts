@@ -65,7 +65,8 @@ export class Guard<Request extends object, Response = unknown> {
     const { skip, settle } = this.#options
     if (settle !== undefined) expectCost(request)
     if (skip === undefined) return this.#decide(request, how)
-    return mapped(skip(request), (answer) => (isSkipped(answer) ? undefined : this.#decide(request, how)))
+    const address = this.#limiter.addressOf(request) as string
+    return mapped(skip(request, address), (answer) => (isSkipped(answer) ? undefined : this.#decide(request, how)))
   }
 
   /** Functions are called one after the other: `cost`, then `key` and `limit`, or `attributes`. */

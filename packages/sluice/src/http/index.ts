@@ -35,3 +35,4 @@ export {
 export type { Ending, Passage } from './passage.js'
 export { rateLimitOf } from './rate-limit-of.js'
 export { setCost } from './set-cost.js'
+export { type ProxyTrust, type TrustedHops, type TrustedProxies, trustedProxies } from './trusted-proxies.js'

@@ -16,6 +16,8 @@ const OF_BOTH = [
 ]
 /** Inherited by limits only. A policy has its own keys and IPv6 prefix. */
 const OF_LIMITS = ['key', 'ipv6Prefix']
+/** Inherited by limits that keep their states in memory. */
+const OF_MEMORY = ['clock']
 /** Inherited by limits whose name keeps them apart from the other limits on the store. */
 const OF_NAMED_LIMITS = ['store', 'onFailure']
 
@@ -34,6 +36,7 @@ export function inheritedOptions<Options extends GuardOptions<never, never>>(
   const [ours, theirs] = [own as object as ByName, before as object as ByName]
   const names = [...OF_BOTH]
   if (own.policy === undefined) names.push(...OF_LIMITS)
+  if (own.policy === undefined && own.store === undefined) names.push(...OF_MEMORY)
   if (own.policy === undefined && mayShareStore(own, before)) names.push(...OF_NAMED_LIMITS)
   const missing = names.filter((name) => ours[name] === undefined && theirs[name] !== undefined)
   if (missing.length === 0) return own

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../clock.js'
 import type { Decision } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
 import { type AnswerOptions, type Description, describeIn, verdictOfOne } from './describe.js'
@@ -67,6 +68,11 @@ export class Passage implements Description {
   /** Milliseconds until it is the request's turn. */
   get delayMs(): number {
     return this.#answer.delayMs
+  }
+
+  /** Tells when it is the request's turn. */
+  get clock(): Clock {
+    return this.#format.options.clock ?? systemClock
   }
 
   /** Whether there is nothing to wait for, to settle or to give back. */

@@ -13,7 +13,7 @@ import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/ind
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
 import { ChosenLimiters } from './chosen-limiters.js'
-import { clientKey, IPV6_PREFIX, originOf, type RequestReader, requestAddress } from './client-address.js'
+import { IPV6_PREFIX, type RequestClient, type RequestReader, requestClient } from './client-address.js'
 import { verdictOfOne } from './describe.js'
 import type { GuardOptions, LimiterOptions, LimitOptions, PolicyOptions } from './guard-options.js'
 import { type Later, mapped } from './mapped.js'
@@ -45,6 +45,8 @@ export interface RequestLimiter<Request, Question> {
   /** What counts. Two limiters with one source and one name count the same units. */
   readonly source: object
   readonly name: string
+  /** The address of the client, for `skip`. `undefined` if the adapter cannot tell it. */
+  addressOf(request: Request): string | undefined
   /** The limit, if there is one limit for all requests. */
   readonly only: { readonly name: string; readonly limit: Limit } | undefined
 }
@@ -72,9 +74,11 @@ function byLimit<Request>(
       'left out beside a concurrency limit, which gets its places back anyway',
       options.settle,
     )
+  const client = clientOf(options, reader)
   const isHolding = holdsUnits(limit)
   return {
-    question: keyFunction(options, reader),
+    addressOf: addressFunction(options, client),
+    question: keyFunction(options, client),
     check: (key, cost) => limiter.tryAcquire(key, cost),
     reserve: (key, cost) => limiter.reserve(key, cost),
     holds: () => isHolding,
@@ -100,10 +104,12 @@ function byChosenLimit<Request>(
   reader: RequestReader<Request>,
 ): RequestLimiter<Request, ChosenQuestion> {
   const limiters = new ChosenLimiters(options)
-  const keyOf = keyFunction(options, reader)
+  const client = clientOf(options, reader)
+  const keyOf = keyFunction(options, client)
   const verdictOf = ({ name, limit }: Limiter | AsyncLimiter, decision: Decision) =>
     verdictOfOne({ name, limit, decision })
   return {
+    addressOf: addressFunction(options, client),
     question: (request) =>
       mapped(keyOf(request), (key) => mapped(limitOf(request), (limit) => ({ key, limiter: limiters.of(limit) }))),
     check: ({ key, limiter }, cost) =>
@@ -124,22 +130,53 @@ function byChosenLimit<Request>(
 type KeyedOptions<Request> = LimitOptions<Request, never> | LimiterOptions<Request, never>
 
 function limiterOf<Request>(options: LimitOptions<Request, never>): Limiter | AsyncLimiter {
-  const { limit, name, store, onFailure, blockFor } = options
-  return createLimiter({ limit, name, store, onFailure, blockFor } as SharedStoreOptions<SyncStore | AsyncStore>)
+  const { limit, name, store, clock, onFailure, blockFor } = options
+  const given = { limit, name, store, clock, onFailure, blockFor }
+  return createLimiter(given as SharedStoreOptions<SyncStore | AsyncStore>)
 }
 
 function keyFunction<Request>(
-  options: KeyedOptions<Request>,
-  reader: RequestReader<Request>,
+  { key, ipv6Prefix }: KeyedOptions<Request>,
+  client: RequestClient<Request>,
 ): (request: Request) => Awaitable<string> {
-  const { key } = options
-  const client = requestAddress(reader, options, clientKey(options))
-  if (key === undefined) return client ?? unknownAddress()
-  const known = (request: Request, given: string | null | undefined) => {
-    if (!isAbsent(given)) return withoutHost(given, options.ipv6Prefix)
-    return BY_ADDRESS + (client === undefined ? unknownAddress() : client(request))
+  const byAddress = (request: Request, found = client.key(request)) => {
+    client.notice(request)
+    return found ?? unknownAddress()
   }
-  return (request) => mapped(key(request), (given) => known(request, given))
+  if (key === undefined) return (request) => byAddress(request)
+  return (request) => {
+    const found = client.key(request)
+    if (key.length > 1) client.notice(request)
+    return mapped(key(request, found as string), (given) =>
+      isAbsent(given) ? BY_ADDRESS + byAddress(request, found) : withoutHost(given, ipv6Prefix),
+    )
+  }
+}
+
+/** The client of a request. Throws if there is neither an address nor a key. */
+function clientOf<Request>(options: KeyedOptions<Request>, reader: RequestReader<Request>): RequestClient<Request> {
+  const client = requestClient(reader, options)
+  if (client === undefined && options.key === undefined) unknownAddress()
+  return client ?? NO_CLIENT
+}
+
+/** The address that `skip` gets. */
+function addressFunction<Request>(
+  { skip }: GuardOptions<Request, never>,
+  client: RequestClient<Request> = NO_CLIENT,
+): (request: Request) => string | undefined {
+  return (request) => {
+    if (skip !== undefined && skip.length > 1) client.notice(request)
+    return client.address(request)
+  }
+}
+
+/** For frameworks that never tell addresses. */
+const NO_CLIENT: RequestClient<unknown> = {
+  origin: () => undefined,
+  address: () => undefined,
+  key: () => undefined,
+  notice: () => {},
 }
 
 const GLOBAL_IPV6 = /^[23][\da-f]{3}:[\da-f]{1,4}:/i
@@ -161,9 +198,16 @@ function byPolicy<Request>(
   reader: RequestReader<Request>,
 ): RequestLimiter<Request, object> {
   const { policy } = options
-  const ipOf = requestAddress(reader, options, originOf(options))
+  const client = requestClient(reader, options)
+  const ipOf =
+    client &&
+    ((request: Request) => {
+      client.notice(request)
+      return client.origin(request) ?? unknownAddress()
+    })
   if (ipOf === undefined && options.attributes === undefined && policy.attributes.includes('ip')) unknownAddress()
   return {
+    addressOf: addressFunction(options, client),
     question: requestAttributes(options, reader, ipOf),
     check: (attributes, cost) => policy.check(attributes, cost),
     reserve: (attributes, cost) => policy.reserve(attributes, cost),
@@ -175,7 +219,7 @@ function byPolicy<Request>(
   }
 }
 
-export function unknownAddress(): never {
+function unknownAddress(): never {
   throw new InvalidTypeError(
     'rateLimit cannot tell here where a request comes from; give it a key, or address: a function that returns the address of the connection',
     { option: 'address' },

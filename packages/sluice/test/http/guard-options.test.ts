@@ -1,10 +1,12 @@
 import { concurrency, createLimiter, createPolicy, fixedWindow, memoryStore } from 'sluice'
 import { rateLimit as fetchLimit } from 'sluice/fetch'
 import { rateLimit } from 'sluice/node'
+import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 
 const limit = fixedWindow({ quota: 1, window: '1h' })
 const limiter = createLimiter({ limit })
+const clock = new ManualClock(0)
 const policy = createPolicy({ levels: [{ name: 'all', limit }] })
 
 /** Wrong options, and a part of the error message. */
@@ -28,6 +30,8 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
     { limit, cost: 2 },
     'cost must be no more than the quota of the limit, or every request is denied',
   ],
+  ['blockFor beside a policy', { policy, blockFor: '1m' }, 'blockFor must be left out beside a policy'],
+  ['a wrong blockFor', { limit, blockFor: { first: '1m', most: '1s' } }, 'blockFor.most must be at least first, 1m'],
   ['a field without proxies', { limit, forwardedIn: 'x-real-ip' }, 'forwardedIn must be beside trustedProxies'],
   ['a prefix beside a policy', { policy, ipv6Prefix: 64 }, 'ipv6Prefix must be left out beside a policy'],
   ['expose as text', { limit, expose: 'yes' }, 'expose must be true or false'],
@@ -62,7 +66,26 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
     { limit, trustedProxies: ['0.0.0.0/0'] },
     'trustedProxies must be the addresses of your own proxies',
   ],
-  ['trust as a number', { limit, trustedProxies: 1 }, "trustedProxies must be a list such as ['10.0.0.0/8']"],
+  [
+    'trust as a number',
+    { limit, trustedProxies: 1 },
+    "trustedProxies must be a list such as ['10.0.0.0/8'], 'loopback', 'private' or { hops: 1 }, got 1",
+  ],
+  [
+    'a clock beside a store',
+    { limit, name: 'a', store: memoryStore(), clock },
+    'clock must be given to the store that keeps time, as in memoryStore({ clock })',
+  ],
+  [
+    'a clock beside a policy',
+    { policy, clock },
+    'clock must be given to the policy, as in createPolicy({ levels, clock })',
+  ],
+  [
+    'a clock that tells no time',
+    { limit, clock: Date },
+    'clock must be an object with a method now() that returns epoch milliseconds',
+  ],
   [
     'a settle beside a concurrency limit',
     { limit: concurrency({ max: 1 }), settle: () => 1 },

@@ -1,4 +1,4 @@
-import { setAlarm, systemClock } from '../../clock.js'
+import { setAlarm } from '../../clock.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { Ending, Passage } from '../passage.js'
 import type { NodeExchange, NodeRequest, NodeResponse } from './node-exchange.js'
@@ -17,10 +17,10 @@ export function admit(passages: readonly Passage[], exchange: NodeExchange, next
     for (const each of passages) each.cancel()
     gone?.()
   }
-  const delayMs = Math.max(...passages.map((each) => each.delayMs))
+  const slowest = passages.reduce((one, other) => (other.delayMs > one.delayMs ? other : one))
   if (isGone(exchange)) giveUp()
-  else if (delayMs === 0) go()
-  else waitTurn(delayMs, exchange, go, giveUp)
+  else if (slowest.delayMs === 0) go()
+  else waitTurn(slowest, exchange, go, giveUp)
 }
 
 /** The same as a promise: whether the request goes on. */
@@ -36,12 +36,12 @@ export function admitted(passage: Passage, exchange: NodeExchange): Awaitable<bo
   })
 }
 
-function waitTurn(delayMs: number, exchange: NodeExchange, go: () => void, giveUp: () => void): void {
+function waitTurn({ delayMs, clock }: Passage, exchange: NodeExchange, go: () => void, giveUp: () => void): void {
   const stopListening = onceClosed(exchange, () => {
     stopAlarm()
     giveUp()
   })
-  const stopAlarm = setAlarm(systemClock, systemClock.now() + delayMs, () => {
+  const stopAlarm = setAlarm(clock, clock.now() + delayMs, () => {
     stopListening()
     go()
   })

@@ -14,7 +14,8 @@ export { rateLimitOf } from '../rate-limit-of.js'
 /** See {@link GuardOptions}. */
 export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> = GuardOptions<
   Request,
-  Response | undefined
+  Response | undefined,
+  string | undefined
 > & {
   /**
    * Returns the address of the connection, which a `Request` does not contain: `(request, info) => info.remoteAddr.hostname`

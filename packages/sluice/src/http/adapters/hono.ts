@@ -5,7 +5,6 @@ import type { Awaitable } from '../../stores/index.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { targetOf } from '../request-attributes.js'
-import { unknownAddress } from '../request-limiter.js'
 import { inTurn } from './in-turn.js'
 import { remoteAddressOf } from './node-exchange.js'
 import { ownDenial, withFields } from './with-fields.js'
@@ -31,7 +30,11 @@ export interface HonoContextLike {
 }
 
 /** See {@link GuardOptions}. */
-export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<C, Response | undefined> & {
+export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<
+  C,
+  Response | undefined,
+  string | undefined
+> & {
   /**
    * Returns the address of the connection: `(c) => getConnInfo(c).remote.address`, with `getConnInfo` from Hono's adapter
    * for your platform. Required without a `key`, except on Node.js, where the address is known.
@@ -115,11 +118,10 @@ function put(context: HonoContextLike, response: Response): void {
   writable.res = response
 }
 
-/** On Node.js, Hono's server passes on the request of Node.js. */
-function nodeAddress({ env }: HonoContextLike): string | undefined {
+/** On Node.js, Hono's server passes on the request of Node.js. Elsewhere the address is not known. */
+function nodeAddress({ env }: HonoContextLike): string | null | undefined {
   const socket = env?.incoming?.socket
-  if (socket !== undefined) return remoteAddressOf(socket)
-  return unknownAddress()
+  return socket === undefined ? null : remoteAddressOf(socket)
 }
 
 /** The target and, if it differs, the path that Hono routes by: decoded, or as `getPath` returns it. */

@@ -1,4 +1,4 @@
-import { sleep, systemClock } from '../../clock.js'
+import { sleep } from '../../clock.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { Ending, Passage } from '../passage.js'
 
@@ -9,10 +9,10 @@ export function inTurn(passage: Passage, request: Request, handle: () => Awaitab
 }
 
 async function waitAndSettle(passage: Passage, request: Request, handle: () => Awaitable<Response>): Promise<Response> {
-  const { delayMs, settle } = passage
+  const { delayMs, settle, clock } = passage
   const { signal } = request
   if (delayMs > 0) {
-    await sleep(systemClock, delayMs, signal).catch((reason) => {
+    await sleep(clock, delayMs, signal).catch((reason) => {
       passage.cancel()
       throw reason
     })

@@ -1,5 +1,5 @@
-import type { AsyncLimiter, AsyncStore, Limit, Limiter, SyncStore, Verdict } from 'sluice'
-import type { Dialect, GuardOptions, Outcome } from 'sluice/http'
+import type { AsyncLimiter, AsyncStore, BlockFor, Clock, Limit, Limiter, SyncStore, Verdict } from 'sluice'
+import type { Dialect, GuardOptions, Outcome, TrustedProxies } from 'sluice/http'
 
 /** Limits of an application, in terms that every framework has. */
 export interface LimitSpec {
@@ -7,13 +7,19 @@ export interface LimitSpec {
   readonly limiter?: Limiter | AsyncLimiter
   readonly name?: string
   readonly store?: SyncStore | AsyncStore
+  readonly blockFor?: BlockFor
   // biome-ignore lint/suspicious/noExplicitAny: any policy
   readonly policy?: any
   readonly dialect?: Dialect | readonly Dialect[]
   readonly expose?: boolean
   readonly status?: 429 | 503
   readonly ipv6Prefix?: number
-  readonly trustedProxies?: readonly string[]
+  readonly clock?: Clock
+  readonly trustedProxies?: TrustedProxies
+  /** The whole address of clients that are not limited. */
+  readonly skipAddress?: string
+  /** Told of the client that a key function gets. The client is the key too. */
+  readonly onClient?: (client: string) => void
   readonly settle?: (outcome: Outcome, request: never, response: never) => number
   readonly onDecision?: (verdict: Verdict, request: object) => void | Promise<void>
   /** The header fields that hold the key, the cost, whether to skip (`yes`), and the policy's attributes. */
@@ -55,8 +61,9 @@ export function optionsOf<Request extends object, OnDenied>(
   spec: LimitSpec,
   read: (request: Request, name: string) => string | null | undefined,
   onDenied: (text: string) => OnDenied,
-): GuardOptions<Request> & { onDenied?: OnDenied } {
-  const { keyIn, costIn, skipIn, attributesIn, limitsIn, later, denyWith, broken, onEnter, ...rest } = spec
+): GuardOptions<Request, unknown, string | undefined> & { onDenied?: OnDenied } {
+  const { keyIn, costIn, skipIn, attributesIn, limitsIn, later, denyWith, broken, onEnter, ...others } = spec
+  const { skipAddress, onClient, ...rest } = others
   const answer = <T>(value: T): T | Promise<T> =>
     later === true ? new Promise((resolve) => setImmediate(() => resolve(value))) : value
   const field = (request: Request, name: string) => read(request, name) ?? undefined
@@ -72,6 +79,13 @@ export function optionsOf<Request extends object, OnDenied>(
     }),
     ...(costIn !== undefined && { cost: (request: Request) => answer(Number(field(request, costIn) ?? 1)) }),
     ...(skipIn !== undefined && { skip: (request: Request) => answer(field(request, skipIn) === 'yes') }),
+    ...(skipAddress !== undefined && { skip: (_request: Request, address: string) => address === skipAddress }),
+    ...(onClient !== undefined && {
+      key: (_request: Request, client: string) => {
+        onClient(client)
+        return `by ${client}`
+      },
+    }),
     ...(onEnter !== undefined && {
       skip: () => {
         onEnter()
@@ -86,7 +100,7 @@ export function optionsOf<Request extends object, OnDenied>(
       limit: (request: Request) => answer(limitsIn[1][field(request, limitsIn[0]) ?? '']),
     }),
     ...(denyWith !== undefined && { onDenied: onDenied(denyWith) }),
-  } as unknown as GuardOptions<Request> & { onDenied?: OnDenied }
+  } as unknown as GuardOptions<Request, unknown, string | undefined> & { onDenied?: OnDenied }
 }
 
 export const CHUNK = 'x'.repeat(1_000)

@@ -4,6 +4,7 @@ import { fastify as fastify4 } from 'fastify4'
 import { createPolicy, fixedWindow, InvalidTypeError, memoryStore } from 'sluice'
 import { type FastifyOptions, rateLimit } from 'sluice/fastify'
 import { parseRateLimit } from 'sluice/http'
+import { ManualClock } from 'sluice/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
@@ -53,6 +54,18 @@ describe.each([
     const app = withRoute({ ...all, ipv6Prefix: 64 }, search)
     const clients = ['2001:db8:0:1::1', '2001:db8:0:1::2', '2001:db8:0:2::1']
     expect(await statuses(app, ...clients)).toEqual([200, 429, 200])
+  })
+
+  it('goes by the same clock, unless it has a store or a policy, which have their own', async () => {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1))
+    const app = withRoute({ ...all, clock }, search)
+    expect(await statuses(app, '203.0.113.1', '203.0.113.1')).toEqual([200, 429])
+    clock.advance(3_600_000)
+    expect(await statuses(app, '203.0.113.1')).toEqual([200])
+    const policy = createPolicy({ levels: [{ name: 'ip', key: ['ip'], limit: limit(1) }] })
+    for (const own of [{ ...search, store: memoryStore() }, { policy }]) {
+      expect(await statuses(withRoute({ ...all, clock }, own), '203.0.113.1', '203.0.113.1')).toEqual([200, 429])
+    }
   })
 
   it('skips the same requests', async () => {

@@ -3,7 +3,8 @@ import { request as httpRequest } from 'node:http'
 import { connect as http2Connect } from 'node:http2'
 import { connect } from 'node:net'
 import { concurrency, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
-import { type Outcome, parseRateLimit } from 'sluice/http'
+import { type Outcome, parseRateLimit, type TrustedProxies } from 'sluice/http'
+import { ManualClock } from 'sluice/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppSpec, CHUNK, type RunningApp, type StartApp } from './app.js'
 import { decisionTests } from './decision-tests.js'
@@ -75,6 +76,24 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(denied.headers.get('cache-control')).toBe('no-store')
       expect(denied.headers.get('content-type')).toMatch(/^application\/problem\+json/)
       expect(await denied.json()).toMatchObject({ status: 429, 'violated-policies': ['default'] })
+    })
+
+    it('with blockFor, denies a key everything once it exceeds, and tells the end of the block', async () => {
+      const clock = new ManualClock(1_745_000_000_000)
+      const limit = tokenBucket({ capacity: 2, refill: '1/s' })
+      const store = memoryStore({ clock })
+      const { origin } = await app({ limits: [{ name: 'api', limit, store, keyIn: 'x-key', blockFor: '15m' }] })
+      const ask = async (key: string) => {
+        const { status, headers } = await fetch(`${origin}/ok`, { headers: { 'x-key': key } })
+        return [status, headers.get('retry-after'), headers.get('ratelimit')]
+      }
+      const statuses = await Promise.all(Array.from({ length: 10 }, () => ask('a')))
+      expect(statuses.filter(([status]) => status === 200)).toHaveLength(2)
+      clock.advance(899_000)
+      expect(await ask('a')).toEqual([429, '1', '"api";r=0;t=1'])
+      expect(await ask('b')).toEqual([200, null, '"api";r=1;t=1'])
+      clock.advance(1_000)
+      expect((await ask('a'))[0]).toBe(200)
     })
 
     it('tells the quota on every response: not found, failed, HEAD, OPTIONS', async () => {
@@ -444,6 +463,59 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect([await from(careful, '192.0.2.1'), await from(careful, '192.0.2.2')]).toEqual([200, 429])
       expect([await from(behind, '192.0.2.1'), await from(behind, '192.0.2.2')]).toEqual([200, 200])
       expect(await from(behind, '192.0.2.9, 192.0.2.1:4711')).toBe(429)
+    })
+
+    it.each<[how: string, trustedProxies: TrustedProxies]>([
+      ['loopback', 'loopback'],
+      ['private', 'private'],
+      ['one hop', { hops: 1 }],
+      ['a list of both kinds', ['203.0.113.0/24', { hops: 1 }]],
+    ])('believes its proxy if it is told of %s', async (_how, trustedProxies) => {
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), trustedProxies }] })
+      const from = async (addresses: string) =>
+        (await fetch(`${origin}/ok`, { headers: { 'x-forwarded-for': addresses } })).status
+      expect([await from('192.0.2.1'), await from('192.0.2.2')]).toEqual([200, 200])
+      expect(await from('192.0.2.3, 192.0.2.1')).toBe(429)
+    })
+
+    it('tells skip the whole address of the client, and key the client as it is counted', async () => {
+      const clients: string[] = []
+      const spec = {
+        limit: fixedWindow({ quota: 1, window: '1h' }),
+        trustedProxies: 'loopback' as const,
+        skipAddress: '2001:db8::7',
+        onClient: (client: string) => clients.push(client),
+      }
+      const { origin } = await app({ limits: [spec] })
+      const from = async (address: string) =>
+        (await fetch(`${origin}/ok`, { headers: { 'x-forwarded-for': address } })).status
+      expect([await from('2001:DB8:0::7'), await from('[2001:db8::7]:443')]).toEqual([200, 200])
+      expect([await from('2001:db8::8'), await from('2001:db8::9'), await from('192.0.2.1')]).toEqual([200, 429, 200])
+      expect(clients).toEqual(['2001:db8::/56', '2001:db8::/56', '192.0.2.1'])
+    })
+
+    it('goes by a clock that a test moves', async () => {
+      const clock = new ManualClock(Date.UTC(2026, 0, 1))
+      const { origin } = await app({
+        limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), dialect: 'legacy', clock }],
+      })
+      const [first, denied] = [await fetch(`${origin}/ok`), await fetch(`${origin}/ok`)]
+      expect([first.status, denied.status, denied.headers.get('retry-after')]).toEqual([200, 429, '3600'])
+      expect(denied.headers.get('x-ratelimit-reset')).toBe(String(Date.UTC(2026, 0, 1, 1) / 1_000))
+      clock.advance(3_599_999)
+      expect((await fetch(`${origin}/ok`)).status).toBe(429)
+      clock.advance(1)
+      expect((await fetch(`${origin}/ok`)).status).toBe(200)
+    })
+
+    it('lets a request of a leaky bucket go when the clock of the test says so', async () => {
+      const clock = new ManualClock(Date.UTC(2026, 0, 1))
+      const { origin } = await app({ limits: [{ limit: leakyBucket({ capacity: 2, drain: '1/h' }), clock }] })
+      expect((await fetch(`${origin}/ok`)).status).toBe(200)
+      const second = fetch(`${origin}/ok`)
+      await expect.poll(() => clock.nextAlarmMs).toBe(Date.UTC(2026, 0, 1, 1))
+      clock.advance(3_600_000)
+      expect((await second).status).toBe(200)
     })
 
     it.runIf(onDenied)('answers a denied request with onDenied', async () => {

@@ -79,6 +79,28 @@ test('whatever a client sends in X-Forwarded-For, its address is the one that co
   )
 })
 
+test('whatever a client sends, and whatever the addresses of the proxies, its address is that of the peer before so many hops', () => {
+  fc.assert(
+    fc.property(
+      client,
+      fc.array(fc.oneof(proxy, client), { minLength: 1, maxLength: 5 }),
+      hostile,
+      fc.constantFrom('x-forwarded-for', 'forwarded'),
+      (from, proxies, sent, forwardedIn) => {
+        const clientOf = clientAddress({ trustedProxies: { hops: proxies.length }, forwardedIn })
+        const node = (address: string) => (address.includes(':') ? `for="[${address}]"` : `for=${address}`)
+        const written = [from, ...proxies.slice(0, -1)].map(forwardedIn === 'forwarded' ? node : String)
+        const field = [...sent, ...written].join(', ')
+        expect(
+          clientOf(proxies.at(-1), () => field),
+          field,
+        ).toBe(direct(from, () => null))
+      },
+    ),
+    { numRuns: 700 },
+  )
+})
+
 test('whatever a client sends in Forwarded or as a host, its address is the one that connected to the first trusted proxy', () => {
   const clientOf = clientAddress({ trustedProxies, forwardedIn: 'forwarded' })
   const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`

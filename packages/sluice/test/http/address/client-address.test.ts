@@ -218,9 +218,11 @@ describe('a megabyte of field is cheap', () => {
 })
 
 describe('wrong options are errors that say how to fix them', () => {
-  const list = "trustedProxies must be a list such as ['10.0.0.0/8']"
+  const list = "trustedProxies must be a list such as ['10.0.0.0/8'], 'loopback', 'private' or { hops: 1 }"
   const block = "trustedProxies must be an address or CIDR range such as '10.0.0.0/8', '192.0.2.1' or '2001:db8::/32'"
+  const named = `${block}, 'loopback', 'private', 'unix' or { hops: 1 }`
   const own = 'trustedProxies must be the addresses of your own proxies'
+  const hops = 'hops must be a whole number from 1 to 64 (trustedProxies: [] trusts no proxy)'
   const field = "forwardedIn must be the name of a header field such as 'x-forwarded-for' or 'forwarded'"
   const prefix = 'ipv6Prefix must be a whole number from 1 to 128'
 
@@ -241,16 +243,28 @@ describe('wrong options are errors that say how to fix them', () => {
     ['a prefix of the wrong family', { trustedProxies: ['::ffff:10.0.0.0/8'] }, 'a prefix from /96 to /128'],
     ['a prefix that is too long', { trustedProxies: ['10.0.0.0/33'] }, 'a prefix from /0 to /32'],
     ['bits after the prefix', { trustedProxies: ['10.0.0.1/8'] }, "without bits after its prefix: '10.0.0.0/8'"],
-    ['a name', { trustedProxies: ['loopback'] }, `${block}, got 'loopback'`],
-    ['unix in capitals', { trustedProxies: ['UNIX'] }, `${block}, got 'UNIX'`],
-    ['an empty text', { trustedProxies: [''] }, `${block}, got ''`],
+    ['an unknown name', { trustedProxies: ['localhost'] }, `${named}, got 'localhost'`],
+    ['an unknown name alone', { trustedProxies: 'uniquelocal' }, `${list}, got 'uniquelocal'`],
+    ['unix in capitals', { trustedProxies: ['UNIX'] }, `${named}, got 'UNIX'`],
+    ['an empty text', { trustedProxies: [''] }, `${named}, got ''`],
+    ['no hops', { trustedProxies: { hops: 0 } }, `${hops}, got 0`],
+    ['half a hop', { trustedProxies: [{ hops: 1.5 }] }, `${hops}, got 1.5`],
+    ['hops as a text', { trustedProxies: { hops: '1' } }, `${hops}, got '1'`],
+    ['too many hops', { trustedProxies: { hops: 65 } }, `${hops}, got 65`],
+    ['misspelt hops', { trustedProxies: { hop: 1 } }, "trustedProxies has no option 'hop'; did you mean hops?"],
+    ['an empty object', { trustedProxies: [{}] }, `${hops}, got undefined`],
+    [
+      'hops twice',
+      { trustedProxies: [{ hops: 1 }, { hops: 2 }] },
+      'trustedProxies must be a list with one { hops } at most, got 2',
+    ],
     ['an address with a port', { trustedProxies: ['10.0.0.1:80'] }, `${block}, got '10.0.0.1:80'`],
     ['an address with a leading zero', { trustedProxies: ['010.0.0.1'] }, `${block}, got '010.0.0.1'`],
     ['two in one', { trustedProxies: ['10.0.0.1, 10.0.0.2'] }, `${block}, got '10.0.0.1, 10.0.0.2'`],
     ['a wildcard', { trustedProxies: ['10.*'] }, `${block}, got '10.*'`],
-    ['a function', { trustedProxies: [() => true] }, `${block}, got a function`],
+    ['a function', { trustedProxies: [() => true] }, `${named}, got a function`],
     // biome-ignore lint/suspicious/noSparseArray: this test needs a hole
-    ['a hole', { trustedProxies: ['10.0.0.1', ,] }, `${block}, got undefined`],
+    ['a hole', { trustedProxies: ['10.0.0.1', ,] }, `${named}, got undefined`],
     ['two fields', { forwardedIn: ['forwarded', 'x-forwarded-for'] }, `${field}, got an array`],
     ['two fields in one', { forwardedIn: 'forwarded, x-forwarded-for' }, `${field}, got 'forwarded, x-forwarded-for'`],
     ['an empty name', { forwardedIn: '' }, `${field}, got ''`],
