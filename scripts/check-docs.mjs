@@ -1,6 +1,7 @@
 // Compiles every TypeScript example of the documentation as its own module, against the built packages, as a user would.
-// Examples marked `ts run` also run; those marked `ts no-check` are left out. A module starts with as many empty lines as
-// its document has above the example, so that tsc's line numbers are right. Also checks that every relative link of the
+// Examples marked `ts run` also run; those marked `ts no-check` are left out. Those marked `ts alone` are compiled apart, those of
+// a document together: types which they add to a framework reach no other example. A module starts with as many empty lines as its
+// document has above the example, so that tsc's line numbers are right. Also checks that every relative link of the
 // documentation leads to a file and a heading that exist.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -28,7 +29,7 @@ const checked = examples.filter(({ flags }) => !flags.includes('no-check'))
 const runnable = checked.filter(({ flags }) => flags.includes('run'))
 
 writeModules()
-if (checked.length) compile()
+for (const program of programs()) compile(program)
 for (const example of runnable) execute(example)
 console.log(`${checked.length} compile, ${runnable.length} run, ${examples.length - checked.length} not checked`)
 
@@ -77,15 +78,24 @@ function writeModules() {
   rmSync(cache, { recursive: true, force: true })
   mkdirSync(cache, { recursive: true })
   for (const { name, line, code } of checked) writeFileSync(join(cache, `${name}.ts`), '\n'.repeat(line - 1) + code)
-  const files = checked.map(({ name }) => `${name}.ts`)
   writeFileSync(join(cache, 'package.json'), JSON.stringify({ type: 'module' }))
-  writeFileSync(join(cache, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
 }
 
-function compile() {
+function programs() {
+  const byName = new Map()
+  for (const example of checked) {
+    const name = example.flags.includes('alone') ? example.file : ''
+    byName.set(name, [...(byName.get(name) ?? []), example])
+  }
+  return byName.values()
+}
+
+function compile(program) {
+  const names = program.map(({ name }) => `${name}.ts`)
+  writeFileSync(join(cache, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: names }))
   const { ok, output } = runTool('typescript', ['-p', '.', '--pretty', 'false'], { cwd: cache })
   if (ok) return
-  const files = new Map(checked.map(({ name, file }) => [`${name}.ts`, file]))
+  const files = new Map(program.map(({ name, file }) => [`${name}.ts`, file]))
   fail(
     output.replace(/^(\S+\.ts)\((\d+),\d+\)/gm, (all, name, line) =>
       files.has(name) ? `${files.get(name)}:${line}` : all,

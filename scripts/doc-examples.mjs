@@ -2,7 +2,7 @@
 // It works on text; check-docs.mjs reads the files.
 
 const fence = /^(?<indent>\s*)(?<marks>`{3,}|~{3,})\s*(?<language>[\w-]*)\s*(?<flags>.*?)\s*$/
-const knownFlags = ['no-check', 'run']
+const knownFlags = ['alone', 'no-check', 'run']
 
 /**
  * The `ts` blocks of a Markdown text.

@@ -46,7 +46,7 @@ async function call() {
   if (atATime++ === 0) busySinceMs = nowMs()
   counts.calls++
   try {
-    const status = await atItsTurn(() => ask('/'))
+    const status = await atItsTurn(() => ask('/call'))
     counts.answered++
     if (status === 403) counts.forbidden++
   } catch (error) {

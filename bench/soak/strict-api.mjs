@@ -12,7 +12,9 @@ let heldUpMs = 0
 let isBanned = false
 
 const server = createServer((request, response) => {
-  if (request.url === '/greeting') {
+  // A greeting opens a connection. Other paths may come from a program that takes this port for another server's.
+  if (request.url !== '/call') {
+    response.statusCode = request.url === '/greeting' ? 200 : 404
     response.end()
     return
   }

@@ -21,8 +21,8 @@ describe('examplesInMarkdown', () => {
   })
 
   test('reads the flags', () => {
-    const markdown = text('```ts no-check', 'a', '```', '```ts run', 'b', '```')
-    expect(examplesInMarkdown(markdown).map(({ flags }) => flags)).toEqual([['no-check'], ['run']])
+    const markdown = text('```ts no-check', 'a', '```', '```ts run alone', 'b', '```')
+    expect(examplesInMarkdown(markdown).map(({ flags }) => flags)).toEqual([['no-check'], ['run', 'alone']])
   })
 
   test('takes the indentation of a list item off', () => {

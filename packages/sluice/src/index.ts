@@ -25,6 +25,8 @@ export * from './limiter/index.js'
 export {
   type Algorithm,
   type Alignment,
+  type BlockFor,
+  type BlockRule,
   type Concurrency,
   type ConcurrencyOptions,
   concurrency,
@@ -33,6 +35,7 @@ export {
   type FixedWindow,
   type FixedWindowOptions,
   fixedWindow,
+  type GrowingBlock,
   type LeakyBucket,
   type LeakyBucketOptions,
   type Limit,

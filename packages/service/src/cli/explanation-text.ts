@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import type { Explanation, Limit } from 'sluice'
+import type { BlockFor, Explanation, Limit } from 'sluice'
 import { printable } from '../policy-file/policy-file-error.js'
 import { type ExplainReport, fits } from './explain-report.js'
 import { textTable } from './text-table.js'
@@ -30,17 +30,25 @@ export function explanationText(report: ExplainReport, colours: boolean): string
   return `${lines.join('\n')}\n`
 }
 
-function rowsOf({ level, key = '', from = 'level', cost = 0, shadow, limits = [] }: Explanation): readonly string[][] {
+function rowsOf(explanation: Explanation): readonly string[][] {
+  const { level, key = '', from = 'level', cost = 0, shadow, blockFor, limits = [] } = explanation
   return limits.map(({ limit, decision }, i) => {
     const left = `${decision.remaining} of ${decision.quota}`
     const fit = fits(decision, cost) ? left : `${left}, which is not enough`
     const first = i === 0 ? [shadow === true ? `${level} (shadow)` : level, printable(key)] : ['', '']
-    return [...first, limitText(limit), from, String(cost), fit]
+    const rule = blockFor === undefined ? '' : `; ${blockText(blockFor)}`
+    return [...first, `${limitText(limit)}${rule}`, from, String(cost), fit]
   })
 }
 
 function limitText({ algorithm, ...numbers }: Limit): string {
   return [algorithm, ...Object.entries(numbers).map(([name, value]) => `${name} ${value}`)].join(', ')
+}
+
+function blockText(blockFor: BlockFor): string {
+  if (typeof blockFor !== 'object') return `blocks for ${blockFor}`
+  const { first, factor, most, forget } = blockFor
+  return `blocks for ${first}, then ${factor} times longer up to ${most}, forgets after ${forget}`
 }
 
 function takenFrom({ levels }: ExplainReport): string {

@@ -1,4 +1,5 @@
-import type { Demand, Limit, OnFailure, Taken } from 'sluice'
+import type { BlockRule, Demand, Limit, OnFailure, Taken } from 'sluice'
+import { checkBlockRule } from 'sluice/limits'
 import type { JsonObject } from '../server/exchange.js'
 import { badRequest, problemOf, shown } from '../server/problem.js'
 import type { ClientLimits } from './client-limits.js'
@@ -52,7 +53,7 @@ function at<T>(list: string, i: number, read: () => T): T {
   }
 }
 
-const DEMAND = ['name', 'limit', 'key', 'cost', 'onFailure', 'shadow']
+const DEMAND = ['name', 'limit', 'key', 'cost', 'onFailure', 'shadow', 'blockFor']
 const TAKEN = ['atUs', 'cost', 'delayMs', 'degraded']
 
 /** Reads the calls of one request. */
@@ -99,7 +100,7 @@ class CallReader {
     if (++this.#demands > MOST_DEMANDS) throw badRequest(`a request must have at most ${MOST_DEMANDS} demands`)
     const demand = object(value, 'a demand', '{"name":"search","limit":0,"key":"user:42","cost":1}')
     checkMembers(demand, DEMAND, 'a demand')
-    const { onFailure, shadow } = demand
+    const { onFailure, shadow, blockFor } = demand
     if (onFailure !== undefined && !RULES.includes(onFailure))
       throw badRequest(`onFailure must be open, closed or local, got ${shown(onFailure)}`)
     if (shadow !== undefined && typeof shadow !== 'boolean')
@@ -111,6 +112,7 @@ class CallReader {
       cost: whole('cost', demand.cost, 0, Number.MAX_SAFE_INTEGER),
       onFailure: onFailure as OnFailure | undefined,
       shadow,
+      blockFor: readRule(blockFor),
     }
   }
 
@@ -133,6 +135,15 @@ class CallReader {
     if (limit !== undefined) return limit
     throw badRequest(`limit must be a place in limits, from 0 to ${this.#limits.length - 1}, got ${shown(place)}`)
   }
+}
+
+const RULE = ['firstUs', 'factor', 'mostUs', 'forgetUs'] satisfies (keyof BlockRule)[]
+
+function readRule(value: unknown): BlockRule | undefined {
+  if (value === undefined) return undefined
+  const rule = object(value, 'blockFor', '{"firstUs":900000000,"factor":1,"mostUs":900000000,"forgetUs":0}')
+  checkMembers(rule, RULE, 'blockFor')
+  return checkBlockRule(rule)
 }
 
 function readTaken(value: unknown): Taken | undefined {

@@ -53,6 +53,8 @@ class IdleLevelSearch {
     if (level.cost === 0) {
       return [{ path: [...path, 'cost'], message: `'${level.name}' can never deny: it takes nothing` }]
     }
+    // Even if another level denies the same requests: this one goes on to deny the keys that it has blocked.
+    if (level.blockFor !== undefined) return []
     const mask = this.#maskOf(level)
     if (mask === undefined) return this.#maskedLimits(level, path)
     const message = `'${level.name}' can never deny: '${mask.name}' never lets so much through`

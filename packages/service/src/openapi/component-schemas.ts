@@ -103,6 +103,7 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
       },
       'cost?': count('Units that the request takes from this level.'),
       'shadow?': { const: true },
+      'blockFor?': { ...ref('BlockFor'), description: 'How long the level blocks a key that exceeds.' },
       'limits?': {
         type: 'array',
         items: object({ limit: ref('Limit'), decision: ref('Decision') }),

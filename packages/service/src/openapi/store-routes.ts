@@ -12,6 +12,18 @@ const places: JsonSchema = {
   description: 'All limits that the client uses under the name.',
 }
 
+const us = (least: number, description: string): JsonSchema => ({ type: 'integer', minimum: least, description })
+
+const blockRule = object(
+  {
+    firstUs: us(1, 'How long the first block lasts, in microseconds.'),
+    factor: { type: 'number', minimum: 1, maximum: 1_000, description: 'How many times longer each further block is.' },
+    mostUs: us(1, 'No block lasts longer.'),
+    forgetUs: us(0, 'How long after its end a block is remembered; 0 if blocks do not grow.'),
+  },
+  { ...closed, description: 'Blocks the key if the demand exceeds: the limit lacks the units.' },
+)
+
 const demand = object(
   {
     name,
@@ -20,6 +32,7 @@ const demand = object(
     cost,
     'onFailure?': { ...rule, description: 'How to answer if the store fails.' },
     'shadow?': { type: 'boolean', description: 'Counted like any demand, but its denial does not deny the request.' },
+    'blockFor?': blockRule,
   },
   closed,
 )

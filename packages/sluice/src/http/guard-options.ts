@@ -2,12 +2,14 @@ import { checkOptions } from '../checks/check-options.js'
 import { checkCost } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
-import type { Limit } from '../limits/index.js'
-import type { AsyncPolicy, Policy } from '../policy/index.js'
-import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
+import type { AsyncLimiter, Limiter } from '../limiter/index.js'
+import type { BlockFor, Limit } from '../limits/index.js'
+import type { AsyncPolicy, Policy, Verdict } from '../policy/index.js'
+import type { AsyncStore, Awaitable, OnFailure, SyncStore } from '../stores/index.js'
 import type { ClientAddressOptions } from './client-address.js'
 import { checkStatus, type DescribeOptions } from './describe.js'
 import type { Dialect } from './dialect.js'
+import type { Later } from './mapped.js'
 
 /** The outcome of a request, known when its response is over. */
 export interface Outcome {
@@ -27,35 +29,56 @@ export interface Outcome {
  * Options that limits and policies have in common, in every framework. `Address` includes `undefined` if the framework may not
  * tell where a request comes from.
  */
-export interface HandlerOptions<Request, Address extends string | undefined = string>
+export interface HandlerOptions<Request, Response = unknown, Address extends string | undefined = string>
   extends ClientAddressOptions,
     Omit<DescribeOptions, 'nowMs'> {
   /** How quotas are written in header fields: one dialect or several. Default `'draft'`; `[]` writes none. */
   readonly dialect?: Dialect | readonly Dialect[]
   /** Units that a request takes before the handler runs: a number, or a function of the request. Default 1. */
-  readonly cost?: number | ((request: Request) => number)
+  readonly cost?: number | ((request: Request) => Later<number>)
   /**
    * Returns the real cost of a request when its response is over; the difference is refunded or charged. If levels of a
-   * policy take their costs from attributes, it returns those attributes.
+   * policy take their costs from attributes, it returns those attributes. Request and response are those of the framework.
+   * Example: `({ status, taken }) => (status === 401 ? taken : 0)` counts only failures.
    */
-  readonly settle?: (outcome: Outcome) => number | Readonly<Record<string, number>>
+  readonly settle?: (
+    outcome: Outcome,
+    request: Request,
+    response: Response,
+  ) => number | Readonly<Record<string, number>>
   /**
    * Returns true for requests that are not limited at all. The second argument is the client's address, found by
    * `trustedProxies`: `'192.0.2.7'`, `'2001:db8::7'`, or `'unknown'` for a Unix socket.
    */
-  readonly skip?: (request: Request, address: Address) => boolean
+  readonly skip?: (request: Request, address: Address) => Later<boolean>
+  /**
+   * Called with every decision: allowed, denied, and with the levels that are only in shadow. For counters and logs; if it
+   * fails, a process warning says so, and the request is answered as decided.
+   */
+  readonly onDecision?: (verdict: Verdict, request: Request) => Awaitable<void>
 }
 
-/** One limit for each client, or for each `key`. */
-export interface LimitOptions<Request, Address extends string | undefined = string>
-  extends HandlerOptions<Request, Address> {
-  readonly limit: Limit
+/** Options of everything that has keys. */
+interface KeyOptions<Request, Response, Address extends string | undefined>
+  extends HandlerOptions<Request, Response, Address> {
   /**
    * Returns the key of a request. The second argument is the client as it is counted without a `key`: its IPv4 address, or
    * the network of its IPv6 address, `'2001:db8::/56'`. If it is left out, or returns nothing, an empty text or a list (the field is empty or came
    * twice), the client's address is the key.
    */
-  readonly key?: (request: Request, client: Address) => string | null | undefined
+  readonly key?: (request: Request, client: Address) => Later<string | null | undefined>
+  readonly policy?: undefined
+  readonly attributes?: undefined
+}
+
+/** One limit for each client, or for each `key`. */
+export interface LimitOptions<Request, Response = unknown, Address extends string | undefined = string>
+  extends KeyOptions<Request, Response, Address> {
+  /**
+   * The limit, or a function of the request that returns one. States are kept under the limiter's `name`, so a key keeps its
+   * state when the function returns other numbers for it.
+   */
+  readonly limit: Limit | ((request: Request) => Later<Limit>)
   /**
    * The limit's name in header fields, which also keeps it apart from other limits on the same store. Default `'default'`;
    * required with a `store`.
@@ -67,36 +90,63 @@ export interface LimitOptions<Request, Address extends string | undefined = stri
   readonly clock?: Clock
   /** How a request is answered if the store does not answer. */
   readonly onFailure?: OnFailure
-  readonly policy?: undefined
-  readonly attributes?: undefined
+  /**
+   * How long a key is denied everything once it exceeds: `'15m'`, or `{ first: '1m', factor: 2, most: '1d', forget: '1d' }`
+   * to block longer each time. Default: not at all.
+   */
+  readonly blockFor?: BlockFor
+  readonly limiter?: undefined
+}
+
+/** A limiter that exists already, with its own limit, name and store. Other parts of the application may use it too. */
+export interface LimiterOptions<Request, Response = unknown, Address extends string | undefined = string>
+  extends KeyOptions<Request, Response, Address> {
+  readonly limiter: Limiter | AsyncLimiter
+  readonly limit?: undefined
+  readonly name?: undefined
+  readonly store?: undefined
+  readonly clock?: undefined
+  readonly onFailure?: undefined
+  readonly blockFor?: undefined
 }
 
 /** A policy, which has its own store and its own answer to failures of the store. */
-export interface PolicyOptions<Request, Address extends string | undefined = string>
-  extends HandlerOptions<Request, Address> {
+export interface PolicyOptions<Request, Response = unknown, Address extends string | undefined = string>
+  extends HandlerOptions<Request, Response, Address> {
   readonly policy: Policy<string, string> | AsyncPolicy<string, string>
   /**
    * Returns the attributes that the policy asks about. `method`, `path` and `ip` are known already and may be replaced. Every
    * other attribute must be there, with `null` if the request has no such attribute.
    */
-  readonly attributes?: (request: Request) => object
+  readonly attributes?: (request: Request) => Later<object>
   readonly limit?: undefined
+  readonly limiter?: undefined
   readonly key?: undefined
   readonly name?: undefined
   readonly store?: undefined
   readonly clock?: undefined
   readonly onFailure?: undefined
+  readonly blockFor?: undefined
 }
 
-/** See {@link LimitOptions} and {@link PolicyOptions}. */
-export type GuardOptions<Request, Address extends string | undefined = string> =
-  | LimitOptions<Request, Address>
-  | PolicyOptions<Request, Address>
+/** See {@link LimitOptions}, {@link LimiterOptions} and {@link PolicyOptions}. */
+export type GuardOptions<Request, Response = unknown, Address extends string | undefined = string> =
+  | LimitOptions<Request, Response, Address>
+  | LimiterOptions<Request, Response, Address>
+  | PolicyOptions<Request, Response, Address>
 
-const OF_LIMITS = ['limit', 'key', 'name', 'store', 'clock', 'onFailure']
-const OF_POLICIES = ['policy', 'attributes']
-const OF_BOTH = [
-  ...['cost', 'settle', 'skip', 'dialect', 'status', 'expose', 'jitterMs'],
+const RULES = ['limit', 'limiter', 'policy'] as const
+/** Options that a limiter has been made with already. */
+const OF_MADE_LIMITERS = ['name', 'store', 'clock', 'onFailure', 'blockFor']
+/** Options that must be left out beside each of the rules. */
+const LEFT_OUT = {
+  limit: ['attributes'],
+  limiter: ['attributes', ...OF_MADE_LIMITERS],
+  policy: ['key', 'ipv6Prefix', ...OF_MADE_LIMITERS],
+}
+const OPTIONS = [
+  ...[...RULES, 'key', 'attributes', ...OF_MADE_LIMITERS],
+  ...['cost', 'settle', 'skip', 'onDecision', 'dialect', 'status', 'expose', 'jitterMs'],
   ...['trustedProxies', 'forwardedIn', 'ipv6Prefix'],
 ]
 const LIMIT_ADVICE = "give it a limit, such as limit: fixedWindow({ quota: 100, window: '1m' })"
@@ -111,17 +161,19 @@ const NAME = /^[\w.-]{1,64}$/
 /** Checks everything that can be checked before the first request. `more` are the names of the adapter's own options. */
 export function checkGuardOptions<Options>(options: Options, more: readonly string[]): Options {
   checkIsOptions(options)
-  const given = checkOptions('rateLimit', options, [...OF_LIMITS, ...OF_POLICIES, ...OF_BOTH, ...more], HABITS)
-  checkFunctions(given, ['key', 'attributes', 'settle', 'skip', 'onDenied', 'address'])
-  checkLimitOrPolicy(given)
-  const { name, cost, forwardedIn, trustedProxies, status, expose, jitterMs } = given
+  const given = checkOptions('rateLimit', options, [...OPTIONS, ...more], HABITS)
+  checkFunctions(given, ['key', 'attributes', 'settle', 'skip', 'onDecision', 'onDenied', 'address'])
+  checkRule(given)
+  const { name, cost, forwardedIn, trustedProxies, status, jitterMs } = given
   if (name !== undefined && !(typeof name === 'string' && NAME.test(name)))
     throw invalidValue('name', 'text of letters, digits, dots, dashes and underscores, at most 64 of them', name)
   if (cost !== undefined && typeof cost !== 'function') checkCost(cost)
   if (forwardedIn !== undefined && trustedProxies === undefined)
     throw invalidType('forwardedIn', 'beside trustedProxies, because only trusted proxies are believed', forwardedIn)
   checkStatus(status)
-  if (expose !== undefined && typeof expose !== 'boolean') throw invalidType('expose', 'true or false', expose)
+  for (const each of ['expose', 'instead'])
+    if (given[each] !== undefined && typeof given[each] !== 'boolean')
+      throw invalidType(each, 'true or false', given[each])
   if (jitterMs !== undefined && !(Number.isFinite(jitterMs) && (jitterMs as number) >= 0))
     throw invalidValue('jitterMs', 'a number of milliseconds from 0', jitterMs)
   return options
@@ -130,7 +182,9 @@ export function checkGuardOptions<Options>(options: Options, more: readonly stri
 /** Usual mistakes: no options, passing `rateLimit` itself to the framework, and passing a limit instead of `{ limit }`. */
 function checkIsOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null)
-    throw new InvalidTypeError(`rateLimit takes { limit } or { policy }, and other options, got ${shown(options)}`)
+    throw new InvalidTypeError(
+      `rateLimit takes { limit }, { limiter } or { policy }, and other options, got ${shown(options)}`,
+    )
   const prototype = Object.getPrototypeOf(options)
   if (prototype !== Object.prototype && prototype !== null) {
     throw new InvalidTypeError(
@@ -144,19 +198,22 @@ function checkIsOptions(options: unknown): void {
     })
 }
 
-function checkLimitOrPolicy(given: Readonly<Record<string, unknown>>): void {
-  const { limit, policy } = given
-  if ((limit === undefined) === (policy === undefined)) {
-    const got = limit === undefined ? 'neither' : 'both'
-    throw new InvalidTypeError(`rateLimit takes either a limit or a policy, got ${got}`, { option: 'limit' })
+function checkRule(given: Readonly<Record<string, unknown>>): void {
+  const { limiter, policy } = given
+  const [rule, ...others] = RULES.filter((name) => given[name] !== undefined)
+  if (rule === undefined || others.length > 0) {
+    const got = rule === undefined ? 'none of them' : [rule, ...others].join(' and ')
+    throw new InvalidTypeError(`rateLimit takes a limit, a limiter or a policy, got ${got}`, { option: 'limit' })
   }
   if (policy !== undefined && given.clock !== undefined)
     throw invalidType('clock', 'given to the policy, as in createPolicy({ levels, clock })', given.clock)
-  const [kind, others] = limit === undefined ? ['a policy', [...OF_LIMITS, 'ipv6Prefix']] : ['a limit', OF_POLICIES]
-  for (const name of others)
-    if (given[name] !== undefined) throw invalidType(name, `left out beside ${kind}`, given[name])
+  for (const name of LEFT_OUT[rule])
+    if (given[name] !== undefined) throw invalidType(name, `left out beside a ${rule}`, given[name])
   if (policy !== undefined && typeof (policy as Policy | null)?.check !== 'function')
     throw invalidType('policy', 'a policy made by createPolicy', policy)
+  const { tryAcquire, reserve } = (limiter ?? {}) as Partial<Limiter>
+  if (limiter !== undefined && !(typeof tryAcquire === 'function' && typeof reserve === 'function'))
+    throw invalidType('limiter', 'a limiter made by createLimiter', limiter)
 }
 
 /** Checks that the options of these names are functions, if they are set. */
@@ -165,12 +222,4 @@ export function checkFunctions(given: Readonly<Record<string, unknown>>, names: 
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw invalidType(name, 'a function', given[name])
   }
-}
-
-/** Checks that a function among the options did not return a promise, which would count as true or as a value. */
-export function atOnce<T>(option: string, answer: T): T {
-  if (typeof (answer as { then?: unknown } | undefined | null)?.then !== 'function') return answer
-  // The result is not used, so its rejection must not end the process.
-  Promise.resolve(answer).catch(() => {})
-  throw new InvalidTypeError(`${option} must be a synchronous function, got one that returns a promise`, { option })
 }

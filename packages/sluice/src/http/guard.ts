@@ -1,33 +1,36 @@
 import { invalidType, reasonOf, warn } from '../errors.js'
 import type { CostOptions } from '../limiter/index.js'
 import { isConcurrency, type Limit } from '../limits/index.js'
+import type { Verdict } from '../policy/index.js'
 import type { Awaitable } from '../stores/index.js'
 import type { RequestReader } from './client-address.js'
 import { checkDialects } from './dialect.js'
-import { atOnce, checkGuardOptions, type GuardOptions } from './guard-options.js'
-import { type AnswerFormat, type Ending, Passage } from './passage.js'
+import { checkGuardOptions, type GuardOptions } from './guard-options.js'
+import { atOnce, mapped } from './mapped.js'
+import { type AnswerFormat, type Ending, type HeldUnits, Passage } from './passage.js'
 import { QuotaItems } from './quota-items.js'
-import { mapped, type RequestLimiter, type RequestReservation, requestLimiter } from './request-limiter.js'
+import { lastPassage, notePassage } from './rate-limit-of.js'
+import { type Answer, type RequestLimiter, type RequestReservation, requestLimiter } from './request-limiter.js'
 import { costOf, expectCost } from './set-cost.js'
 
 /**
  * Decides on requests, the same way for every framework: the adapter reads the request, the guard decides, the adapter
- * carries the passage out. If the store answers synchronously, so does the guard.
+ * carries the passage out. If the store and the functions among the options answer synchronously, so does the guard.
  */
-export class Guard<Request extends object> {
-  readonly #limiter: RequestLimiter<Request>
+export class Guard<Request extends object, Response = unknown> {
+  readonly #limiter: RequestLimiter<Request, unknown>
   readonly #format: AnswerFormat
-  readonly #options: GuardOptions<Request>
+  readonly #options: GuardOptions<Request, Response>
   /** The same for every request, unless the cost is a function. */
   readonly #cost: CostOptions | undefined
-  readonly #alwaysHolds: boolean
+  #hasWarned = false
 
   /** `more` are the names of options that only the adapter uses. */
-  constructor(options: GuardOptions<Request>, reader: RequestReader<Request>, more: readonly string[] = []) {
+  constructor(options: GuardOptions<Request, Response>, reader: RequestReader<Request>, more: readonly string[] = []) {
     this.#options = { ...checkGuardOptions(options, more) }
     this.#limiter = requestLimiter(options, reader)
-    const { expose, cost, settle, dialect } = options
-    const { only, queues } = this.#limiter
+    const { expose, cost, dialect } = options
+    const { only } = this.#limiter
     const dialects = checkDialects(dialect)
     const isPlain = dialects.length === 1 && dialects[0] === 'draft' && expose !== true
     this.#format = {
@@ -37,26 +40,68 @@ export class Guard<Request extends object> {
       plainItems: only !== undefined && isPlain ? new QuotaItems(only.limit, only.name) : undefined,
     }
     this.#cost = typeof cost === 'number' ? { cost } : undefined
-    this.#alwaysHolds = settle !== undefined || queues
   }
 
   /**
    * Decides on a request. Returns nothing for a request that `skip` lets through. If another guard comes after this one, set
    * `mustHold`: then `cancel` of the passage gives the units back when the other guard denies.
    */
-  enter(request: Request, mustHold = false): Awaitable<Passage> | undefined {
-    const { skip, cost: costOption, settle } = this.#options
+  enter(request: Request, mustHold = false): Awaitable<Passage | undefined> {
+    const { skip, settle } = this.#options
     if (settle !== undefined) expectCost(request)
-    if (skip !== undefined && isSkipped(skip(request, this.#limiter.addressOf(request) as string))) return undefined
-    const cost = typeof costOption === 'function' ? { cost: atOnce('cost', costOption(request)) } : this.#cost
-    if (mustHold || this.#alwaysHolds || this.#limiter.leases)
-      return mapped(this.#limiter.reserve(request, cost), (reservation) =>
+    if (skip === undefined) return this.#decide(request, mustHold)
+    const address = this.#limiter.addressOf(request) as string
+    return mapped(skip(request, address), (answer) => (isSkipped(answer) ? undefined : this.#decide(request, mustHold)))
+  }
+
+  /** Functions are called one after the other: `cost`, then `key` and `limit`, or `attributes`. */
+  #decide(request: Request, mustHold: boolean): Awaitable<Passage> {
+    const { cost } = this.#options
+    if (typeof cost !== 'function') return this.#ask(request, this.#cost, mustHold)
+    return mapped(cost(request), (units) => this.#ask(request, { cost: units }, mustHold))
+  }
+
+  #ask(request: Request, cost: CostOptions | undefined, mustHold: boolean): Awaitable<Passage> {
+    const question = this.#limiter.question(request)
+    return question instanceof Promise
+      ? question.then((later) => this.#answer(request, later, cost, mustHold))
+      : this.#answer(request, question, cost, mustHold)
+  }
+
+  #answer(request: Request, question: unknown, cost: CostOptions | undefined, mustHold: boolean): Awaitable<Passage> {
+    if (mustHold || this.#options.settle !== undefined || this.#limiter.holds(question))
+      return mapped(this.#limiter.reserve(question, cost), (reservation) =>
         this.#holding(request, cost?.cost ?? 1, reservation),
       )
-    const answer = this.#limiter.check(request, cost)
+    const answer = this.#limiter.check(question, cost)
     return answer instanceof Promise
-      ? answer.then((later) => new Passage(this.#format, later, undefined))
-      : new Passage(this.#format, answer, undefined)
+      ? answer.then((later) => this.#passage(request, later, undefined))
+      : this.#passage(request, answer, undefined)
+  }
+
+  /** Notes the answer for `rateLimitOf`, and tells `onDecision`. */
+  #passage(request: Request, answer: Answer, held: HeldUnits | undefined): Passage {
+    const passage = new Passage(this.#format, answer, held, lastPassage(request))
+    notePassage(request, passage)
+    if (this.#options.onDecision !== undefined) this.#tell(passage.verdict, request)
+    return passage
+  }
+
+  /** An error of `onDecision` is a warning: what counts and logs decisions must not change them. */
+  #tell(verdict: Verdict, request: Request): void {
+    try {
+      const told: unknown = this.#options.onDecision?.(verdict, request)
+      if (told instanceof Promise) told.catch((error) => this.#warnOfDecision(error))
+    } catch (error) {
+      this.#warnOfDecision(error)
+    }
+  }
+
+  #warnOfDecision(error: unknown): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    const what = 'onDecision failed, and the decision stands; later failures are not reported'
+    warn(`${what}: ${reasonOf(error)}`, 'SLUICE_ON_DECISION')
   }
 
   /** The passage of a request that holds its units until its response is over. */
@@ -65,24 +110,29 @@ export class Guard<Request extends object> {
     const answer = 'verdict' in reservation ? reservation.verdict : reservation.decision
     const levels = 'levels' in answer ? answer.levels : [this.#limiter.only as { limit: Limit }]
     const hasPlaces = levels.some(({ limit }) => isConcurrency(limit))
-    const settle = (ending: Ending) => {
+    const settle = (ending: Ending, response: unknown) => {
       if (hasPlaces) carefully(() => ('release' in reservation ? reservation.release() : reservation.cancel()))
       if (unitsOf === undefined) return
       carefully(() =>
-        reservation.settle(atOnce('settle', unitsOf({ ...ending, taken, cost: costOf(request) })) as number),
+        reservation.settle(
+          atOnce(
+            'settle',
+            unitsOf({ ...ending, taken, cost: costOf(request) }, request, response as Response),
+          ) as number,
+        ),
       )
     }
-    return new Passage(this.#format, answer, {
+    return this.#passage(request, answer, {
       settle: answer.allowed && (hasPlaces || unitsOf !== undefined) ? settle : undefined,
       cancel: () => carefully(() => reservation.cancel()),
     })
   }
 }
 
-/** Checks the answer of `skip`: a promise or a text would count as true and let every request through. */
+/** Checks the answer of `skip`: a text or an object would count as true and let every request through. */
 function isSkipped(answer: unknown): boolean {
-  if (typeof atOnce('skip', answer) === 'boolean') return answer as boolean
-  throw invalidType('skip', 'a function that returns true or false synchronously', answer)
+  if (typeof answer === 'boolean') return answer
+  throw invalidType('skip', 'a function that returns true or false, or a promise of it', answer)
 }
 
 /** Turns an error into a warning: the response is over, so no caller is left to throw to. */

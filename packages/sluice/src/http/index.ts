@@ -9,7 +9,14 @@ export {
 export { type DescribeOptions, type Description, describe } from './describe.js'
 export type { Dialect } from './dialect.js'
 export { Guard } from './guard.js'
-export type { GuardOptions, HandlerOptions, LimitOptions, Outcome, PolicyOptions } from './guard-options.js'
+export type {
+  GuardOptions,
+  HandlerOptions,
+  LimiterOptions,
+  LimitOptions,
+  Outcome,
+  PolicyOptions,
+} from './guard-options.js'
 export { mergeFields } from './merge-fields.js'
 export { type ShapedFetch, shapedFetch } from './outbound/shaped-fetch.js'
 export type {
@@ -26,5 +33,6 @@ export {
   parseRateLimit,
 } from './parse-rate-limit.js'
 export type { Ending, Passage } from './passage.js'
+export { rateLimitOf } from './rate-limit-of.js'
 export { setCost } from './set-cost.js'
 export { type ProxyTrust, type TrustedHops, type TrustedProxies, trustedProxies } from './trusted-proxies.js'

@@ -2,7 +2,18 @@ import { warn } from '../errors.js'
 import type { GuardOptions } from './guard-options.js'
 
 /** Inherited by limits and policies. */
-const OF_BOTH = ['skip', 'trustedProxies', 'forwardedIn', 'dialect', 'status', 'expose', 'jitterMs', 'onDenied']
+const OF_BOTH = [
+  'skip',
+  'trustedProxies',
+  'forwardedIn',
+  'dialect',
+  'status',
+  'expose',
+  'jitterMs',
+  'onDenied',
+  'onDecision',
+  'hook',
+]
 /** Inherited by limits only. A policy has its own keys and IPv6 prefix. */
 const OF_LIMITS = ['key', 'ipv6Prefix']
 /** Inherited by limits that keep their states in memory. */
@@ -15,9 +26,9 @@ type ByName = Readonly<Record<string, unknown>>
 /**
  * The options of a route's limit. An option that the route does not set is inherited from the limit before it: how to
  * identify clients, which requests to skip, how to answer, and where states are kept. The rules themselves are never inherited: `limit`,
- * `policy`, `attributes`, `name`, `cost` and `settle`.
+ * `limiter`, `policy`, `attributes`, `name`, `cost` and `settle`.
  */
-export function inheritedOptions<Options extends GuardOptions<never>>(
+export function inheritedOptions<Options extends GuardOptions<never, never>>(
   own: Options,
   before: Options | undefined,
 ): Options {
@@ -33,8 +44,8 @@ export function inheritedOptions<Options extends GuardOptions<never>>(
 }
 
 /** Two limits with one name on one store would take from each other's units. */
-function mayShareStore(own: GuardOptions<never>, before: GuardOptions<never>): boolean {
-  if (own.store !== undefined || before.store === undefined) return false
+function mayShareStore(own: GuardOptions<never, never>, before: GuardOptions<never, never>): boolean {
+  if (own.limiter !== undefined || own.store !== undefined || before.store === undefined) return false
   if (own.name !== undefined && own.name !== before.name) return true
   warn(
     "a route's limit has no name of its own, so it cannot use the store of the limit before it and counts in the memory of " +

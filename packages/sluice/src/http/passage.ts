@@ -22,8 +22,8 @@ export interface AnswerFormat {
 
 /** Units that a request holds until its response is over. */
 export interface HeldUnits {
-  /** If present: call it once, when the response is over. */
-  readonly settle: ((ending: Ending) => void) | undefined
+  /** If present: call it once, when the response is over, with the response of the framework. */
+  readonly settle: ((ending: Ending, response: unknown) => void) | undefined
   /** Gives back the units of a request that does not go on. */
   cancel(): void
 }
@@ -36,13 +36,21 @@ export class Passage implements Description {
   readonly #format: AnswerFormat
   readonly #answer: Answer
   readonly #held: HeldUnits | undefined
+  /** The passage of the same request through the limit before this one. */
+  readonly before: Passage | undefined
   #verdict: Verdict | undefined
   #description: Description | undefined
 
-  constructor(format: AnswerFormat, answer: Answer, held: HeldUnits | undefined) {
+  constructor(
+    format: AnswerFormat,
+    answer: Answer,
+    held: HeldUnits | undefined,
+    before: Passage | undefined = undefined,
+  ) {
     this.#format = format
     this.#answer = answer
     this.#held = held
+    this.before = before
   }
 
   get allowed(): boolean {

@@ -2,17 +2,19 @@ import { checkOptions } from '../checks/check-options.js'
 import { checkKey } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
 import { InvalidTypeError } from '../errors.js'
-import { type Limit, parseLimit } from '../limits/index.js'
+import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
 import { asyncLimiter, StoreLimiter } from './store-limiter.js'
-import { isSynchronous, onFailureOption, storeOption } from './store-option.js'
+import { blockForOption, isSynchronous, onFailureOption, storeOption } from './store-option.js'
 
 /** A limiter with a memory store of its own. */
 export interface OwnStoreOptions {
   readonly limit: Limit
   /** Appears in logs and metrics. Default `'default'`. */
   readonly name?: string
+  /** See {@link SharedStoreOptions.blockFor}. */
+  readonly blockFor?: BlockFor
   /** Tells the time. Default: the clock of this process, which never steps back. */
   readonly clock?: Clock
   readonly store?: undefined
@@ -25,6 +27,11 @@ export interface SharedStoreOptions<S extends Store> {
   readonly name: string
   readonly limit: Limit
   readonly store: S
+  /**
+   * How long a key is denied everything once it exceeds: `'15m'`, or `{ first: '1m', factor: 2, most: '1d', forget: '1d' }`
+   * to block longer each time. A key exceeds when `tryAcquire`, `reserve` or `lease` lacks units. Default: not at all.
+   */
+  readonly blockFor?: BlockFor
   /** The store keeps time: give the clock to the store. */
   readonly clock?: undefined
   /**
@@ -34,7 +41,7 @@ export interface SharedStoreOptions<S extends Store> {
   readonly onFailure?: OnFailure
 }
 
-const OPTIONS = ['limit', 'name', 'store', 'clock', 'onFailure']
+const OPTIONS = ['limit', 'name', 'store', 'clock', 'onFailure', 'blockFor']
 
 /** Advice for callers who write the numbers of a limit beside the other options. */
 const HABITS = new Map(
@@ -75,6 +82,6 @@ export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Stor
   const onFailure = onFailureOption(given.onFailure, store)
   const named = { name, limit, onFailure }
   store.prepare?.(named)
-  const limiter = new StoreLimiter(store, named)
+  const limiter = new StoreLimiter(store, named, blockForOption(given.blockFor, store))
   return isSynchronous(store) ? (limiter as Limiter) : asyncLimiter(limiter)
 }

@@ -1,11 +1,11 @@
 import { checkOptions } from '../checks/check-options.js'
 import type { Clock } from '../clock.js'
 import { invalidType, naming } from '../errors.js'
-import { type Limit, parseLimit } from '../limits/index.js'
+import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
 import { createLimiter } from './create-limiter.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
-import { onFailureOption, storeOption } from './store-option.js'
+import { blockForOption, onFailureOption, storeOption } from './store-option.js'
 
 /** Where several limiters keep their states: in the store that you give, or in a memory store of their own. */
 export interface LimitersOptions<S> {
@@ -14,6 +14,8 @@ export interface LimitersOptions<S> {
   readonly clock?: Clock
   /** See {@link SharedStoreOptions.onFailure}. */
   readonly onFailure?: OnFailure
+  /** The `blockFor` of each of them. See {@link SharedStoreOptions.blockFor}. */
+  readonly blockFor?: BlockFor
 }
 
 /**
@@ -48,16 +50,24 @@ export function createLimiters(
 ): Readonly<Record<string, Limiter | AsyncLimiter>> {
   if (typeof (options as { decide?: unknown } | null)?.decide === 'function')
     throw invalidType('the second argument of createLimiters', 'an object with the store in it: { store }', options)
-  const given = checkOptions('createLimiters', options, ['store', 'clock', 'onFailure'])
+  const given = checkOptions('createLimiters', options, ['store', 'clock', 'onFailure', 'blockFor'])
   const store = storeOption(given) as AsyncStore
   const onFailure = onFailureOption(given.onFailure, store)
+  blockForOption(given.blockFor, store)
+  const { blockFor } = options
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits))
     throw invalidType('limits', 'an object of limits by name', limits)
   // Without a prototype, a limiter may be called `constructor`, and every property is a limiter.
   const limiters = Object.create(null)
   for (const [name, limit] of Object.entries(limits)) {
     limiters[name] = naming(name, () =>
-      createLimiter({ name, limit: parseLimit(limit), store, ...(onFailure && { onFailure }) }),
+      createLimiter({
+        name,
+        limit: parseLimit(limit),
+        store,
+        ...(onFailure && { onFailure }),
+        ...(blockFor && { blockFor }),
+      }),
     )
   }
   return Object.freeze(limiters)

@@ -6,7 +6,7 @@ import {
   decideOneObserved,
   decisionChannel,
 } from '../diagnostics/decision-channel.js'
-import type { Decision, Limit, Taken } from '../limits/index.js'
+import type { BlockRule, Decision, Limit, Taken } from '../limits/index.js'
 import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, SyncStore } from '../stores/index.js'
 import { after } from '../stores/store.js'
 import { UnitQueues } from '../waiting/unit-queues.js'
@@ -25,17 +25,20 @@ export class StoreLimiter {
   readonly name: string
   readonly limit: Limit
   readonly #store: SyncStore | AsyncStore
-  /** The store if `decideOne` will do: it answers at once, and this limiter has no `onFailure` of its own. */
+  /** The store if `decideOne` will do: it answers at once, and this limiter has neither `onFailure` nor `blockFor`. */
   readonly #quickStore: SyncStore | undefined
   readonly #queues: UnitQueues
+  readonly #blockFor: BlockRule | undefined
   readonly #timed: TimedReservations
   readonly #asker: Asker
 
-  constructor(store: SyncStore | AsyncStore, named: NamedLimit) {
+  constructor(store: SyncStore | AsyncStore, named: NamedLimit, blockFor: BlockRule | undefined) {
     this.name = named.name
     this.limit = named.limit
     this.#store = store
-    this.#quickStore = isSynchronous(store) && named.onFailure === undefined ? store : undefined
+    this.#blockFor = blockFor
+    const isPlain = named.onFailure === undefined && blockFor === undefined
+    this.#quickStore = isSynchronous(store) && isPlain ? store : undefined
     this.#queues = new UnitQueues(store, named)
     this.#asker = { kind: 'limiter', name: named.name }
     this.#timed = new TimedReservations(store, this.#asker, (key) => this.#queues.wake(key))
@@ -76,7 +79,7 @@ export class StoreLimiter {
   reserve(key: string, options?: ReserveOptions): Awaitable<StoreReservation> {
     checkKey(key)
     const { cost, ttlMs, id } = checkReserve(options)
-    const demand = this.#queues.demand(key, cost)
+    const demand = this.#blocking(this.#queues.demand(key, cost))
     if (ttlMs !== undefined) return this.#timed.reserve(id, demand, ttlMs)
     return after(this.#ask('reserve', demand), (answer) => {
       const taken = takenBy(demand, answer)
@@ -103,7 +106,7 @@ export class StoreLimiter {
   lease(key: string, options?: CostOptions): Awaitable<Lease | AsyncLease> {
     const demand = this.#demand('lease', key, options)
     checkHasPlaces(demand)
-    return after(this.#ask('lease', demand), (answer) => this.#lease(demand, answer))
+    return after(this.#ask('lease', this.#blocking(demand)), (answer) => this.#lease(demand, answer))
   }
 
   async acquireLease(key: string, options?: AcquireOptions): Promise<Lease | AsyncLease> {
@@ -115,17 +118,22 @@ export class StoreLimiter {
 
   #decide(key: string, cost: number): Awaitable<Decision> {
     if (this.#quickStore !== undefined) return this.#quickStore.decideOne(this.name, this.limit, key, cost)
-    return after(this.#store.decide([this.#queues.demand(key, cost)]), firstDecision)
+    return after(this.#store.decide([this.#blocking(this.#queues.demand(key, cost))]), firstDecision)
   }
 
   #decideObserved(key: string, cost: number): Awaitable<Decision> {
     if (this.#quickStore !== undefined) return decideOneObserved(this.#quickStore, this.#asker, this.limit, key, cost)
-    return after(this.#ask('tryAcquire', this.#queues.demand(key, cost)), firstDecision)
+    return after(this.#ask('tryAcquire', this.#blocking(this.#queues.demand(key, cost))), firstDecision)
   }
 
   #ask(method: DecisionMethod, demand: Demand): Awaitable<Answer> {
     if (!decisionChannel.hasSubscribers) return this.#store.decide([demand])
     return decideObserved(this.#store, this.#asker, method, [demand])
+  }
+
+  /** A caller that waits for units does not exceed: so `acquire`, and `extend` of a lease, ask without the rule. */
+  #blocking(demand: Demand): Demand {
+    return this.#blockFor === undefined ? demand : { ...demand, blockFor: this.#blockFor }
   }
 
   #demand(method: string, key: string, options: CostOptions | undefined): Demand {

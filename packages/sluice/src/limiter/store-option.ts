@@ -1,5 +1,6 @@
 import { checkClock } from '../clock.js'
 import { InvalidTypeError, invalidType } from '../errors.js'
+import { type BlockRule, parseBlockFor } from '../limits/index.js'
 import {
   type AsyncStore,
   cannotFail,
@@ -40,6 +41,24 @@ function checkMethods(store: SyncStore | AsyncStore): SyncStore | AsyncStore {
 /** Does the store return values, and not promises? */
 export function isSynchronous(store: SyncStore | AsyncStore): store is SyncStore {
   return store.synchronous === true
+}
+
+/** Reads `blockFor`. Only a store that decides and blocks in one step can keep it. */
+export function blockForOption(value: unknown, store: Store): BlockRule | undefined {
+  if (value === undefined) return undefined
+  const rule = parseBlockFor(value)
+  checkBlocks(rule, store)
+  return rule
+}
+
+/** Throws if there is a rule and the store cannot keep it. */
+export function checkBlocks(rule: BlockRule | undefined, store: Store): void {
+  if (rule === undefined || store.blocksByRule === true) return
+  throw new InvalidTypeError(
+    'blockFor needs a store that blocks by rule, such as memoryStore(), redisStore(client) or serviceStore(url): ' +
+      'the given store does not say blocksByRule: true',
+    { option: 'blockFor' },
+  )
 }
 
 /** Checks `onFailure`. A memory store cannot fail, so it must not have one. */

@@ -27,7 +27,7 @@ export class TimedReservations {
   readonly #asker: Asker
   readonly #freed: (key: string) => void
 
-  /** `freed` is called when a reservation of a key has ended by a call of this limiter: units may have come back. */
+  /** `freed` is called when a reservation of a key that this limiter made or ends is over: units may have come back. */
   constructor(store: Store, asker: Asker, freed: (key: string) => void) {
     this.#store = store
     this.#asker = asker
@@ -39,12 +39,14 @@ export class TimedReservations {
     const opening = openObserved(this.#store, this.#asker, { id: this.#idOf(id), demands: [demand], ttlMs, data })
     return after(opening, ({ reservation }) => {
       const { allowed, decisions } = reservation.answer
+      openReservationsOf(this.#store).whenExpired(reservation, () => this.#freed(demand.key))
       const settle = (actual: number): Awaitable<void> => {
         checkCost(actual, 'actual')
         return allowed ? after(this.#close(reservation, actual), () => {}) : undefined
       }
       const endsAtMs = allowed ? reservation.endsAtMs : undefined
-      return { decision: decisions[0], id, endsAtMs, settle, cancel: () => settle(0) }
+      // A copy, because the caller may change it.
+      return { decision: { ...decisions[0] }, id, endsAtMs, settle, cancel: () => settle(0) }
     })
   }
 

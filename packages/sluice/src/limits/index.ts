@@ -4,6 +4,16 @@
  */
 export type { Arithmetic, ElasticState, RemoteArithmetic, Report, Taken, Words } from './arithmetic.js'
 export { ALGORITHMS, arithmeticOf, parseLimit } from './arithmetic-of.js'
+export {
+  type BlockFor,
+  type BlockRule,
+  blockForOf,
+  checkBlockRule,
+  type GrowingBlock,
+  type KeyBlock,
+  nextBlock,
+  parseBlockFor,
+} from './block-rule.js'
 export { type ConcurrencyOptions, concurrency, isConcurrency } from './concurrency.js'
 export { blockedDecision, type Decision, uncountedDenial } from './decision.js'
 export { type Duration, durationText, durationUs, microseconds } from './duration.js'

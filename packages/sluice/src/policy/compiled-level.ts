@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { invalidValue, shown } from '../errors.js'
-import type { Limit } from '../limits/index.js'
+import type { BlockRule, Limit } from '../limits/index.js'
 import type { NamedLimit, OnFailure, Overrides } from '../stores/index.js'
 import { type AttributeTest, compileCondition } from './matching/attribute-test.js'
 import type { Facts } from './matching/facts.js'
@@ -28,6 +28,7 @@ export class CompiledLevel {
   readonly own: NamedLimits
   readonly shadow: boolean
   readonly onFailure: OnFailure | undefined
+  readonly blockFor: BlockRule | undefined
   readonly key: readonly string[]
   readonly tests: readonly AttributeTest[]
   readonly #written: readonly string[]
@@ -44,6 +45,7 @@ export class CompiledLevel {
     this.name = level.name
     this.shadow = level.shadow
     this.onFailure = level.onFailure
+    this.blockFor = level.blockFor
     this.#prepare = prepare
     this.own = this.#prepared(new NamedLimits(level.limits, `${policy}/${level.name}`))
     this.#ownOnly = [this.own]

@@ -1,7 +1,7 @@
 import { checkOptions } from '../checks/check-options.js'
 import type { Clock } from '../clock.js'
 import { InvalidPolicyError, invalidType } from '../errors.js'
-import { isSynchronous, storeOption } from '../limiter/store-option.js'
+import { checkBlocks, isSynchronous, storeOption } from '../limiter/store-option.js'
 import type { AsyncStore, Store, SyncStore } from '../stores/index.js'
 import { AsyncStorePolicy } from './async-store-policy.js'
 import type { Level, PolicyData } from './level.js'
@@ -66,6 +66,7 @@ export function createPolicy(options: PolicyData & { store?: unknown; clock?: un
   if (options.store !== undefined && read.name === undefined) {
     throw invalidType('name (which keeps policies on one store apart)', "text such as 'api'", read.name)
   }
+  for (const { blockFor } of read.levels) checkBlocks(blockFor, store)
   const name = read.name ?? 'default'
   const matcher = new Matcher(name, read, (named) => store.prepare?.(named))
   const policy = new StorePolicy(name, matcher, store, isSynchronous(store))

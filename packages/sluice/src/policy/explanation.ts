@@ -1,4 +1,4 @@
-import type { Decision, Limit } from '../limits/index.js'
+import type { BlockFor, Decision, Limit } from '../limits/index.js'
 import type { Origin } from './compiled-level.js'
 import type { LevelDecision } from './verdict.js'
 
@@ -13,6 +13,8 @@ export interface Explanation {
   readonly from?: Origin
   readonly cost?: number
   readonly shadow?: true
+  /** How long the level blocks a key that exceeds. */
+  readonly blockFor?: BlockFor
   /** The limits in force, each with its decision for a cost of 0. */
   readonly limits?: readonly { readonly limit: Limit; readonly decision: Decision }[]
   /** Present on a level that matches if the store did not report the run-time overrides in time: limits may differ. */

@@ -1,5 +1,5 @@
 /** A policy as plain data, as code or a file has it. */
-import type { Limit } from '../limits/index.js'
+import type { BlockFor, Limit } from '../limits/index.js'
 import type { OnFailure } from '../stores/index.js'
 
 /** A value to compare an attribute with. Numbers and booleans are compared as text. */
@@ -58,6 +58,11 @@ export interface Level {
   readonly shadow?: boolean
   /** The answer when the store fails. Default: the store's `onFailure`. */
   readonly onFailure?: OnFailure
+  /**
+   * How long this level denies a key everything once the key exceeds one of its limits: `'15m'`, or
+   * `{ first: '1m', factor: 2, most: '1d', forget: '1d' }` to block longer each time. Default: not at all.
+   */
+  readonly blockFor?: BlockFor
 }
 
 /** A policy as plain data. */

@@ -1,6 +1,6 @@
 import { nearest } from '../checks/nearest.js'
 import { InvalidValueError, invalidType, shown } from '../errors.js'
-import { isConcurrency } from '../limits/index.js'
+import { blockForOf, isConcurrency } from '../limits/index.js'
 import type { OverrideEntry, Overrides } from '../stores/index.js'
 import { CompiledLevel, type Prepare } from './compiled-level.js'
 import type { Explanation } from './explanation.js'
@@ -64,14 +64,24 @@ export class Matcher {
       const key = level.keyOf(facts)
       if (key === undefined) continue
       const cost = look ? 0 : level.costOf(facts, callCost)
-      const { name, shadow, onFailure } = level
+      const { name, shadow, onFailure, blockFor } = level
       const lists = level.limitsFor(facts, key, runTime)
       for (let k = 0; k < lists.length; k++) {
         const named = lists[k]
         const { limits } = named
         const stateKey = named.keyOf(key)
         for (let j = 0; j < limits.length; j++) {
-          demands.push({ level: name, name: named.nameOf(j), limit: limits[j], key: stateKey, cost, onFailure, shadow })
+          // One literal: this runs for every limit of every request, and a spread would make a second object.
+          demands.push({
+            level: name,
+            name: named.nameOf(j),
+            limit: limits[j],
+            key: stateKey,
+            cost,
+            onFailure,
+            shadow,
+            blockFor,
+          })
         }
       }
     }
@@ -139,7 +149,11 @@ export class Matcher {
       if (because !== undefined || key === undefined) return { level: level.name, matches: false, because }
       const from = level.originOf(facts, key, overrides)
       const cost = level.costOf(facts, callCost)
-      return { level: level.name, matches: true, key, from, cost, ...(level.shadow && { shadow: true as const }) }
+      return {
+        ...{ level: level.name, matches: true, key, from, cost },
+        ...(level.shadow && { shadow: true as const }),
+        ...(level.blockFor !== undefined && { blockFor: blockForOf(level.blockFor) }),
+      }
     })
   }
 

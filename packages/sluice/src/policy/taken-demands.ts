@@ -1,7 +1,7 @@
 import { checkCost } from '../checks/check-value.js'
 import { invalidType } from '../errors.js'
 import { isConcurrency } from '../limits/index.js'
-import { type Answer, type Awaitable, correctionsOf, type Store } from '../stores/index.js'
+import { type Answer, type Awaitable, copiesOf, correctionsOf, type Store } from '../stores/index.js'
 import type { LevelDemand } from './verdict.js'
 
 /** The cost of each demand, if the call's cost (a number) or some attributes (an object) were other ones. */
@@ -25,7 +25,7 @@ export class TakenDemands {
     this.#store = store
     this.#demands = demands
     // The caller gets the decisions too, and may change them.
-    this.#answer = { ...answer, decisions: answer.decisions.map((each) => ({ ...each })) }
+    this.#answer = { ...answer, decisions: copiesOf(answer.decisions) }
     this.#costsFor = costsFor
     this.#isSettled = !answer.allowed
     this.#isReleased = !answer.allowed

@@ -7,6 +7,7 @@ import { type OpenReservations, openReservationsOf, scopedId } from '../reservat
 import {
   type Awaitable,
   type Correction,
+  copiesOf,
   correctionsOf,
   type OpenReservation,
   refundsOf,
@@ -68,7 +69,8 @@ export class TimedPolicyReservations {
         allowed ? after(this.#open.close(reservation, correct()), () => {}) : undefined
       const release = () => end(() => refundsOf(reservation, true))
       return {
-        verdict: verdictOf(withLevels(reservation), decisions, isKnown),
+        // With copies of the decisions, because the caller may change them.
+        verdict: verdictOf(withLevels(reservation), copiesOf(decisions), isKnown),
         id,
         endsAtMs: allowed ? reservation.endsAtMs : undefined,
         settle: (actual: unknown) => {

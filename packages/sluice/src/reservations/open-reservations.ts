@@ -73,6 +73,11 @@ export class OpenReservations {
       : this.#remote.close(reservation, corrections)
   }
 
+  /** Calls `expired` when the reservation ends by itself, if this process keeps it. Of others, this process hears nothing. */
+  whenExpired(reservation: OpenReservation, expired: () => void): void {
+    this.#local.whenExpired(reservation, expired)
+  }
+
   /** Gives back now what has ended. The store and this process do so by themselves, about once a second. */
   sweep(): Awaitable<void> {
     this.#local.sweep()

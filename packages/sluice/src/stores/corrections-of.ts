@@ -1,4 +1,4 @@
-import { isConcurrency } from '../limits/index.js'
+import { type Decision, isConcurrency } from '../limits/index.js'
 import type { Answer, Correction, Demand, OpenReservation } from './store.js'
 
 /**
@@ -23,4 +23,9 @@ export function correctionsOf(
 /** The corrections that give back everything, or with `placesOnly` the places of concurrency limits. */
 export function refundsOf({ demands, answer }: Pick<OpenReservation, 'demands' | 'answer'>, placesOnly = false) {
   return correctionsOf(demands, answer, (i) => (placesOnly && !isConcurrency(demands[i].limit) ? demands[i].cost : 0))
+}
+
+/** Decisions for a caller, who may change them, beside those that later corrections are made from. */
+export function copiesOf(decisions: readonly Decision[]): readonly Decision[] {
+  return decisions.map((each) => ({ ...each }))
 }

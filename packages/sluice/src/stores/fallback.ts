@@ -109,6 +109,16 @@ export class Fallback {
     }
   }
 
+  /** Keeps the blocks that the store has made by `blockFor`, as far as its answer tells: a denied key is blocked. */
+  keepBlocks(demands: readonly Demand[], { decisions }: Answer): void {
+    for (let i = 0; i < demands.length; i++) {
+      const { name, key, cost, blockFor } = demands[i]
+      const { allowed, retryAfterMs, degraded } = decisions[i]
+      if (blockFor === undefined || allowed || cost === 0 || degraded !== undefined) continue
+      this.block(name, key, retryAfterMs === Infinity ? blockFor.mostUs : retryAfterMs * 1_000)
+    }
+  }
+
   /** The decision for a demand that no local limit counts; `undefined` if one does. */
   #withoutCount(demand: Demand): Decision | undefined {
     const rule = this.ruleOf(demand)

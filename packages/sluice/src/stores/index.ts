@@ -1,6 +1,6 @@
 /** Stores keep the state of limits: the interface, and the store that keeps it in this process. */
 
-export { correctionsOf, refundsOf } from './corrections-of.js'
+export { copiesOf, correctionsOf, refundsOf } from './corrections-of.js'
 export { checkOnFailure } from './fallback.js'
 export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory-store.js'
 export type { MemoryStoreOptions } from './memory/memory-store-options.js'

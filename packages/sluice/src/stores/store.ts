@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import type { Decision, Limit, Taken } from '../limits/index.js'
+import type { BlockRule, Decision, Limit, Taken } from '../limits/index.js'
 
 /**
  * How a request is answered if its store fails: `'open'` admits it, `'closed'` denies it, `'local'` limits it in this
@@ -35,6 +35,12 @@ export interface Demand extends NamedLimit {
   readonly key: string
   /** Units to take: a safe integer from 0. */
   readonly cost: number
+  /**
+   * How a key that exceeds is blocked. A demand exceeds if its cost is above 0, its key is not blocked and its limit lacks
+   * the units. A store blocks every such key, also that of a shadow, and then decides the request: both are one step, so
+   * of many requests at the same time one makes the block. A demand that the store lacks memory for does not exceed.
+   */
+  readonly blockFor?: BlockRule | undefined
 }
 
 /** A store's answer to the demands of one request. */
@@ -76,6 +82,8 @@ export interface Store {
    * whole number from 1 to 2^30. Default 1,000,000.
    */
   readonly maxLocalKeys?: number | undefined
+  /** True if `decide` obeys `blockFor` of demands. A limiter or level with `blockFor` is refused on any other store. */
+  readonly blocksByRule?: boolean
   decide(demands: readonly Demand[]): Awaitable<Answer>
   /** Takes the cost whether it fits or not. Returns the decision of a request of cost 0 afterwards. */
   charge(demand: Demand): Awaitable<Decision>

@@ -58,6 +58,7 @@ class FallbackStore implements Store {
   readonly clock: Store['clock']
   readonly synchronous: boolean
   readonly onFailure: OnFailure | undefined
+  readonly blocksByRule: boolean
   /** Present if the other store has it, and the same. Reservations are opened without it if it fails. */
   readonly reservations?: Reservations
   /** Present if the other store has it. */
@@ -77,6 +78,7 @@ class FallbackStore implements Store {
     this.#store = store
     this.clock = clock
     this.synchronous = store.synchronous === true
+    this.blocksByRule = store.blocksByRule === true
     this.onFailure = onFailure === undefined ? undefined : checkOnFailure(onFailure)
     this.#fallback = new Fallback({ onFailure: this.onFailure, clock, ...checkLocalOptions(store) })
     if (store.reservations !== undefined) this.reservations = store.reservations
@@ -89,7 +91,10 @@ class FallbackStore implements Store {
   }
 
   decide(demands: readonly Demand[]): Awaitable<Answer> {
-    const check = (answer: Answer) => checkAnswer(answer, demands)
+    const check = (answer: Answer) => {
+      this.#fallback.keepBlocks(demands, checkAnswer(answer, demands))
+      return answer
+    }
     return this.#answer(
       demands,
       () => this.#store.decide(demands),

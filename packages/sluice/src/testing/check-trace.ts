@@ -14,12 +14,12 @@ const STEPS = 60
  * A store may forget a state once it is whole, and may keep it longer. This shows when the clock steps back, and when
  * two versions of a limit are in use. So both stores forget whole states before such calls. With `isExact` they do so
  * before steps back only: the store must treat a state as gone from the microsecond at which it is whole for the limit
- * that wrote it last.
+ * that wrote it last. If the series `blocks`, most limits block keys that exceed.
  */
 export async function checkTrace(
   create: (clock: ManualClock) => Store | Promise<Store>,
   seed: number,
-  isExact = false,
+  { isExact = false, blocks = false } = {},
 ): Promise<void> {
   const clock = new ManualClock(START + seed * 1_234.567)
   const store = await create(clock)
@@ -31,7 +31,7 @@ export async function checkTrace(
       reference.reset(name, key)
     }
   }
-  const steps = randomTrace(seed, STEPS)
+  const steps = randomTrace(seed, STEPS, blocks)
   // Limiters and policies do this too, before the first demand: so `block` and `reset` know all states of a name.
   for (const { demands } of steps) for (const demand of demands) store.prepare?.(demand)
   for (const [index, step] of steps.entries()) {

@@ -21,6 +21,7 @@ export class FailingStore {
     this.store = {
       clock: inner.clock,
       synchronous: inner.synchronous === true,
+      blocksByRule: inner.blocksByRule === true,
       ...properties,
       decide: pass('decide'),
       decideOne: pass('decideOne'),

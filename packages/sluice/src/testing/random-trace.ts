@@ -1,9 +1,11 @@
 /** Random series of calls, for comparing two stores. The same seed gives the same series. */
 import {
+  type BlockRule,
   concurrency,
   fixedWindow,
   type Limit,
   leakyBucket,
+  parseBlockFor,
   parseLimit,
   slidingLog,
   slidingWindow,
@@ -22,6 +24,7 @@ export interface TraceStep {
     readonly key: string
     readonly cost: number
     readonly shadow?: boolean
+    readonly blockFor?: BlockRule | undefined
   }[]
   readonly durationUs: number
   /** Are two versions of a limit in use? Then the answers depend on whether a store has forgotten a whole state. */
@@ -41,25 +44,36 @@ function randomNumbers(seed: number): () => number {
   }
 }
 
-/** A series of calls for a few limits and keys: bursts, waits, steps back, changed numbers, and every method of a store. */
-export function randomTrace(seed: number, steps: number): readonly TraceStep[] {
+/** Rules of limits that block keys. Each is short enough for a series to see its end, and that of its memory. */
+const RULES = ['1ms', '250ms', '7s', { first: '20ms', factor: 2.5, most: '1s', forget: '1s' }, { first: '3s' }].map(
+  parseBlockFor,
+)
+
+/**
+ * A series of calls for a few limits and keys: bursts, waits, steps back, changed numbers, and every method of a store. If
+ * it `blocks`, most limits block keys that exceed. Then no window changes its length, because Redis blocks a state and not
+ * all states of a name.
+ */
+export function randomTrace(seed: number, steps: number, blocks = false): readonly TraceStep[] {
   const random = randomNumbers(seed)
   const whole = (most: number) => Math.floor(random() * (most + 1))
   const pick = <T>(...from: readonly T[]): T => from[whole(from.length - 1)]
   const limits = new Map<string, Limit>()
   for (let i = whole(2); i >= 0; i--) limits.set(`limit-${i}`, randomLimit(pick, whole))
+  const rules = new Map([...limits.keys()].map((name) => [name, blocks ? pick(undefined, ...RULES) : undefined]))
   // Limits as they were before their numbers changed. Some demands use these, as an old version of a program does.
   const versions = new Map<string, Limit[]>()
   const demand = () => {
     const [name, newest] = pick(...limits)
     const limit = (random() < 0.2 ? versions.get(name)?.at(-1) : undefined) ?? newest
     const cost = pick(1, 1, 1, 1, 2, 3, 0, whole(12), 1e9)
-    return { name, limit, key: pick(...KEYS), cost, ...(random() < 0.1 && { shadow: true }) }
+    const shadow = random() < 0.1 && { shadow: true }
+    return { name, limit, key: pick(...KEYS), cost, ...shadow, ...(blocks && { blockFor: rules.get(name) }) }
   }
   return Array.from({ length: steps }, () => {
     if (random() < 0.03) {
       const [name, before] = pick(...limits)
-      const limit = sameAlgorithm(before, pick, whole)
+      const limit = blocks ? sameWindow(before, pick, whole) : sameAlgorithm(before, pick, whole)
       limits.set(name, limit)
       versions.set(name, [...(versions.get(name) ?? []), before])
       const demands = KEYS.map((key) => ({ name, limit, key, cost: 1 }))
@@ -104,4 +118,11 @@ function sameAlgorithm(limit: Limit, pick: Pick, whole: Whole): Limit {
     const other = randomLimit(pick, whole)
     if (other.algorithm === limit.algorithm) return other
   }
+}
+
+/** A limit of the same state id with other numbers. */
+function sameWindow(limit: Limit, pick: Pick, whole: Whole): Limit {
+  const units = 1 + whole(pick(4, 20, 300))
+  if ('window' in limit) return parseLimit({ ...limit, quota: units })
+  return limit.algorithm === 'concurrency' ? parseLimit({ ...limit, max: units }) : sameAlgorithm(limit, pick, whole)
 }

@@ -6,8 +6,10 @@ import {
   arithmeticOf,
   blockedDecision,
   type Decision,
+  type KeyBlock,
   type Limit,
   microseconds,
+  nextBlock,
   type Taken,
 } from '../limits/index.js'
 import type { Answer, Demand, OverrideEntry, SyncOverrides, SyncStore } from '../stores/index.js'
@@ -24,9 +26,10 @@ interface Entry {
  */
 export class ReferenceStore implements SyncStore {
   readonly synchronous = true
+  readonly blocksByRule = true
   readonly clock: Clock
   readonly #states = new Map<string, Entry>()
-  readonly #blocks = new Map<string, number>()
+  readonly #blocks = new Map<string, KeyBlock>()
   readonly #overrides = new Map<string, Map<string, OverrideEntry>>()
 
   constructor(clock: Clock) {
@@ -41,6 +44,8 @@ export class ReferenceStore implements SyncStore {
     const nowUs = microseconds(this.clock.now())
     const sameState = (demand: Demand) => demands.filter((other) => stateOf(other) === stateOf(demand))
     const costOf = (demand: Demand) => sameState(demand).reduce((sum, { cost }) => sum + cost, 0)
+    const offenders = demands.filter((demand) => this.#exceeds(demand, nowUs, costOf(demand)))
+    for (const demand of offenders) this.#blockByRule(demand, nowUs)
     const fits = demands.map((demand) => this.#fits(demand, nowUs, costOf(demand)))
     const isShadow = (demand: Demand) => sameState(demand).every(({ shadow }) => shadow === true)
     const allowed = demands.every((demand, i) => fits[i] || isShadow(demand))
@@ -85,7 +90,9 @@ export class ReferenceStore implements SyncStore {
   }
 
   block(name: string, key: string, durationUs: number): void {
-    this.#blocks.set(idOf(name, key), microseconds(this.clock.now()) + durationUs)
+    const { lastUs = 0, rememberedUs = 0 } = this.#blocks.get(idOf(name, key)) ?? {}
+    const untilUs = microseconds(this.clock.now()) + durationUs
+    this.#blocks.set(idOf(name, key), { untilUs, lastUs, rememberedUs })
   }
 
   overrides(policy: string): SyncOverrides {
@@ -114,7 +121,9 @@ export class ReferenceStore implements SyncStore {
   forgettable(): readonly { readonly name: string; readonly key: string }[] {
     const nowUs = microseconds(this.clock.now())
     const whole = [...this.#states].filter(([, entry]) => showsNothing(entry, nowUs)).map(([state]) => keyOf(state))
-    const over = [...this.#blocks].filter(([, untilUs]) => untilUs <= nowUs).map(([id]) => id)
+    const over = [...this.#blocks]
+      .filter(([, block]) => Math.max(block.untilUs, block.rememberedUs) <= nowUs)
+      .map(([id]) => id)
     return [...new Set([...whole, ...over])].map((id) => JSON.parse(id)).map(([name, key]) => ({ name, key }))
   }
 
@@ -134,6 +143,17 @@ export class ReferenceStore implements SyncStore {
     return this.#blockedUs(demand, nowUs) <= 0 && arithmetic.fits(words, 0, nowUs, cost)
   }
 
+  #exceeds(demand: Demand, nowUs: number, cost: number): boolean {
+    if (demand.blockFor === undefined || cost === 0) return false
+    return this.#blockedUs(demand, nowUs) <= 0 && !this.#fits(demand, nowUs, cost)
+  }
+
+  #blockByRule(demand: Demand, nowUs: number): void {
+    const { name, key, blockFor } = demand
+    if (blockFor === undefined || this.#blockedUs(demand, nowUs) > 0) return
+    this.#blocks.set(idOf(name, key), nextBlock(blockFor, this.#blocks.get(idOf(name, key)), nowUs))
+  }
+
   #take(demand: Demand, nowUs: number, cost: number): void {
     if (cost === 0) return
     const { arithmetic, words } = this.#entry(demand, nowUs)
@@ -151,7 +171,7 @@ export class ReferenceStore implements SyncStore {
   }
 
   #blockedUs({ name, key }: Demand, nowUs: number): number {
-    return (this.#blocks.get(idOf(name, key)) ?? 0) - nowUs
+    return (this.#blocks.get(idOf(name, key))?.untilUs ?? 0) - nowUs
   }
 }
 

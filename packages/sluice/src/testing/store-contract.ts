@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../stores/index.js'
+import { blockRules } from './block-rules.js'
 import { changeRules } from './change-rules.js'
 import { checkTrace } from './check-trace.js'
 import { checkOwnFailure, failureRules } from './failure-rules.js'
@@ -60,6 +61,10 @@ export function storeContract(
       name,
       run: () => check(rule),
     })),
+    ...Object.entries(blockRules).map(([name, rule]) => ({
+      name,
+      run: () => check(rule, ({ blocksByRule }) => blocksByRule === true),
+    })),
     ...Object.entries(reservationRules).map(([name, rule]) => ({
       name,
       // A store that neither keeps reservations nor has its clock here leaves them to this process and its own clock.
@@ -79,6 +84,13 @@ export function storeContract(
           const seeds = Array.from({ length: Math.min(TRACES_AT_A_TIME, traces - first + 1) }, (_, i) => first + i)
           await Promise.all(seeds.map((seed) => checkTrace(create, seed)))
         }
+      },
+    },
+    {
+      name: `a store answers ${Math.ceil(traces / 2)} random series of calls as the reference does, with limits that block keys`,
+      run: async () => {
+        if ((await fresh()).blocksByRule !== true) return
+        for (let seed = 1; seed <= traces / 2; seed++) await checkTrace(create, seed, { blocks: true })
       },
     },
   ]

@@ -210,7 +210,7 @@ export const storeRules: StoreRules = {
   },
 }
 
-const ONE_OF_EACH: readonly Limit[] = [
+export const ONE_OF_EACH: readonly Limit[] = [
   bucket,
   leakyBucket({ capacity: 5, drain: '1/s' }),
   minute,

@@ -1,16 +1,17 @@
-import { concurrency, createPolicy, fixedWindow, memoryStore } from 'sluice'
+import { concurrency, createLimiter, createPolicy, fixedWindow, memoryStore } from 'sluice'
 import { rateLimit as fetchLimit } from 'sluice/fetch'
 import { rateLimit } from 'sluice/node'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 
 const limit = fixedWindow({ quota: 1, window: '1h' })
+const limiter = createLimiter({ limit })
 const clock = new ManualClock(0)
 const policy = createPolicy({ levels: [{ name: 'all', limit }] })
 
 /** Wrong options, and a part of the error message. */
 const TABLE: readonly (readonly [what: string, options: unknown, message: string])[] = [
-  ['nothing', undefined, 'rateLimit takes { limit } or { policy }, and other options, got undefined'],
+  ['nothing', undefined, 'rateLimit takes { limit }, { limiter } or { policy }, and other options, got undefined'],
   [
     'a window as another library has it',
     { windowMs: 60_000, max: 100 },
@@ -29,14 +30,23 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
     { limit, cost: 2 },
     'cost must be no more than the quota of the limit, or every request is denied',
   ],
+  ['blockFor beside a policy', { policy, blockFor: '1m' }, 'blockFor must be left out beside a policy'],
+  ['a wrong blockFor', { limit, blockFor: { first: '1m', most: '1s' } }, 'blockFor.most must be at least first, 1m'],
   ['a field without proxies', { limit, forwardedIn: 'x-real-ip' }, 'forwardedIn must be beside trustedProxies'],
   ['a prefix beside a policy', { policy, ipv6Prefix: 64 }, 'ipv6Prefix must be left out beside a policy'],
   ['expose as text', { limit, expose: 'yes' }, 'expose must be true or false'],
-  ['neither', {}, 'either a limit or a policy, got neither'],
-  ['both', { limit, policy }, 'either a limit or a policy, got both'],
+  ['neither', {}, 'rateLimit takes a limit, a limiter or a policy, got none of them'],
+  ['both', { limit, policy }, 'rateLimit takes a limit, a limiter or a policy, got limit and policy'],
   ['a misspelt option', { limit, onDenyed: () => {} }, "rateLimit has no option 'onDenyed'; did you mean onDenied?"],
   ['no limit', { limit: 100 }, 'limit must be a limit such as tokenBucket'],
   ['no policy', { policy: {} }, 'policy must be a policy made by createPolicy, got an object'],
+  ['no limiter', { limiter: limit }, 'limiter must be a limiter made by createLimiter, got an object'],
+  ['a limit beside a limiter', { limiter, limit }, 'a limit, a limiter or a policy, got limit and limiter'],
+  ['a name beside a limiter', { limiter, name: 'search' }, 'name must be left out beside a limiter'],
+  ['a store beside a limiter', { limiter, store: memoryStore() }, 'store must be left out beside a limiter'],
+  ['attributes beside a limiter', { limiter, attributes: () => ({}) }, 'attributes must be left out beside a limiter'],
+  ['onDecision as text', { limit, onDecision: 'log' }, "onDecision must be a function, got 'log'"],
+  ['a cost above the quota of the limiter', { limiter, cost: 2 }, 'cost must be no more than the quota of the limit'],
   ['a key that is a text', { limit, key: 'ip' }, "key must be a function, got 'ip'"],
   ['a key beside a policy', { policy, key: () => 'a' }, 'key must be left out beside a policy'],
   ['a store beside a policy', { policy, store: memoryStore() }, 'store must be left out beside a policy'],

@@ -50,6 +50,37 @@ describe('a reservation with a ttl', () => {
     )
   })
 
+  it('gives back what it took, whatever a caller does to the decision or the verdict', () => {
+    const { store, limiter } = fresh()
+    const reservation = limiter.reserve('key', { cost: 4, ttl: '1m' })
+    Object.assign(reservation.decision, { allowed: false, delayMs: -1, degraded: 'open' })
+    reservation.cancel()
+    expect(limiter.peek('key').remaining).toBe(10)
+
+    const policy = createPolicy({ name: 'policy', levels: [{ name: 'all', limit }], store })
+    const held = policy.reserve({}, { cost: 4, ttl: '1m' })
+    Object.assign(held.verdict.levels[0].decision, { allowed: false, delayMs: -1, degraded: 'open' })
+    held.cancel()
+    expect(policy.check({}).levels[0].decision.remaining).toBe(9)
+  })
+
+  it('gives each of two calls with one id a decision of its own', async () => {
+    const limiter = createLimiter({ name: 'test', limit, store: later(new ManualClock(START_MS)) })
+    const [one, other] = await Promise.all([1, 2].map(() => limiter.reserve('key', { ttl: '1m', id: 'same' })))
+    expect(one.decision).toEqual(other.decision)
+    expect(one.decision).not.toBe(other.decision)
+  })
+
+  it('wakes a caller that waits for its units when it ends by itself', async () => {
+    const clock = new ManualClock(START_MS)
+    const places = createLimiter({ limit: concurrency({ max: 1, ttl: '1h' }), clock })
+    places.reserve('key', { ttl: '1s' })
+    const lease = places.acquireLease('key')
+    await clock.advanceAsync(1_000)
+    const outcome = await Promise.race([lease, Promise.resolve('waits')])
+    expect(outcome).not.toBe('waits')
+  })
+
   it('takes once if two calls with one id ask a slow store at the same time', async () => {
     const clock = new ManualClock(START_MS)
     const limiter = createLimiter({ name: 'test', limit, store: later(clock) })

@@ -9,7 +9,8 @@ import type { NodeExchange, NodeRequest, NodeResponse } from './node-exchange.js
  */
 export function admit(passages: readonly Passage[], exchange: NodeExchange, next: () => void, gone?: () => void): void {
   const go = () => {
-    for (const { settle } of passages) if (settle !== undefined) whenOver(exchange, settle)
+    for (const { settle } of passages)
+      if (settle !== undefined) whenOver(exchange, (ending) => settle(ending, exchange.reply ?? exchange.response))
     next()
   }
   const giveUp = () => {

@@ -4,6 +4,8 @@ import type { RequestReader } from '../client-address.js'
 import { type NodeMiddleware, type NodeOptions, nodeMiddleware, nodeReader } from './node.js'
 import { type NodeRequest, type NodeResponse, rewrittenUrl } from './node-exchange.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 /** The part of an Express request that is used here. */
 export interface ExpressRequest extends NodeRequest {
   /** The whole target, also inside a mounted router. */

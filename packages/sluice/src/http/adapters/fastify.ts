@@ -1,5 +1,6 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { invalidValue } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { RequestReader } from '../client-address.js'
 import { Guard } from '../guard.js'
@@ -19,10 +20,15 @@ import {
   rewrittenUrl,
 } from './node-exchange.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A limit for this route, in addition to the limit for all routes, from which it inherits options. */
-    rateLimit?: FastifyOptions
+    /**
+     * A limit for this route, in addition to the limit for all routes, from which it inherits options. With `instead: true`
+     * it replaces the limit for all routes; `false` frees the route of every limit.
+     */
+    rateLimit?: FastifyRouteOptions | false
   }
 }
 
@@ -53,20 +59,39 @@ export interface FastifyReplyLike {
 export type FastifyOptions<
   Request extends FastifyRequestLike = FastifyRequest,
   Reply extends FastifyReplyLike = FastifyReply,
-> = GuardOptions<Request> & {
+> = GuardOptions<Request, Reply> & {
   /** Answers a denied request in your own way. Status and fields are set; the function sends the reply or returns its body. */
   readonly onDenied?: (request: Request, reply: Reply, verdict: Verdict) => unknown
+  /**
+   * When the limit decides: `'onRequest'` (default), before the body is read, or `'preHandler'`, when earlier hooks have set
+   * `request.user` and the body is there.
+   */
+  readonly hook?: FastifyHook
 }
 
+/** The options of a route. See {@link FastifyOptions}. */
+export type FastifyRouteOptions<
+  Request extends FastifyRequestLike = FastifyRequest,
+  Reply extends FastifyReplyLike = FastifyReply,
+> = FastifyOptions<Request, Reply> & {
+  /** True: this limit replaces the limit for all routes. Default false: a request has to pass both. */
+  readonly instead?: boolean
+}
+
+const HOOKS = ['onRequest', 'preHandler'] as const
+
+/** A hook in which a limit can decide. */
+export type FastifyHook = (typeof HOOKS)[number]
+
 /** The options of a limit, for the parts of requests and replies that are used here. */
-type FastifyLimitOptions = FastifyOptions<FastifyRequestLike, FastifyReplyLike>
+type FastifyLimitOptions = FastifyRouteOptions<FastifyRequestLike, FastifyReplyLike>
 
 /** Continues with the next hook of Fastify, or with an error. */
 type Next = (error?: Error) => void
 
 interface FastifyLike {
   // biome-ignore lint/suspicious/noExplicitAny: Fastify's own types are generic in ways that a part of them cannot be
-  addHook(name: 'onRequest', hook: (request: any, reply: any, next: Next) => void): unknown
+  addHook(name: FastifyHook, hook: (request: any, reply: any, next: Next) => void): unknown
   // biome-ignore lint/suspicious/noExplicitAny: see above
   addHook(name: 'onRoute', hook: (route: any) => void): unknown
 }
@@ -75,8 +100,9 @@ interface FastifyLike {
 export type FastifyRateLimit = (app: FastifyLike, options: object, done: Next) => void
 
 /**
- * Makes a plugin that limits all routes, and in addition every route that has its own `config.rateLimit`. Without options, only
- * the limits of routes apply. A route's limit inherits options about clients and answers from the nearest plugin: that of its
+ * Makes a plugin that limits all routes, and in addition every route that has its own `config.rateLimit`. A route's limit with
+ * `instead: true` replaces the limit for all routes, and `rateLimit: false` frees the route. Without options, only the limits of
+ * routes apply. A route's limit inherits options about clients and answers from the nearest plugin: that of its
  * own context, or of the contexts around it.
  *
  * @example
@@ -105,23 +131,9 @@ export function rateLimit<
     }
     // A mistake in a route's options shows when the route is added, if the plugin is loaded by then.
     app.addHook('onRoute', function (this: object, { config }) {
-      if (config?.rateLimit !== undefined) routeLimit(config.rateLimit, this)
+      if (isLimited(config?.rateLimit)) routeLimit(config.rateLimit, this)
     })
-    app.addHook('onRequest', (request, reply, next) => {
-      reachedHooks(request.raw)
-      // The usual request: its route has no limit of its own.
-      if (forAll !== undefined && request.routeOptions?.config?.rateLimit === undefined)
-        return forAll.enter(request, reply, next)
-      attempt(
-        () => ownLimit(request),
-        next,
-        (ofRoute) => {
-          if (forAll !== undefined) forAll.enter(request, reply, next, ofRoute)
-          else if (ofRoute !== undefined) ofRoute.enter(request, reply, next)
-          else next()
-        },
-      )
-    })
+    for (const hook of HOOKS) app.addHook(hook, enterAt(hook, forAll))
     done()
   }
   // The hooks are for the application that registers the plugin, not only for routes inside the plugin.
@@ -132,15 +144,43 @@ export function rateLimit<
   })
 }
 
+/** Decides in one hook: by the limit for all routes if this is its hook, and by the limit of the request's own route. */
+function enterAt(hook: FastifyHook, forAll: FastifyLimit | undefined) {
+  const before = forAll?.hook === hook ? forAll : undefined
+  return (request: FastifyRequestLike & { readonly raw: object }, reply: FastifyReplyLike, next: Next): void => {
+    if (hook === 'onRequest') reachedHooks(request.raw)
+    const own = request.routeOptions?.config?.rateLimit
+    if (!isLimited(own)) {
+      if (before === undefined || own === false) next()
+      else before.enter(request, reply, next)
+      return
+    }
+    attempt(
+      () => ownLimit(request, own, hook),
+      next,
+      (ofRoute) => {
+        if (before !== undefined && own.instead !== true) before.enter(request, reply, next, ofRoute)
+        else if (ofRoute !== undefined) ofRoute.enter(request, reply, next)
+        else next()
+      },
+    )
+  }
+}
+
+/** Whether a route has a limit of its own. `false` frees the route; everything else is options, perhaps wrong ones. */
+function isLimited(own: unknown): own is FastifyLimitOptions {
+  return own !== undefined && own !== false
+}
+
 /** Requests whose route's limit is decided already: the plugin may be registered twice. */
 const decided = new WeakSet<object>()
 
-/** The limit of a request's own route, the first time that it is asked for. */
-function ownLimit(request: FastifyRequestLike): FastifyLimit | undefined {
-  const own = request.routeOptions?.config?.rateLimit
-  if (own === undefined || decided.has(request)) return undefined
+/** The limit of a request's own route, if it decides in this hook, the first time that it is asked for. */
+function ownLimit(request: FastifyRequestLike, own: FastifyLimitOptions, hook: FastifyHook): FastifyLimit | undefined {
+  const limit = routeLimit(own, request.server)
+  if (limit.hook !== hook || decided.has(request)) return undefined
   decided.add(request)
-  return routeLimit(own as FastifyLimitOptions, request.server)
+  return limit
 }
 
 /**
@@ -160,7 +200,7 @@ const NOTHING_INHERITED: Inherited = { options: undefined, limits: new WeakMap()
 /** The limit of a route by its options. Routes with the same options object share it, as GET and its HEAD do. */
 function routeLimit(own: FastifyLimitOptions, context: { [INHERITED]?: Inherited } = {}): FastifyLimit {
   const { options, limits } = context[INHERITED] ?? NOTHING_INHERITED
-  const limit = limits.get(own) ?? new FastifyLimit(inheritedOptions(own, options))
+  const limit = limits.get(own) ?? new FastifyLimit(inheritedOptions(own, options), ['instead'])
   limits.set(own, limit)
   return limit
 }
@@ -174,12 +214,17 @@ const reader: RequestReader<FastifyRequestLike> = {
 
 /** A limit for all routes or for one route. */
 class FastifyLimit {
-  readonly #guard: Guard<FastifyRequestLike>
+  readonly #guard: Guard<FastifyRequestLike, FastifyReplyLike>
   readonly #onDenied: FastifyLimitOptions['onDenied']
+  readonly hook: FastifyHook
 
-  constructor(options: FastifyLimitOptions) {
-    this.#guard = new Guard(options, reader, ['onDenied'])
-    this.#onDenied = options.onDenied
+  /** `more` are the names of options that only routes have. */
+  constructor(options: FastifyLimitOptions, more: readonly string[] = []) {
+    this.#guard = new Guard(options, reader, ['onDenied', 'hook', ...more])
+    const { onDenied, hook = 'onRequest' } = options
+    if (!HOOKS.includes(hook)) throw invalidValue('hook', "'onRequest' or 'preHandler'", hook)
+    this.#onDenied = onDenied
+    this.hook = hook
   }
 
   /**
@@ -205,7 +250,7 @@ class FastifyLimit {
         else if (first === undefined && (passage === undefined || passage.goesAtOnce)) next()
         else {
           const passages = [first, passage].filter((each) => each !== undefined)
-          admit(passages, { request, response: reply.raw }, next)
+          admit(passages, { request, response: reply.raw, reply }, next)
         }
       },
     )

@@ -9,6 +9,8 @@ import { inTurn } from './in-turn.js'
 import { remoteAddressOf } from './node-exchange.js'
 import { ownDenial, withFields } from './with-fields.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 /** The part of a Hono context that is used here. */
 export interface HonoContextLike {
   readonly req: {
@@ -28,7 +30,11 @@ export interface HonoContextLike {
 }
 
 /** See {@link GuardOptions}. */
-export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<C, string | undefined> & {
+export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<
+  C,
+  Response | undefined,
+  string | undefined
+> & {
   /**
    * Returns the address of the connection: `(c) => getConnInfo(c).remote.address`, with `getConnInfo` from Hono's adapter
    * for your platform. Required without a `key`, except on Node.js, where the address is known.
@@ -53,7 +59,7 @@ export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<C, s
  */
 export function rateLimit<C extends HonoContextLike = Context>(options: HonoOptions<C>): MiddlewareHandler {
   const { address, onDenied } = options ?? {}
-  const guard = new Guard<C>(
+  const guard = new Guard<C, Response | undefined>(
     options,
     {
       method: ({ req }) => req.method,

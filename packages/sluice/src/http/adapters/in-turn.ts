@@ -21,13 +21,17 @@ async function waitAndSettle(passage: Passage, request: Request, handle: () => A
     const response = await handle()
     return settle === undefined ? response : settling(response, request, settle)
   } catch (error) {
-    settle?.({ status: 500, length: 0, completed: false })
+    settle?.({ status: 500, length: 0, completed: false }, undefined)
     throw error
   }
 }
 
 /** A response that calls `settle` once, when its body has been read to the end or the client no longer reads it. */
-function settling(response: Response, request: Request, settle: (ending: Ending) => void): Response {
+function settling(
+  response: Response,
+  request: Request,
+  settle: (ending: Ending, response: Response) => void,
+): Response {
   const { status } = response
   const { signal } = request
   let length = 0
@@ -36,7 +40,7 @@ function settling(response: Response, request: Request, settle: (ending: Ending)
     if (isOver) return
     isOver = true
     signal.removeEventListener('abort', onAbort)
-    settle({ status, length, completed: completed && !signal.aborted })
+    settle({ status, length, completed: completed && !signal.aborted }, response)
   }
   const onAbort = () => tell(false)
   // The body of a HEAD response is never read.

@@ -15,6 +15,8 @@ import {
   setFields,
 } from './node-exchange.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 /** The part of a Koa context that is used here. */
 export interface KoaContextLike {
   readonly method: string
@@ -28,7 +30,7 @@ export interface KoaContextLike {
 }
 
 /** See {@link GuardOptions}. */
-export type KoaOptions<C extends KoaContextLike = Context> = GuardOptions<C> & {
+export type KoaOptions<C extends KoaContextLike = Context> = GuardOptions<C, C['res']> & {
   /** Answers a denied request in your own way. Status and fields are set; the function sets the body. */
   readonly onDenied?: (context: C, verdict: Verdict) => Awaitable<void>
 }
@@ -51,7 +53,7 @@ export type KoaMiddleware<C> = (context: C, next: () => Promise<unknown>) => Pro
  */
 export function rateLimit<C extends KoaContextLike = Context>(options: KoaOptions<C>): KoaMiddleware<C> {
   const { onDenied } = options ?? {}
-  const guard = new Guard<C>(
+  const guard = new Guard<C, C['res']>(
     options,
     {
       method: ({ method }) => method,

@@ -1,9 +1,17 @@
 /** `sluice/nest`: rate limiting for NestJS, on Express and on Fastify. */
 import { type DynamicModule, UseGuards } from '@nestjs/common'
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
-import { ApplicationGuard, type NestOptions, RateLimitGuard } from './rate-limit-guard.js'
+import { ApplicationGuard, type NestOptions, type NestRouteOptions, RateLimitGuard } from './rate-limit-guard.js'
 
-export { type NestOptions, RateLimitException, RateLimitGuard, SkipRateLimit } from './rate-limit-guard.js'
+export { rateLimitOf } from '../rate-limit-of.js'
+
+export {
+  type NestOptions,
+  type NestRouteOptions,
+  RateLimitException,
+  RateLimitGuard,
+  SkipRateLimit,
+} from './rate-limit-guard.js'
 
 /**
  * Makes a guard with a limit or a policy, for `@UseGuards` and `useGlobalGuards`.
@@ -19,10 +27,18 @@ export function rateLimit(options: NestOptions): RateLimitGuard {
 
 /**
  * Limits a controller or one of its routes, in addition to the limit of the application: that of {@link RateLimitModule} or
- * of `useGlobalGuards`. Options about clients and answers that are not set here are inherited from that limit.
+ * of `useGlobalGuards`. Options about clients and answers that are not set here are inherited from that limit. With
+ * `instead: true` it replaces the limits before it; `@SkipRateLimit()` frees a route of every limit.
  */
-export function RateLimit<Request extends object>(options: NestOptions<Request>): MethodDecorator & ClassDecorator {
-  return UseGuards(new RateLimitGuard(options, { isOfRoute: true }))
+export function RateLimit<Request extends object>(
+  options: NestRouteOptions<Request>,
+): MethodDecorator & ClassDecorator {
+  const guard = new RateLimitGuard(options, { isOfRoute: true })
+  const use = UseGuards(guard) as (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => void
+  return (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => {
+    guard.putBefore(descriptor === undefined ? target : descriptor.value)
+    use(target, name, descriptor)
+  }
 }
 
 /** Makes options from providers of the application. */

@@ -5,6 +5,8 @@ import type { Passage } from '../passage.js'
 export interface NodeExchange {
   readonly request: Pick<NodeRequest, 'socket'>
   readonly response: NodeResponse
+  /** The response as handlers of the framework know it, if that is another object. */
+  readonly reply?: object
 }
 
 /** The part of a request of Node.js that is used here, the same for HTTP/1 and HTTP/2. */

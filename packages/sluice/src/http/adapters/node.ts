@@ -10,13 +10,15 @@ import type { Passage } from '../passage.js'
 import { admit } from './admit.js'
 import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
+export { rateLimitOf } from '../rate-limit-of.js'
+
 export type { NodeRequest, NodeResponse }
 
 /** See {@link GuardOptions}. */
 export type NodeOptions<
   Request extends NodeRequest = IncomingMessage,
   Response extends NodeResponse = ServerResponse,
-> = GuardOptions<Request> & {
+> = GuardOptions<Request, Response> & {
   /** Answers a denied request in your own way. Status and fields are set; the function writes the body and ends it. */
   readonly onDenied?: (request: Request, response: Response, verdict: Verdict) => Awaitable<void>
 }
@@ -77,7 +79,7 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
   options: NodeOptions<Request, Response>,
   reader: RequestReader<Request>,
 ): NodeMiddleware<Request, Response> {
-  const guard = new Guard<Request>(options, reader, ['onDenied'])
+  const guard = new Guard<Request, Response>(options, reader, ['onDenied'])
   const { onDenied } = options
   const deny = (passage: Passage, request: Request, response: Response, next: (error: unknown) => void): void => {
     // A handler may have answered already and called `next` all the same.

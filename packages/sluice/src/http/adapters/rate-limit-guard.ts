@@ -6,9 +6,9 @@ import type { Awaitable } from '../../stores/index.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
+import { mapped } from '../mapped.js'
 import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
-import { mapped } from '../request-limiter.js'
 import { admitted } from './admit.js'
 import { type ExpressRequest, expressReader } from './express.js'
 import { holdEarlyAnswers, isHeld, reachedHooks } from './hold-early-answers.js'
@@ -16,7 +16,14 @@ import { attempt, fieldText, type NodeResponse } from './node-exchange.js'
 
 /** See {@link GuardOptions}. A request is Express's or Fastify's, depending on the platform of the application. */
 // biome-ignore lint/suspicious/noExplicitAny: Nest does not say which
-export type NestOptions<Request extends object = any> = GuardOptions<Request>
+export type NestOptions<Request extends object = any> = GuardOptions<Request, any>
+
+/** The options of `@RateLimit`. See {@link NestOptions}. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type NestRouteOptions<Request extends object = any> = NestOptions<Request> & {
+  /** True: this limit replaces the limits before it, of the application and of the controller. Default: it adds to them. */
+  readonly instead?: boolean
+}
 
 /** Thrown for a denied request. Nest answers with it, unless an exception filter does. */
 export class RateLimitException extends HttpException {
@@ -42,27 +49,39 @@ type NestResponse =
 /** Controllers and handlers with `@SkipRateLimit()`. */
 const skipped = new WeakSet<object>()
 
+/** The guards that `@RateLimit` has put in front of controllers and handlers. */
+const ownGuards = new WeakMap<object, readonly RateLimitGuard[]>()
+
 /** The options of the first limit that a request has passed, which is the limit of the application. */
 const firstOptions = new WeakMap<object, NestOptions>()
 
 /** A Nest guard that limits HTTP requests. Messages of sockets and of transports pass. */
 export class RateLimitGuard implements CanActivate {
-  readonly #options: NestOptions
+  readonly #options: NestRouteOptions
   readonly #guard: Guard<ExpressRequest>
   readonly #isOfRoute: boolean
   /** Guards of a route, by the options that they inherit from: several applications may have the same controller. */
   readonly #inheriting = new WeakMap<object, Guard<ExpressRequest>>()
 
   /** The guard of a route inherits from the limit of the application. Mistakes in its own options still show at once. */
-  constructor(options: NestOptions, { isOfRoute = false }: { readonly isOfRoute?: boolean } = {}) {
+  constructor(options: NestRouteOptions, { isOfRoute = false }: { readonly isOfRoute?: boolean } = {}) {
     this.#options = options
-    this.#guard = new Guard(isOfRoute ? withoutDependents(options) : options, expressReader)
+    this.#guard = isOfRoute ? routeGuard(withoutDependents(options)) : new Guard(options, expressReader)
     this.#isOfRoute = isOfRoute
+  }
+
+  /** Puts this guard in front of a controller or a handler. */
+  putBefore(target: object): void {
+    ownGuards.set(target, [...(ownGuards.get(target) ?? []), this])
   }
 
   canActivate(context: ExecutionContext): Awaitable<boolean> {
     if (skipped.has(context.getHandler()) || skipped.has(context.getClass())) return true
     const [request, response] = [requestOf(context), responseOf(context)]
+    if (request !== undefined && this.#isReplaced(context)) {
+      this.#noteFirst(request)
+      return true
+    }
     if (request !== undefined && response !== undefined) return this.enter(request, response)
     if (context.getType<string>() !== 'graphql') return true
     throw new InvalidTypeError(
@@ -73,29 +92,61 @@ export class RateLimitGuard implements CanActivate {
   /** Limits a request, and returns whether it goes on: `false` if the client is gone. Throws if the request is denied. */
   enter(request: ExpressRequest, response: NestResponse): Awaitable<boolean> {
     const entered = this.#guardOf(request).enter(request)
-    return entered === undefined || mapped(entered, (passage) => proceed(passage, request, response))
+    return mapped(entered, (passage) => passage === undefined || proceed(passage, request, response))
   }
 
   /** Decorators run before the application exists, so the limit before a route is known only when a request has passed it. */
   #guardOf(request: ExpressRequest): Guard<ExpressRequest> {
     const before = firstOptions.get(request)
-    if (before === undefined && !this.#isOfRoute) firstOptions.set(request, this.#options)
+    this.#noteFirst(request)
     if (before === undefined || !this.#isOfRoute) return this.#guard
-    const guard = this.#inheriting.get(before) ?? new Guard(inheritedOptions(this.#options, before), expressReader)
+    const guard = this.#inheriting.get(before) ?? routeGuard(inheritedOptions(this.#options, before))
     this.#inheriting.set(before, guard)
     return guard
   }
+
+  #noteFirst(request: ExpressRequest): void {
+    if (!this.#isOfRoute && !firstOptions.has(request)) firstOptions.set(request, this.#options)
+  }
+
+  /** Whether another limit stands for this one: `instead` of the handler, or else of the controller. */
+  #isReplaced(context: ExecutionContext): boolean {
+    const ofHandler = ownGuards.get(context.getHandler()) ?? []
+    if (ofHandler.some(isInstead)) return !ofHandler.includes(this)
+    const ofController = guardsOfController(context.getClass())
+    return ofController.some(isInstead) && ![...ofController, ...ofHandler].includes(this)
+  }
+
+  get isInstead(): boolean {
+    return this.#options.instead === true
+  }
+}
+
+function routeGuard(options: NestRouteOptions): Guard<ExpressRequest> {
+  return new Guard(options, expressReader, ['instead'])
+}
+
+function isInstead(guard: RateLimitGuard): boolean {
+  return guard.isInstead
+}
+
+/** The guards of a controller and of the classes that it extends: Nest runs those too. */
+function guardsOfController(controller: object): readonly RateLimitGuard[] {
+  const guards: RateLimitGuard[] = []
+  for (let each: object | null = controller; each !== null; each = Object.getPrototypeOf(each))
+    guards.push(...(ownGuards.get(each) ?? []))
+  return guards
 }
 
 /** Without options that need another option, if the route does not set that one and may still inherit it. */
-function withoutDependents(options: NestOptions): NestOptions {
+function withoutDependents(options: NestRouteOptions): NestRouteOptions {
   if (typeof options !== 'object' || options === null) return options
   const { onFailure, forwardedIn, ...others } = options
   return {
     ...others,
     ...(onFailure !== undefined && options.store !== undefined && { onFailure }),
     ...(forwardedIn !== undefined && options.trustedProxies !== undefined && { forwardedIn }),
-  } as NestOptions
+  } as NestRouteOptions
 }
 
 /** Turns off all limits of Sluice for a controller or for one of its routes. */
@@ -125,7 +176,7 @@ function proceed(passage: Passage, request: ExpressRequest, response: NestRespon
   const { 'Content-Type': type, ...headers } = passage.headers
   const merged = mergeFields(headers, (name) => fieldText(response.getHeader(name)))
   for (const name in merged) set(name, merged[name])
-  if (passage.allowed) return admitted(passage, { request, response: raw })
+  if (passage.allowed) return admitted(passage, { request, response: raw, reply: response })
   // The type is set together with the body. If it is set before, Nest 11 on Express warns and overwrites it, Fastify drops it,
   // and it is wrong if an exception filter answers with another body.
   throw new RateLimitException(passage, () => {

@@ -1,5 +1,5 @@
 import { shown } from '../../errors.js'
-import type { Limit } from '../../limits/index.js'
+import { type BlockRule, type Limit, parseBlockFor } from '../../limits/index.js'
 import { checkOnFailure, type OnFailure } from '../../stores/index.js'
 import type { Path, ProblemList } from './problem-list.js'
 import { readAttribute } from './read-attribute.js'
@@ -17,9 +17,10 @@ export interface ReadLevel {
   readonly cost: number | string | undefined
   readonly shadow: boolean
   readonly onFailure: OnFailure | undefined
+  readonly blockFor: BlockRule | undefined
 }
 
-const LEVEL = ['name', 'when', 'key', 'limit', 'overrides', 'cost', 'shadow', 'onFailure']
+const LEVEL = ['name', 'when', 'key', 'limit', 'overrides', 'cost', 'shadow', 'onFailure', 'blockFor']
 const NAME = /^[\w.-]{1,64}$/
 const NAME_WANTED = 'text of letters, digits, dots, dashes and underscores, at most 64 of them'
 const MOST_KEYS = 8
@@ -52,6 +53,7 @@ export function readLevel(
     cost: readCost(problems, [...path, 'cost'], given.cost),
     shadow: readShadow(problems, [...path, 'shadow'], given.shadow),
     onFailure: readOnFailure(problems, [...path, 'onFailure'], given.onFailure),
+    blockFor: readBlockFor(problems, [...path, 'blockFor'], given.blockFor),
   }
   return problems.all.length === before ? level : undefined
 }
@@ -86,4 +88,8 @@ function readShadow(problems: ProblemList, path: Path, value: unknown): boolean 
 
 function readOnFailure(problems: ProblemList, path: Path, value: unknown): OnFailure | undefined {
   return value === undefined ? undefined : problems.catch(path, () => checkOnFailure(value))
+}
+
+function readBlockFor(problems: ProblemList, path: Path, value: unknown): BlockRule | undefined {
+  return value === undefined ? undefined : problems.catch(path, () => parseBlockFor(value))
 }

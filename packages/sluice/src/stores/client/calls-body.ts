@@ -62,10 +62,11 @@ export class CallsBody {
     this.#calls = this.#calls === '' ? call : `${this.#calls},${call}`
   }
 
-  #demand({ name, limit, key, cost, onFailure = this.#onFailure, shadow }: Demand): string {
+  #demand({ name, limit, key, cost, onFailure = this.#onFailure, shadow, blockFor }: Demand): string {
     let text = `{"name":${JSON.stringify(name)},"limit":${this.#placeOf(limit)},"key":${JSON.stringify(key)},"cost":${cost}`
     if (onFailure !== undefined) text += `,"onFailure":"${onFailure}"`
     if (shadow === true) text += ',"shadow":true'
+    if (blockFor !== undefined) text += `,"blockFor":${JSON.stringify(blockFor)}`
     return `${text}}`
   }
 

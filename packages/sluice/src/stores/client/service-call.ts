@@ -28,7 +28,11 @@ export function decideCall(demands: readonly Demand[], fallback: Fallback): Serv
   return {
     keys: demands,
     write: (body) => body.decide(demands),
-    read: (answer) => readAnswer(answer, demands),
+    read: (given) => {
+      const answer = readAnswer(given, demands)
+      fallback.keepBlocks(demands, answer)
+      return answer
+    },
     fail: () => fallback.decide(demands),
   }
 }

@@ -46,8 +46,6 @@ export class ServiceLink {
   /** Calls that wait to be sent, oldest first. */
   #queue: SentCall[] = []
   #calls = 0
-  #pending = 0
-  #inFlight = 0
   #requests = 0
 
   constructor(connection: ServiceConnection, options: ServiceLinkOptions) {
@@ -57,7 +55,6 @@ export class ServiceLink {
     this.#breaker = new ServiceBreaker(options.failures, () => this.#answersProbe())
     this.#turns = new Turns({
       deadlineMs: options.deadlineMs,
-      isBusy: () => this.#inFlight > 0,
       ended: () => this.#flush(),
       expired: (turn) => this.#expire(turn),
     })
@@ -66,9 +63,9 @@ export class ServiceLink {
   stats() {
     return {
       calls: this.#calls,
-      pending: this.#pending,
+      pending: this.#turns.pending,
       requests: this.#requests,
-      requestsInFlight: this.#inFlight,
+      requestsInFlight: this.#turns.inFlight,
       breaker: this.#breaker.isOpen ? ('open' as const) : ('closed' as const),
     }
   }
@@ -77,10 +74,9 @@ export class ServiceLink {
   ask<T>(call: ServiceCall<T>): Promise<T> {
     this.#calls++
     if (this.#breaker.isOpen) return this.#refuse(call, 'breaker', this.#breaker.error)
-    if (this.#pending >= this.#options.maxPending && !call.isUrgent) return this.#refuse(call, 'overload', undefined)
-    const turn = this.#turns.filling
-    turn.open++
-    this.#pending++
+    if (this.#turns.pending >= this.#options.maxPending && !call.isUrgent)
+      return this.#refuse(call, 'overload', undefined)
+    const turn = this.#turns.join()
     return new Promise((resolve) => {
       const answer = resolve as (answer: unknown) => void
       const pending: SentCall = { call, turn, answer, isAnswered: false, sent: undefined }
@@ -94,7 +90,7 @@ export class ServiceLink {
   }
 
   #flush(): void {
-    while (this.#inFlight < this.#options.maxConnections) {
+    while (this.#turns.inFlight < this.#options.maxConnections) {
       const calls = this.#nextBatch()
       if (calls.length === 0) return
       if (this.#breaker.isOpen) this.#failAll(calls, 'breaker', this.#breaker.error)
@@ -121,7 +117,7 @@ export class ServiceLink {
   }
 
   #send(calls: readonly SentCall[]): void {
-    this.#inFlight++
+    this.#turns.inFlight++
     this.#requests++
     const body = new CallsBody(this.#options.onFailure)
     for (const { call } of calls) call.write(body)
@@ -150,7 +146,7 @@ export class ServiceLink {
     const problem = problemOfAnswer(answer)
     const read = problem === undefined ? call.read(answer) : undefined
     // A call of an earlier turn may have been answered at its deadline.
-    if (!this.#ends(pending)) return
+    if (!this.#turns.ends(pending)) return
     pending.answer(problem === undefined ? read : this.#fail(call, 'error', problem))
   }
 
@@ -158,17 +154,6 @@ export class ServiceLink {
   #lost(calls: readonly SentCall[], error: unknown): void {
     this.#breaker.failed(error)
     this.#failAll(calls, 'error', error)
-  }
-
-  /** Counts a call as answered; returns false if it was answered before. */
-  #ends(pending: SentCall): boolean {
-    if (pending.isAnswered) return false
-    pending.isAnswered = true
-    this.#pending--
-    const { turn, sent } = pending
-    if (--turn.open === 0) turn.deadline?.cancel()
-    if (sent !== undefined && --sent.open === 0) this.#inFlight--
-    return true
   }
 
   #expire({ calls }: Turn<SentCall>): void {
@@ -181,7 +166,7 @@ export class ServiceLink {
   }
 
   #failAll(calls: readonly SentCall[], reason: ServiceFailureReason, error: unknown): void {
-    for (const pending of calls) if (this.#ends(pending)) pending.answer(this.#fail(pending.call, reason, error))
+    for (const pending of calls) if (this.#turns.ends(pending)) pending.answer(this.#fail(pending.call, reason, error))
   }
 
   #fail<T>(call: ServiceCall<T>, reason: ServiceFailureReason, error: unknown): Awaitable<T> {

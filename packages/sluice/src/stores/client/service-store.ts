@@ -1,7 +1,7 @@
 import { checkCost, checkKey, checkUnits } from '../../checks/check-value.js'
 import { InvalidValueError } from '../../errors.js'
 import { LONGEST_DURATION_US } from '../../limits/duration.js'
-import { arithmeticOf, type Decision, type Limit, type Taken } from '../../limits/index.js'
+import { arithmeticOf, checkBlockRule, type Decision, type Limit, type Taken } from '../../limits/index.js'
 import { checkOnFailure, Fallback } from '../fallback.js'
 import type { Answer, AsyncStore, Demand, NamedLimit, OnFailure } from '../store.js'
 import { chargeCall, decideCall, refundCall, resetOrBlockCall } from './service-call.js'
@@ -47,6 +47,7 @@ const MOST_CHARACTERS = 500_000
 
 export class ServiceStore implements AsyncStore {
   readonly synchronous = false
+  readonly blocksByRule = true
   readonly onFailure: OnFailure | undefined
   readonly #fallback: Fallback
   readonly #failures: ServiceFailures
@@ -127,11 +128,12 @@ export class ServiceStore implements AsyncStore {
   #check(demands: readonly Demand[]): void {
     let characters = 0
     for (const demand of demands) {
-      const { name, key, cost, onFailure } = demand
+      const { name, key, cost, onFailure, blockFor } = demand
       checkKey(name, 'name')
       checkKey(key)
       checkCost(cost)
       if (onFailure !== undefined) checkOnFailure(onFailure)
+      if (blockFor !== undefined) checkBlockRule(blockFor)
       this.#know(demand)
       characters += name.length + key.length
     }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../clock.js'
 import { StoreFullError } from '../../errors.js'
-import { type Decision, type Limit, microseconds, type Taken } from '../../limits/index.js'
+import { type Decision, type Limit, microseconds, nextBlock, type Taken } from '../../limits/index.js'
 import type { Answer, Demand, SyncStore } from '../store.js'
 import { KeyHash } from './key-hash.js'
 import { LogStorage } from './log-storage.js'
@@ -21,7 +21,7 @@ export interface MemoryStoreStats {
   readonly dropped: number
   /** Decisions for new keys that had to share a state, because the store was full. */
   readonly shared: number
-  /** Denials for lack of memory alone, and charges that were cut short by it. */
+  /** Denials for lack of memory alone, charges that were cut short by it, and blocks of `blockFor` that it prevented. */
   readonly refused: number
 }
 
@@ -49,6 +49,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
 export class MemoryStore implements SyncStore {
   readonly synchronous = true
+  readonly blocksByRule = true
   readonly clock: Clock
   readonly #maxKeys: number
   readonly #canShare: boolean
@@ -111,11 +112,11 @@ export class MemoryStore implements SyncStore {
     const nowUs = this.#begin()
     const records = this.#openAll(demands, nowUs)
     const count = demands.length
-    let allowed = true
-    for (let i = 0; i < count; i++) {
-      const state = records[i]
-      state.reserve(nowUs)
-      if (!state.fits && !state.first.isShadow) allowed = false
+    let allowed = this.#reserveAll(count, nowUs)
+    // A block moves states, and denies other demands for the same key: so all are opened again.
+    if (this.#blockOffenders(demands, nowUs)) {
+      this.#openAll(demands, nowUs)
+      allowed = this.#reserveAll(count, nowUs)
     }
     const decisions = new Array<Decision>(count)
     const takenUs = new Array<number>(count)
@@ -151,8 +152,10 @@ export class MemoryStore implements SyncStore {
   block(name: string, key: string, durationUs: number): void {
     const nowUs = this.#begin()
     this.#hash.hash(key, this.#single)
-    const makeRoom = () => this.#makeRoom(1, nowUs)
-    if (this.#namesOf(name).block(this.#single, nowUs, nowUs + durationUs, makeRoom)) return
+    const names = this.#namesOf(name)
+    const { lastUs, rememberedUs } = names.blockOf(this.#single) ?? { lastUs: 0, rememberedUs: 0 }
+    const block = { untilUs: nowUs + durationUs, lastUs, rememberedUs }
+    if (names.block(this.#single, nowUs, block, () => this.#makeRoom(1, nowUs))) return
     throw new StoreFullError(`the store holds ${this.#maxKeys} keys (maxKeys) and cannot remember another block`)
   }
 
@@ -236,6 +239,41 @@ export class MemoryStore implements SyncStore {
       state.states.lastRequest = request
     }
     return areFound ? 0 : this.#beginMissing(demands.length, nowUs)
+  }
+
+  /** Finds out which of the open demands fit. Returns whether the request is allowed. */
+  #reserveAll(count: number, nowUs: number): boolean {
+    let allowed = true
+    for (let i = 0; i < count; i++) {
+      const state = this.#records[i]
+      state.reserve(nowUs)
+      if (!state.fits && !state.first.isShadow) allowed = false
+    }
+    return allowed
+  }
+
+  /** Blocks the keys of open demands that exceed, as far as there is room. Returns whether it blocked any. */
+  #blockOffenders(demands: readonly Demand[], nowUs: number): boolean {
+    let offenders: Demand[] | undefined
+    for (let i = 0; i < demands.length; i++) {
+      const state = this.#records[i]
+      if (state.fits || demands[i].blockFor === undefined || !state.exceeds(nowUs)) continue
+      offenders ??= []
+      offenders.push(demands[i])
+    }
+    if (offenders === undefined) return false
+    for (const demand of offenders) this.#blockOffender(demand, nowUs)
+    return true
+  }
+
+  #blockOffender({ name, key, blockFor }: Demand, nowUs: number): void {
+    const names = this.#namesOf(name)
+    this.#hash.hash(key, this.#single)
+    const earlier = names.blockOf(this.#single)
+    // Two demands of one request may be for the same key.
+    if (blockFor === undefined || (earlier !== undefined && earlier.untilUs > nowUs)) return
+    const block = nextBlock(blockFor, earlier, nowUs)
+    if (!names.block(this.#single, nowUs, block, () => this.#makeRoom(1, nowUs))) this.#shortage.refused++
   }
 
   #beginMissing(count: number, nowUs: number): number {

@@ -1,4 +1,4 @@
-import { type Arithmetic, arithmeticOf, type Limit } from '../../limits/index.js'
+import { type Arithmetic, arithmeticOf, type KeyBlock, type Limit } from '../../limits/index.js'
 import { type Fingerprint, OVERFLOW } from './key-hash.js'
 import type { LogStorage } from './log-storage.js'
 import type { Segment } from './segment.js'
@@ -49,15 +49,24 @@ export class NamedStates {
     return state < 0 ? 0 : segment.words[state] - nowUs
   }
 
-  /** Blocks a key. Asks for room only if the key is not blocked yet, and returns false if there is none. */
-  block({ high, low }: Fingerprint, nowUs: number, untilUs: number, makeRoom: () => boolean): boolean {
-    this.#blocks ??= this.#allTables.add(1, BLOCKS)
+  /** What is known of a key's block, also of one that is over but remembered. */
+  blockOf({ high, low }: Fingerprint): KeyBlock | undefined {
+    const segment = this.#blocks?.segment(high)
+    const at = segment?.find(high, low) ?? -1
+    if (segment === undefined || at < 0) return undefined
+    const [untilUs, lastUs, rememberedUs] = segment.words.subarray(at, at + BLOCK_WORDS)
+    return { untilUs, lastUs, rememberedUs }
+  }
+
+  /** Blocks a key. Asks for room only if nothing is known of the key's block, and returns false if there is none. */
+  block({ high, low }: Fingerprint, nowUs: number, block: KeyBlock, makeRoom: () => boolean): boolean {
+    this.#blocks ??= this.#allTables.add(BLOCK_WORDS, BLOCKS)
     let state = this.#blocks.segment(high).find(high, low)
     if (state < 0) {
       if (!makeRoom()) return false
       state = this.#blocks.add(high, low, nowUs)
     }
-    this.#blocks.segment(high).words[state] = untilUs
+    this.#blocks.segment(high).words.set([block.untilUs, block.lastUs, block.rememberedUs], state)
     return true
   }
 
@@ -68,9 +77,10 @@ export class NamedStates {
   }
 }
 
-/** A block's state is the time of its end. */
+/** The words of a block are those of a `KeyBlock`: `untilUs`, `lastUs`, `rememberedUs`. */
+const BLOCK_WORDS = 3
 const BLOCKS: TableOwner = {
-  isWhole: ({ words }, at, nowUs) => words[at] <= nowUs,
+  isWhole: ({ words }, at, nowUs) => words[at] <= nowUs && words[at + 2] <= nowUs,
   forget: () => {},
 }
 

@@ -198,6 +198,16 @@ export class OpenState implements Fingerprint {
     return logs === undefined || this.#extraWords(nowUs, cost) <= logs.room
   }
 
+  /**
+   * Call after `reserve`. Does the demand lack units, of a key that is not blocked? Lack of memory does not count, and
+   * neither do units that other keys took from a shared state.
+   */
+  exceeds(nowUs: number): boolean {
+    const { cost } = this.first
+    if (cost === 0 || !this.#hasRoom || this.isShared || this.#blockedUs > 0) return false
+    return !this.arithmetic.fits(this.#words, this.#at, nowUs, cost)
+  }
+
   /** Takes `cost` whether it fits or not. A log takes as much as there is memory for. Returns whether it took any. */
   take(nowUs: number, cost: number): boolean {
     if (!this.#hasRoom) return false

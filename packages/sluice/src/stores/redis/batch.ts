@@ -2,6 +2,7 @@
 import {
   type Arithmetic,
   arithmeticOf,
+  type BlockRule,
   blockedDecision,
   type Decision,
   type Limit,
@@ -29,6 +30,10 @@ function numbersOf(limit: Limit): readonly string[] {
   return numbers
 }
 
+function numbersOfRule({ firstUs, factor, mostUs, forgetUs }: BlockRule): readonly number[] {
+  return [firstUs, factor, mostUs, forgetUs]
+}
+
 /** A demand of a request with several. The costs of all its demands for the same state are added up. */
 export interface GroupDemand {
   readonly key: string
@@ -39,6 +44,8 @@ export interface GroupDemand {
   readonly takes: boolean
   /** A state is a shadow if all demands for it are. */
   readonly shadow: boolean
+  /** Blocks the key if the demand exceeds. */
+  readonly blockFor: BlockRule | undefined
 }
 
 /** Where a reservation is kept: its Redis keys, and its member in the sorted set `ends`. */
@@ -57,6 +64,7 @@ export interface KeyedCorrection extends Correction {
 export class Batch {
   readonly keys: string[] = []
   readonly #limits: Limit[] = []
+  readonly #rules: BlockRule[] = []
   #limitTexts = ''
   #steps = ''
   #runLimit: Limit | undefined
@@ -147,13 +155,15 @@ export class Batch {
   arguments(): string[] {
     if (this.#runLimit !== undefined && this.#steps === '') return [String(this.#runCost), ...numbersOf(this.#runLimit)]
     this.#endRun()
-    return [`[[${this.#limitTexts}],[${this.#steps}]]`]
+    const rules = this.#rules.length === 0 ? '' : `,${JSON.stringify(this.#rules.map(numbersOfRule))}`
+    return [`[[${this.#limitTexts}],[${this.#steps}]${rules}]`]
   }
 
   #addDemands(demands: readonly GroupDemand[]): void {
-    for (const { key, limit, cost, takes, shadow } of demands) {
+    for (const { key, limit, cost, takes, shadow, blockFor } of demands) {
       this.keys.push(key)
-      this.#step(`${this.#placeOf(limit)},${cost},${(takes ? 1 : 0) + (shadow ? 2 : 0)}`)
+      const role = (takes ? 1 : 0) + (shadow ? 2 : 0) + 4 * this.#placeOfRule(blockFor)
+      this.#step(`${this.#placeOf(limit)},${cost},${role}`)
     }
   }
 
@@ -167,6 +177,13 @@ export class Batch {
   #step(text: string): void {
     this.#endRun()
     this.#steps = this.#steps === '' ? text : `${this.#steps},${text}`
+  }
+
+  /** 0 if there is no rule. */
+  #placeOfRule(rule: BlockRule | undefined): number {
+    if (rule === undefined) return 0
+    const place = this.#rules.indexOf(rule)
+    return place < 0 ? this.#rules.push(rule) : place + 1
   }
 
   #placeOf(limit: Limit): number {

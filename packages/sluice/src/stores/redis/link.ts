@@ -40,8 +40,6 @@ export class Link {
   readonly #queue: Queue
   readonly #turns: Turns<PendingCall>
   #calls = 0
-  #pending = 0
-  #inFlight = 0
   #batches = 0
   #scriptsSent = 0
   #late = 0
@@ -55,7 +53,6 @@ export class Link {
     this.#queue = new Queue(runner.cluster)
     this.#turns = new Turns({
       deadlineMs,
-      isBusy: () => this.#inFlight > 0,
       ended: () => this.#flush(),
       expired: (turn) => this.#expire(turn),
     })
@@ -67,9 +64,9 @@ export class Link {
   stats() {
     return {
       calls: this.#calls,
-      pending: this.#pending,
+      pending: this.#turns.pending,
       batches: this.#batches,
-      batchesInFlight: this.#inFlight,
+      batchesInFlight: this.#turns.inFlight,
       scriptsSent: this.#scriptsSent,
       late: this.#late,
       breaker: this.#breakers.open > 0 ? ('open' as const) : ('closed' as const),
@@ -81,10 +78,9 @@ export class Link {
     this.#calls++
     const breaker = this.#breakers.of(call.keys[0])
     if (breaker.isOpen) return this.#refuse(call, 'breaker', breaker.error)
-    if (this.#pending >= this.#options.maxPending && !call.isUrgent) return this.#refuse(call, 'overload', undefined)
-    const turn = this.#turns.filling
-    turn.open++
-    this.#pending++
+    if (this.#turns.pending >= this.#options.maxPending && !call.isUrgent)
+      return this.#refuse(call, 'overload', undefined)
+    const turn = this.#turns.join()
     return new Promise((answer) => {
       const pending: PendingCall = { call, breaker, turn, answer, isAnswered: false, sent: undefined }
       turn.calls.push(pending)
@@ -138,8 +134,8 @@ export class Link {
   }
 
   #flush(): void {
-    while (this.#inFlight < this.#mostInFlight) {
-      const mostCalls = Math.max(LEAST_SPLIT, Math.ceil(this.#pending * SHARE_OF_PENDING))
+    while (this.#turns.inFlight < this.#mostInFlight) {
+      const mostCalls = Math.max(LEAST_SPLIT, Math.ceil(this.#turns.pending * SHARE_OF_PENDING))
       const calls = this.#queue.next(mostCalls, this.#options.maxBatch)
       if (calls.length === 0) return
       const { breaker } = calls[0]
@@ -149,7 +145,7 @@ export class Link {
   }
 
   #send(calls: readonly PendingCall[]): void {
-    this.#inFlight++
+    this.#turns.inFlight++
     this.#batches++
     const sent = { open: calls.length }
     for (const pending of calls) pending.sent = sent
@@ -193,21 +189,9 @@ export class Link {
     for (const pending of calls) {
       // A call that was answered at its deadline reads its part too, so that the next call finds its own.
       const read = pending.call.read(reply)
-      if (!this.#ends(pending)) this.#late++
+      if (!this.#turns.ends(pending)) this.#late++
       else pending.answer(read instanceof ForeignState ? this.#fail(pending.call, 'foreign', read) : read)
     }
-  }
-
-  /** Counts a call as answered; returns false if it was answered before. */
-  #ends(pending: PendingCall): boolean {
-    if (pending.isAnswered) return false
-    pending.isAnswered = true
-    this.#pending--
-    const { turn, sent } = pending
-    if (--turn.open === 0) turn.deadline?.cancel()
-    // A batch whose calls are all answered makes room for the next, even if its reply never comes.
-    if (sent !== undefined && --sent.open === 0) this.#inFlight--
-    return true
   }
 
   #expire({ calls }: Turn<PendingCall>): void {
@@ -220,7 +204,7 @@ export class Link {
   }
 
   #failAll(calls: readonly PendingCall[], reason: FailureReason, error: unknown): void {
-    for (const pending of calls) if (this.#ends(pending)) pending.answer(this.#fail(pending.call, reason, error))
+    for (const pending of calls) if (this.#turns.ends(pending)) pending.answer(this.#fail(pending.call, reason, error))
   }
 
   #fail<T>(call: ScriptCall<T>, reason: FailureReason, error: unknown): Awaitable<T> {

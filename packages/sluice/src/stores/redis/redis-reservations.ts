@@ -33,6 +33,8 @@ interface Owner {
   readonly keyOf: (demand: Demand) => string
   /** Answers without Redis. */
   readonly instead: (demands: readonly Demand[]) => Answer
+  /** Told of every answer of Redis. */
+  readonly answered: (demands: readonly Demand[], answer: Answer) => void
 }
 
 type Asked = Pick<OpenReservation, 'id' | 'demands' | 'data'>
@@ -122,6 +124,7 @@ export class RedisReservations implements Reservations {
         if (head !== FREE) return new ForeignState([place.record, place.ends])
         const group = readGroup(added, reply, keys)
         if (group instanceof ForeignState) return group
+        if (known === undefined) this.#owner.answered(demands, group)
         const answer = known ?? group
         if (!answer.allowed) return unkept(asked, answer)
         const [openedUs, endsAtMs] = [reply.number(), reply.number()]

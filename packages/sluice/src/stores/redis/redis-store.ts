@@ -1,7 +1,7 @@
 import { checkCost, checkKey, checkUnits } from '../../checks/check-value.js'
 import type { Clock } from '../../clock.js'
 import { LONGEST_DURATION_US } from '../../limits/duration.js'
-import { arithmeticOf, type Decision, type Taken } from '../../limits/index.js'
+import { arithmeticOf, checkBlockRule, type Decision, type Taken } from '../../limits/index.js'
 import { checkOnFailure, Fallback } from '../fallback.js'
 import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, OnFailure } from '../store.js'
 import { type RedisClient, runnerOf } from './clients/runner-of.js'
@@ -59,6 +59,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
 export class RedisStore implements AsyncStore {
   readonly synchronous = false
+  readonly blocksByRule = true
   readonly onFailure: OnFailure | undefined
   readonly reservations: RedisReservations
   readonly #isCluster: boolean
@@ -87,6 +88,7 @@ export class RedisStore implements AsyncStore {
       isCluster: runner.cluster,
       keyOf: (demand) => this.#keyOf(demand),
       instead: (demands) => this.#fallback.decide(demands),
+      answered: (demands, answer) => this.#fallback.keepBlocks(demands, answer),
     })
   }
 
@@ -116,13 +118,13 @@ export class RedisStore implements AsyncStore {
       // Not an async function: its promise around a promise would be a detour for every decision.
       return Promise.reject(error)
     }
-    if (demands.length === 1) return this.#decideOne(demands[0])
+    if (demands.length === 1) return this.#decideAlone(demands[0])
     if (demands.length === 0) return Promise.resolve({ allowed: true, decisions: [], takenUs: [] })
     const parts = this.#isCluster ? this.#partsOf(demands) : []
     if (parts.length <= 1) return this.#decideGroup(demands)
     return decideAcrossHashSlots(
       parts,
-      (each) => (each.length === 1 ? this.#decideOne(each[0]) : this.#decideGroup(each)),
+      (each) => (each.length === 1 ? this.#decideAlone(each[0]) : this.#decideGroup(each)),
       (each, answer) => this.#undo(each, answer),
       this.#deadlineMs,
     )
@@ -174,7 +176,9 @@ export class RedisStore implements AsyncStore {
     return overrides
   }
 
-  #decideOne(demand: Demand): Promise<Answer> {
+  /** Only a group can say how its keys are blocked. */
+  #decideAlone(demand: Demand): Promise<Answer> {
+    if (demand.blockFor !== undefined && demand.cost > 0) return this.#decideGroup([demand])
     return this.#link.ask(decideOne(this.#keyOf(demand), demand, this.#fallback))
   }
 
@@ -226,10 +230,11 @@ export class RedisStore implements AsyncStore {
 }
 
 /** A demand shares a batch with other callers' demands: a wrong one must not get that far. */
-function checkDemand({ name, limit, key, cost, onFailure }: Demand): void {
+function checkDemand({ name, limit, key, cost, onFailure, blockFor }: Demand): void {
   checkKey(name, 'name')
   checkKey(key)
   checkCost(cost)
   arithmeticOf(limit)
   if (onFailure !== undefined) checkOnFailure(onFailure)
+  if (blockFor !== undefined) checkBlockRule(blockFor)
 }

@@ -45,7 +45,11 @@ export function decideGroup(
   return {
     keys,
     addTo: (batch) => batch.decideGroup(added),
-    read: (reply) => readGroup(added, reply, keys),
+    read: (reply) => {
+      const answer = readGroup(added, reply, keys)
+      if (!(answer instanceof ForeignState)) fallback.keepBlocks(demands, answer)
+      return answer
+    },
     fail: () => fallback.decide(demands),
   }
 }
@@ -72,11 +76,12 @@ export function readGroup(
 
 /** Adds up the costs of demands for the same state. Equal states have equal Redis keys. */
 export function addedUp(keys: readonly string[], demands: readonly Demand[]): readonly GroupDemand[] {
-  return demands.map(({ limit }, i) => {
+  return demands.map(({ limit, blockFor }, i) => {
     const key = keys[i]
     const same = demands.filter((_, j) => keys[j] === key)
     const cost = same.reduce((sum, demand) => sum + demand.cost, 0)
-    return { key, limit, cost, takes: keys.indexOf(key) === i, shadow: same.every(({ shadow }) => shadow === true) }
+    const shadow = same.every((demand) => demand.shadow === true)
+    return { key, limit, cost, takes: keys.indexOf(key) === i, shadow, blockFor }
   })
 }
 

@@ -46,7 +46,7 @@ reply[size] = (fits and 1 or 0) + 8 * tokens
 end
 if done == #KEYS then return reply end
 end
-local limits, steps
+local limits, steps, rules
 local function ttlMs(untilUs)
 return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
 end
@@ -141,20 +141,35 @@ end
 local function isWhole(number)
 return number >= 0 and number < 2 ^ 53 and number % 1 == 0
 end
-local BLOCK = 17
+local BLOCK, REMEMBERED = 17, 33
+local NO_BLOCK = { untilUs = 0, lastUs = 0, rememberedUs = 0 }
+local function readBlock(text)
+local bytes = string.sub(text, -1) == 'r' and REMEMBERED or BLOCK
+if #text < bytes then return nil end
+local block = { lastUs = 0, rememberedUs = 0 }
+local at = #text - bytes + 1
+block.untilUs, block.wholeUs = unpackWords('<dd', text, at)
+if bytes == REMEMBERED then block.lastUs, block.rememberedUs = unpackWords('<dd', text, at + 16) end
+return block, bytes
+end
 local function read(key)
 local raw = pcall('GET', key)
-if not raw then return false, 0 end
+if not raw then return false, NO_BLOCK end
 if type(raw) ~= 'string' then return nil end
-if #raw % 8 == 0 then return raw, 0 end
-if #raw % 8 ~= 1 or #raw < BLOCK then return nil end
-local blockedUs, wholeUs = unpackWords('<dd', raw, #raw - BLOCK + 1)
-return #raw > BLOCK and string.sub(raw, 1, #raw - BLOCK), blockedUs, wholeUs
+if #raw % 8 == 0 then return raw, NO_BLOCK end
+if #raw % 8 ~= 1 then return nil end
+local block, bytes = readBlock(raw)
+if not block then return nil end
+return #raw > bytes and string.sub(raw, 1, #raw - bytes), block
 end
-local function write(key, words, wholeUs, blockedUs)
+local function write(key, words, wholeUs, block)
 if wholeUs <= now then words = '' end
-if blockedUs > now then
-call('SET', key, words .. pack('<dd', blockedUs, wholeUs) .. 'b', 'PX', ttlMs(max(wholeUs, blockedUs)))
+local untilUs, rememberedUs = block.untilUs, block.rememberedUs
+if rememberedUs > now then
+local behind = pack('<dddd', untilUs, wholeUs, block.lastUs, rememberedUs) .. 'r'
+call('SET', key, words .. behind, 'PX', ttlMs(max(wholeUs, untilUs, rememberedUs)))
+elseif untilUs > now then
+call('SET', key, words .. pack('<dd', untilUs, wholeUs) .. 'b', 'PX', ttlMs(max(wholeUs, untilUs)))
 elseif words ~= '' then
 call('SET', key, words, 'PX', ttlMs(wholeUs))
 else
@@ -178,16 +193,16 @@ if gained <= 0 then return tokens end
 return gained >= full - tokens and full or tokens + gained
 end
 local function open(key, limit)
-local words, blockedUs = read(key)
+local words, block = read(key)
 if words == nil or (words and #words ~= (isLeaky and 24 or 16)) then return nil end
 if not words then
-return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, blockedUs = blockedUs }
+return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, block = block }
 end
 local units, sinceUs, lastCost = unpackWords(isLeaky and '<ddd' or '<dd', words)
 local isState = isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53 and (not isLeaky or isWhole(lastCost))
 if not isState then return nil end
 return {
-tokens = tokensNow(limit, units, sinceUs), sinceUs = sinceUs, lastCost = lastCost, blockedUs = blockedUs, stored = true,
+tokens = tokensNow(limit, units, sinceUs), sinceUs = sinceUs, lastCost = lastCost, block = block, stored = true,
 }
 end
 local function fits(state, limit, cost)
@@ -221,7 +236,7 @@ local full, tokens = limit[4] * limit[2], state.tokens
 local wholeUs = tokens < full and state.sinceUs + ceil((full - tokens) / limit[3]) or now
 local units = (isLeaky and tokens >= 0 and full - tokens or tokens) / limit[2]
 local words = isLeaky and pack('<ddd', units, state.sinceUs, state.lastCost) or pack('<dd', units, state.sinceUs)
-write(key, words, wholeUs, state.blockedUs)
+write(key, words, wholeUs, state.block)
 end
 local function aheadUs(state, limit)
 return state.tokens == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
@@ -236,12 +251,12 @@ local function open(key)
 local raw = pcall('GETRANGE', key, 0, SHORT - 1)
 if type(raw) ~= 'string' then return nil end
 local bytes = #raw == SHORT and call('STRLEN', key) or #raw
-local state = { key = key, dropped = 0, base = 0, blockedUs = 0, entries = 0 }
+local state = { key = key, dropped = 0, base = 0, block = NO_BLOCK, entries = 0 }
 if bytes % 8 == 1 then
-local block = call('GETRANGE', key, -BLOCK, -1)
-if #block < BLOCK then return nil end
-state.blockedUs = unpackWords('<d', block)
-bytes = bytes - BLOCK
+local block, blockBytes = readBlock(call('GETRANGE', key, -REMEMBERED, -1))
+if not block then return nil end
+state.block = block
+bytes = bytes - blockBytes
 raw = string.sub(raw, 1, bytes)
 end
 state.raw, state.bytes = raw, bytes
@@ -303,7 +318,7 @@ state.dropped, state.entries = 0, #entries / ENTRY
 state.raw = pack('<dd', 0, state.base) .. entries
 state.bytes = #state.raw
 local wholeUs = state.entries > 0 and newestUs(state) + limit[2] or now
-write(state.key, state.raw, wholeUs, state.blockedUs)
+write(state.key, state.raw, wholeUs, state.block)
 end
 local function take(state, limit, cost)
 local us = laterUs(state)
@@ -315,7 +330,7 @@ local last = state.entries
 if taken > 0 and newestUs(state) == us then last = last - 1 end
 state.dropped, state.base = from, base
 local added = taken > 0 and pack('<dd', us, units + taken) or ''
-if #state.raw == state.bytes or from > state.entries / 2 or state.blockedUs > 0 or taken == 0 then
+if #state.raw == state.bytes or from > state.entries / 2 or state.block ~= NO_BLOCK or taken == 0 then
 return rewrite(state, limit, slice(state, from, last) .. added)
 end
 call('SETRANGE', state.key, 0, pack('<dd', from, base))
@@ -359,12 +374,12 @@ local ALGORITHMS = {
 function() return bucket(false) end,function() return bucket(true) end,function()
 local LARGEST_DEBT = 1e15
 local function open(key)
-local words, blockedUs = read(key)
+local words, block = read(key)
 if words == nil or (words and #words ~= 16) then return nil end
-if not words then return { markUs = now, count = 0, blockedUs = blockedUs } end
+if not words then return { markUs = now, count = 0, block = block } end
 local markUs, count = unpackWords('<dd', words)
 if not (isWhole(markUs) and isWhole(count)) then return nil end
-return { markUs = markUs, count = count, blockedUs = blockedUs, stored = true }
+return { markUs = markUs, count = count, block = block, stored = true }
 end
 local function laterUs(state)
 return state.count > 0 and max(now, state.markUs) or now
@@ -392,7 +407,7 @@ return true
 end
 local function save(key, state, limit)
 local wholeUs = state.count > 0 and startUs(state, limit) + limit[2] or now
-write(key, pack('<dd', state.markUs, state.count), wholeUs, state.blockedUs)
+write(key, pack('<dd', state.markUs, state.count), wholeUs, state.block)
 end
 local function report(state)
 put(state.markUs)
@@ -475,10 +490,10 @@ state.latestUs, state.originUs, state.counts = now, limit[3] == 1 and now or 0, 
 for i = 1, state.slices + 1 do state.counts[i] = 0 end
 end
 local function open(key, limit)
-local words, blockedUs = read(key)
+local words, block = read(key)
 local counts = limit[5] + 1
 if words == nil or (words and #words ~= 16 + 8 * counts) then return nil end
-local state = { windowUs = limit[2], slices = limit[5], blockedUs = blockedUs, stored = words and true }
+local state = { windowUs = limit[2], slices = limit[5], block = block, stored = words and true }
 if words then
 state.latestUs, state.originUs = unpackWords('<dd', words)
 state.counts = { unpackWords('<' .. string.rep('d', counts), words, 17) }
@@ -526,7 +541,7 @@ local function save(key, state)
 local slice = newestTaken(state, laterUs(state))
 local wholeUs = slice and sliceUs(state, slice + state.slices + 1) or now
 local counts = pack('<' .. string.rep('d', state.slices + 1), unpack(state.counts))
-write(key, pack('<dd', state.latestUs, state.originUs) .. counts, wholeUs, state.blockedUs)
+write(key, pack('<dd', state.latestUs, state.originUs) .. counts, wholeUs, state.block)
 end
 local function report(state)
 put(state.latestUs)
@@ -551,10 +566,10 @@ if not state then return put(6) end
 if fits == nil then fits = arithmetic.fits(state, limit, cost) end
 local tokens = state.tokens or 0
 local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-local isBlocked = state.blockedUs > now
+local isBlocked = state.block.untilUs > now
 if isBlocked or aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
 put((fits and 1 or 0) + (isBlocked and 2 or 4))
-if isBlocked then put(state.blockedUs) end
+if isBlocked then put(state.block.untilUs) end
 put(aheadUs)
 put(tokens)
 else
@@ -563,7 +578,7 @@ end
 arithmetic.report(state, limit, cost, fits)
 end
 local function allows(arithmetic, state, limit, cost)
-return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
+return state and state.block.untilUs <= now and arithmetic.fits(state, limit, cost)
 end
 local function decide(key, limit, cost)
 local arithmetic = arithmeticOf(limit)
@@ -575,16 +590,40 @@ arithmetic.save(key, state, limit)
 end
 describe(arithmetic, state, limit, cost, true)
 end
-local function decideGroup(keyAt, at, count)
-local states, met, allowed, isShared = {}, {}, true, false
+local function setBlock(key, untilUs, lastUs, rememberedUs)
+local words, earlier = read(key)
+if words == nil then return false end
+local wholeUs = earlier.wholeUs
+if words and not wholeUs then wholeUs = now + (call('PTTL', key) - 1) * 1000 end
+local block = { untilUs = untilUs, lastUs = lastUs or earlier.lastUs, rememberedUs = rememberedUs or earlier.rememberedUs }
+write(key, words or '', wholeUs or now, block)
+return true
+end
+local function blockOffender(key, earlier, rule)
+local lastUs = rule[1]
+if earlier.rememberedUs > now then lastUs = min(rule[3], max(rule[1], floor(earlier.lastUs * rule[2]))) end
+local untilUs = now + lastUs
+setBlock(key, untilUs, lastUs, rule[4] > 0 and untilUs + rule[4] or 0)
+end
+local function decideGroup(keyAt, at, count, isDone)
+local states, met, allowed, isShared, offenders = {}, {}, true, false, nil
 for i = 1, count do
 local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
 local arithmetic = arithmeticOf(limit)
 local state = arithmetic.open(KEYS[keyAt + i], limit)
 states[i] = state or false
 met[i] = allows(arithmetic, state, limit, cost)
-if not met[i] and (role < 2 or not state) then allowed = false end
+if not met[i] and (role % 4 < 2 or not state) then allowed = false end
 if role % 2 == 0 then isShared = true end
+local isOffence = role >= 4 and not isDone and state and not met[i] and cost > 0 and state.block.untilUs <= now
+if isOffence then
+offenders = offenders or {}
+offenders[KEYS[keyAt + i]] = offenders[KEYS[keyAt + i]] or { state.block, rules[floor(role / 4)] }
+end
+end
+if offenders then
+for key, offender in pairs(offenders) do blockOffender(key, offender[1], offender[2]) end
+return decideGroup(keyAt, at, count, true)
 end
 if allowed then
 for i = 1, count do
@@ -629,14 +668,7 @@ end
 local function block(keyAt, count, durationUs)
 local head = 1
 for i = 1, count do
-local key = KEYS[keyAt + i]
-local words, _, wholeUs = read(key)
-if words == nil then
-head = 6
-else
-if words and not wholeUs then wholeUs = now + (call('PTTL', key) - 1) * 1000 end
-write(key, words or '', wholeUs or now, now + durationUs)
-end
+if not setBlock(KEYS[keyAt + i], now + durationUs) then head = 6 end
 end
 put(head)
 end
@@ -794,10 +826,10 @@ local function decideTogether(keyAt, at, count)
 local seen, allowed = {}, true
 for i = 1, count do
 local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
-local fast = role == 1 and fastOf(limit)
+local fast = role % 4 == 1 and fastOf(limit)
 local fits, x, y
 if fast then fits, x, y = fast.look(KEYS[keyAt + i], cost) end
-if fits == nil then return nil end
+if fits == nil or (not fits and role >= 4) then return nil end
 seen[3 * i - 2], seen[3 * i - 1], seen[3 * i] = fits, x, y or 0
 allowed = allowed and fits
 end
@@ -821,7 +853,7 @@ decideEach(limit, onlyCost, done, #KEYS - done)
 return reply
 end
 local request = cjson.decode(ARGV[1])
-limits, steps = request[1], request[2]
+limits, steps, rules = request[1], request[2], request[3]
 local keyAt, at = 0, 1
 while steps[at] do
 local step = steps[at]

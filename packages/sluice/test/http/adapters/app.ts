@@ -1,11 +1,13 @@
-import type { AsyncStore, Clock, Limit, SyncStore } from 'sluice'
+import type { AsyncLimiter, AsyncStore, BlockFor, Clock, Limit, Limiter, SyncStore, Verdict } from 'sluice'
 import type { Dialect, GuardOptions, Outcome, TrustedProxies } from 'sluice/http'
 
 /** Limits of an application, in terms that every framework has. */
 export interface LimitSpec {
   readonly limit?: Limit
+  readonly limiter?: Limiter | AsyncLimiter
   readonly name?: string
   readonly store?: SyncStore | AsyncStore
+  readonly blockFor?: BlockFor
   // biome-ignore lint/suspicious/noExplicitAny: any policy
   readonly policy?: any
   readonly dialect?: Dialect | readonly Dialect[]
@@ -17,12 +19,17 @@ export interface LimitSpec {
   readonly skipAddress?: string
   /** Told of the client that a key function gets. The client is the key too. */
   readonly onClient?: (client: string) => void
-  readonly settle?: (outcome: Outcome) => number
+  readonly settle?: (outcome: Outcome, request: never, response: never) => number
+  readonly onDecision?: (verdict: Verdict, request: object) => void | Promise<void>
   /** The header fields that hold the key, the cost, whether to skip (`yes`), and the policy's attributes. */
   readonly keyIn?: string
   readonly costIn?: string
   readonly skipIn?: string
   readonly attributesIn?: readonly string[]
+  /** The header field that says which of these limits a request has. */
+  readonly limitsIn?: readonly [field: string, limits: Readonly<Record<string, Limit>>]
+  /** Key, cost, skip, attributes and limit are promises, which resolve in another turn of the event loop. */
+  readonly later?: boolean
   /** A denied request is answered with 418 and this text. */
   readonly denyWith?: string
   /** Told of every request that comes to the limit. */
@@ -35,8 +42,8 @@ export interface AppSpec {
   /** One middleware each, in this order. */
   readonly limits: readonly LimitSpec[]
   readonly http2?: boolean
-  /** Told of every request that comes to a handler. */
-  readonly onHandled?: (path: string) => void
+  /** Told of every request that comes to a handler, with the object that the framework passes to the handler. */
+  readonly onHandled?: (path: string, request: object) => void
 }
 
 export interface RunningApp {
@@ -53,19 +60,24 @@ export function optionsOf<Request extends object, OnDenied>(
   spec: LimitSpec,
   read: (request: Request, name: string) => string | null | undefined,
   onDenied: (text: string) => OnDenied,
-): GuardOptions<Request, string | undefined> & { onDenied?: OnDenied } {
-  const { keyIn, costIn, skipIn, attributesIn, denyWith, broken, onEnter, skipAddress, onClient, ...rest } = spec
+): GuardOptions<Request, unknown, string | undefined> & { onDenied?: OnDenied } {
+  const { keyIn, costIn, skipIn, attributesIn, limitsIn, later, denyWith, broken, onEnter, ...others } = spec
+  const { skipAddress, onClient, ...rest } = others
+  const answer = <T>(value: T): T | Promise<T> =>
+    later === true ? new Promise((resolve) => setImmediate(() => resolve(value))) : value
   const field = (request: Request, name: string) => read(request, name) ?? undefined
   return {
     ...rest,
-    ...(keyIn !== undefined && { key: (request: Request) => field(request, keyIn) ?? 'none' }),
+    ...(keyIn !== undefined && { key: (request: Request) => answer(field(request, keyIn) ?? 'none') }),
     ...(broken === true && {
       key: () => {
-        throw new Error('the key is broken')
+        const error = new Error('the key is broken')
+        if (later === true) return Promise.reject(error)
+        throw error
       },
     }),
-    ...(costIn !== undefined && { cost: (request: Request) => Number(field(request, costIn) ?? 1) }),
-    ...(skipIn !== undefined && { skip: (request: Request) => field(request, skipIn) === 'yes' }),
+    ...(costIn !== undefined && { cost: (request: Request) => answer(Number(field(request, costIn) ?? 1)) }),
+    ...(skipIn !== undefined && { skip: (request: Request) => answer(field(request, skipIn) === 'yes') }),
     ...(skipAddress !== undefined && { skip: (_request: Request, address: string) => address === skipAddress }),
     ...(onClient !== undefined && {
       key: (_request: Request, client: string) => {
@@ -80,10 +92,14 @@ export function optionsOf<Request extends object, OnDenied>(
       },
     }),
     ...(attributesIn !== undefined && {
-      attributes: (request: Request) => Object.fromEntries(attributesIn.map((name) => [name, field(request, name)])),
+      attributes: (request: Request) =>
+        answer(Object.fromEntries(attributesIn.map((name) => [name, field(request, name)]))),
+    }),
+    ...(limitsIn !== undefined && {
+      limit: (request: Request) => answer(limitsIn[1][field(request, limitsIn[0]) ?? '']),
     }),
     ...(denyWith !== undefined && { onDenied: onDenied(denyWith) }),
-  } as unknown as GuardOptions<Request, string | undefined> & { onDenied?: OnDenied }
+  } as unknown as GuardOptions<Request, unknown, string | undefined> & { onDenied?: OnDenied }
 }
 
 export const CHUNK = 'x'.repeat(1_000)

@@ -22,7 +22,7 @@ function startWith(express: () => Express): StartApp {
       )
     }
     app.use((request, _response, next) => {
-      onHandled?.(request.path)
+      onHandled?.(request.path, request)
       next()
     })
     app.get('/ok', async (request, response) => {

@@ -20,7 +20,9 @@ function startWith(fastify: typeof fastify5): StartApp {
         ),
       )
     }
-    app.addHook('preHandler', async (request) => onHandled?.(new URL(request.url, 'http://localhost').pathname))
+    app.addHook('preHandler', async (request) =>
+      onHandled?.(new URL(request.url, 'http://localhost').pathname, request),
+    )
     app.setErrorHandler((_error, _request, reply) => reply.code(500).send('error'))
     app.get('/ok', async (request) => {
       await pause(request.url)

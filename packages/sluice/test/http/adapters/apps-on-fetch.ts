@@ -17,7 +17,7 @@ const body = (from: AsyncGenerator<Uint8Array>) => Readable.toWeb(Readable.from(
 export const startFetch: StartApp = ({ limits, http2 = false, onHandled }) => {
   let handler = (request: Request, _platform: Platform): Response | Promise<Response> => {
     const { pathname, search, searchParams } = new URL(request.url)
-    onHandled?.(pathname)
+    onHandled?.(pathname, request)
     switch (pathname) {
       case '/ok':
         return search === '' ? new Response('ok') : pause(search).then(() => new Response('ok'))

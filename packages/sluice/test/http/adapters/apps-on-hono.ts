@@ -24,7 +24,7 @@ export const startHono: StartApp = ({ limits, http2 = false, onHandled }) => {
     )
   }
   app.use(async (context, next) => {
-    onHandled?.(context.req.path)
+    onHandled?.(context.req.path, context)
     await next()
   })
   app.get('/ok', async (context) => {

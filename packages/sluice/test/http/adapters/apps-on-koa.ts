@@ -27,7 +27,7 @@ const startWith =
       )
     }
     app.use(async (context) => {
-      onHandled?.(context.path)
+      onHandled?.(context.path, context)
       switch (context.path) {
         case '/ok':
           await pause(context.search)

@@ -20,12 +20,12 @@ type AnyResponse = { send(body: unknown): unknown; raw?: object } & NodeJS.Writa
 function controllerWith(onHandled: AppSpec['onHandled']): new () => object {
   class AppController {
     async ok(request: AnyRequest) {
-      onHandled?.(request.url)
+      onHandled?.(request.url, request)
       await pause(request.url)
       return 'ok'
     }
     cost(request: AnyRequest) {
-      onHandled?.(request.url)
+      onHandled?.(request.url, request)
       setCost(request, Number(request.query.units))
       return 'ok'
     }

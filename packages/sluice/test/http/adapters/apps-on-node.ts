@@ -21,7 +21,7 @@ export const startNode: StartApp = ({ limits, http2 = false, onHandled }) => {
   )
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, search, searchParams } = new URL(request.url ?? '', 'http://localhost')
-    onHandled?.(pathname)
+    onHandled?.(pathname, request)
     switch (pathname) {
       case '/ok':
         return search === '' ? response.end('ok') : pause(search).then(() => response.end('ok'))

@@ -254,6 +254,53 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
       expect(await left(`${url}/fails`)).toEqual([500, { all: 7 }])
     })
 
+    describe('instead: true', () => {
+      const all = RateLimitModule.forRoot({ limit: limit(9), name: 'all', status: 503 })
+      const search = (instead: boolean) => RateLimit({ limit: limit(1), name: 'search', instead })
+      const shopOf =
+        (...decorators: ClassDecorator[]) =>
+        (controller: Type) => {
+          for (const each of decorators) each(controller)
+          return controller
+        }
+
+      it('of a route replaces the limits of the application and of the controller, and inherits options', async () => {
+        const shop = shopOf(RateLimit({ limit: limit(5), name: 'shop' }))
+        const url = await start({ module: all, controller: shop(controllerWith('search', search(true))) })
+        expect(await left(`${url}/search`)).toEqual([200, { search: 0 }])
+        expect(await left(`${url}/search`)).toEqual([503, { search: 0 }])
+        expect(await left(`${url}/nothing`)).toEqual([404, { all: 8 }])
+      })
+
+      it('of a controller replaces the limit of the application, and its routes add to it', async () => {
+        const shop = shopOf(RateLimit({ limit: limit(5), name: 'shop', instead: true }))
+        const url = await start({ module: all, controller: shop(controllerWith('search', search(false))) })
+        expect(await left(`${url}/search`)).toEqual([200, { shop: 4, search: 0 }])
+        expect(await left(`${url}/search`)).toEqual([503, { shop: 3, search: 0 }])
+      })
+
+      it('holds for a controller that extends another', async () => {
+        const Base = shopOf(RateLimit({ limit: limit(5), name: 'shop', instead: true }))(controllerWith('search'))
+        class Derived extends Base {}
+        Controller()(Derived)
+        const url = await start({ module: all, controller: Derived })
+        expect(await left(`${url}/search`)).toEqual([200, { shop: 4 }])
+      })
+
+      it('replaces guards of useGlobalGuards too', async () => {
+        const guards = [rateLimit({ limit: limit(9), name: 'all' }), rateLimit({ limit: limit(8), name: 'more' })]
+        const url = await start({ guards, controller: controllerWith('search', search(true)) })
+        expect(await left(`${url}/search`)).toEqual([200, { search: 0 }])
+      })
+
+      it('that is no boolean, or not of a route, is refused', () => {
+        const wrong = { limit: limit(1), instead: 'yes' } as never
+        expect(() => RateLimit(wrong)).toThrow("instead must be true or false, got 'yes'")
+        const notOfRoute = { limit: limit(1), instead: true } as never
+        expect(() => rateLimit(notOfRoute)).toThrow("rateLimit has no option 'instead'")
+      })
+    })
+
     describe('a limit of a route, behind a proxy', () => {
       const by = (client: string, more: object = {}) => ({ 'x-forwarded-for': client, ...more })
       const outer = { limit: limit(9), name: 'all', trustedProxies: ['127.0.0.1'] }

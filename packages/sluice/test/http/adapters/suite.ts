@@ -3,14 +3,22 @@ import { request as httpRequest } from 'node:http'
 import { connect as http2Connect } from 'node:http2'
 import { connect } from 'node:net'
 import { concurrency, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
-import { parseRateLimit, type TrustedProxies } from 'sluice/http'
+import { type Outcome, parseRateLimit, type TrustedProxies } from 'sluice/http'
 import { ManualClock } from 'sluice/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppSpec, CHUNK, type RunningApp, type StartApp } from './app.js'
+import { decisionTests } from './decision-tests.js'
 import { laterStore } from './later-store.js'
+import { laterTests } from './later-tests.js'
 import { pipelined } from './pipelined.js'
 
 const five = fixedWindow({ quota: 5, window: '1h' })
+
+/** The status of a response, as each framework has it. */
+interface AnyResponse {
+  readonly statusCode?: number
+  readonly status: number
+}
 
 /** Differences between frameworks. */
 export interface Differences {
@@ -67,6 +75,24 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(denied.headers.get('cache-control')).toBe('no-store')
       expect(denied.headers.get('content-type')).toMatch(/^application\/problem\+json/)
       expect(await denied.json()).toMatchObject({ status: 429, 'violated-policies': ['default'] })
+    })
+
+    it('with blockFor, denies a key everything once it exceeds, and tells the end of the block', async () => {
+      const clock = new ManualClock(1_745_000_000_000)
+      const limit = tokenBucket({ capacity: 2, refill: '1/s' })
+      const store = memoryStore({ clock })
+      const { origin } = await app({ limits: [{ name: 'api', limit, store, keyIn: 'x-key', blockFor: '15m' }] })
+      const ask = async (key: string) => {
+        const { status, headers } = await fetch(`${origin}/ok`, { headers: { 'x-key': key } })
+        return [status, headers.get('retry-after'), headers.get('ratelimit')]
+      }
+      const statuses = await Promise.all(Array.from({ length: 10 }, () => ask('a')))
+      expect(statuses.filter(([status]) => status === 200)).toHaveLength(2)
+      clock.advance(899_000)
+      expect(await ask('a')).toEqual([429, '1', '"api";r=0;t=1'])
+      expect(await ask('b')).toEqual([200, null, '"api";r=1;t=1'])
+      clock.advance(1_000)
+      expect((await ask('a'))[0]).toBe(200)
     })
 
     it('tells the quota on every response: not found, failed, HEAD, OPTIONS', async () => {
@@ -183,6 +209,39 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       await expect.poll(left).toBe(7_000)
       await (await fetch(`${origin}/cost?units=500`)).text()
       await expect.poll(left).toBe(6_500)
+    })
+
+    it('settle gets the request and the response of the framework', async () => {
+      const handled: object[] = []
+      const settled: [method: string, isSame: boolean, status: number][] = []
+      const settle = ({ taken }: Outcome, request: object, response: AnyResponse) => {
+        const { method } = 'req' in request ? (request.req as { method: string }) : (request as { method: string })
+        settled.push([method, handled.includes(request), response.statusCode ?? response.status])
+        return taken
+      }
+      const { origin } = await app({
+        limits: [{ limit: five, settle }],
+        onHandled: (_path, request) => handled.push(request),
+      })
+      await (await fetch(`${origin}/ok`)).text()
+      await expect.poll(() => settled).toEqual([['GET', true, 200]])
+      await (await fetch(`${origin}/nothing`)).text()
+      await expect.poll(() => settled[1]?.[2]).toBe(404)
+    })
+
+    it('a settle that looks at the status counts only failures', async () => {
+      const settle = ({ status, taken }: Outcome) => (status === 500 ? taken : 0)
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 2, window: '1h' }), settle }] })
+      const statusOf = async (path: string) => {
+        const response = await fetch(origin + path)
+        await response.arrayBuffer()
+        return response.status
+      }
+      for (let i = 0; i < 5; i++) await expect.poll(() => statusOf('/ok')).toBe(200)
+      await expect.poll(() => statusOf('/error')).toBe(500)
+      await expect.poll(() => statusOf('/error')).toBe(500)
+      await expect.poll(() => statusOf('/ok')).toBe(429)
+      expect(await statusOf('/error')).toBe(429)
     })
 
     it('a client that goes away in the middle of a response is settled too', async () => {
@@ -344,6 +403,9 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
         await expect.poll(remaining).toEqual([1, 99])
       })
     })
+
+    decisionTests(app)
+    laterTests(app)
 
     it('adds its fields to those of another limiter', async () => {
       const { origin } = await app({

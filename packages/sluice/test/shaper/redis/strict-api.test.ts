@@ -41,7 +41,7 @@ it('the strict API bans a client for good that sends one request too many in a s
   try {
     const [{ port }] = await once(api, 'message')
     const statuses = []
-    for (let i = 0; i < 13; i++) statuses.push((await fetch(`http://127.0.0.1:${port}/`)).status)
+    for (let i = 0; i < 13; i++) statuses.push((await fetch(`http://127.0.0.1:${port}/call`)).status)
     expect(statuses).toEqual([...Array(10).fill(200), 403, 403, 403])
     api.send('report')
     const [counts] = await once(api, 'message')

@@ -25,16 +25,16 @@ local function tokensNow(limit, units, sinceUs)
 end
 
 local function open(key, limit)
-  local words, blockedUs = read(key)
+  local words, block = read(key)
   if words == nil or (words and #words ~= (isLeaky and 24 or 16)) then return nil end
   if not words then
-    return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, blockedUs = blockedUs }
+    return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, block = block }
   end
   local units, sinceUs, lastCost = unpackWords(isLeaky and '<ddd' or '<dd', words)
   local isState = isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53 and (not isLeaky or isWhole(lastCost))
   if not isState then return nil end
   return {
-    tokens = tokensNow(limit, units, sinceUs), sinceUs = sinceUs, lastCost = lastCost, blockedUs = blockedUs, stored = true,
+    tokens = tokensNow(limit, units, sinceUs), sinceUs = sinceUs, lastCost = lastCost, block = block, stored = true,
   }
 end
 
@@ -77,7 +77,7 @@ local function save(key, state, limit)
   local wholeUs = tokens < full and state.sinceUs + ceil((full - tokens) / limit[3]) or now
   local units = (isLeaky and tokens >= 0 and full - tokens or tokens) / limit[2]
   local words = isLeaky and pack('<ddd', units, state.sinceUs, state.lastCost) or pack('<dd', units, state.sinceUs)
-  write(key, words, wholeUs, state.blockedUs)
+  write(key, words, wholeUs, state.block)
 end
 
 local function aheadUs(state, limit)

@@ -8,12 +8,12 @@
 local LARGEST_DEBT = 1e15
 
 local function open(key)
-  local words, blockedUs = read(key)
+  local words, block = read(key)
   if words == nil or (words and #words ~= 16) then return nil end
-  if not words then return { markUs = now, count = 0, blockedUs = blockedUs } end
+  if not words then return { markUs = now, count = 0, block = block } end
   local markUs, count = unpackWords('<dd', words)
   if not (isWhole(markUs) and isWhole(count)) then return nil end
-  return { markUs = markUs, count = count, blockedUs = blockedUs, stored = true }
+  return { markUs = markUs, count = count, block = block, stored = true }
 end
 
 -- If the clock stepped back, the units that were taken later still count.
@@ -49,7 +49,7 @@ end
 
 local function save(key, state, limit)
   local wholeUs = state.count > 0 and startUs(state, limit) + limit[2] or now
-  write(key, pack('<dd', state.markUs, state.count), wholeUs, state.blockedUs)
+  write(key, pack('<dd', state.markUs, state.count), wholeUs, state.block)
 end
 
 local function report(state)

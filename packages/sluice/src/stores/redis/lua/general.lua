@@ -8,7 +8,7 @@
 --   save(key, state, limit)              writes a state that was changed, or deletes it if it is whole
 --   report(state, limit, cost, fits)     appends the numbers that describe the state
 --   aheadUs(state, limit)                only buckets: how far the state's time lies ahead
--- A state has `stored` if the key held one, `blockedUs`, the end of its block or 0, and, of a bucket, `tokens`.
+-- A state has `stored` if the key held one, `block`, and, of a bucket, `tokens`.
 
 local max, min = math.max, math.min
 
@@ -22,27 +22,46 @@ local function isWhole(number)
   return number >= 0 and number < 2 ^ 53 and number % 1 == 0
 end
 
--- A blocked key has so many bytes behind its state: the end of the block, the time when the state is whole, and a letter.
--- So the length of its value is no multiple of 8.
-local BLOCK = 17
+-- Bytes behind the state of a key with a block: the end of the block and the time when the state is whole. If the block is
+-- remembered after its end, also its length and until when. Then a letter, b or r. So the length of the value is no
+-- multiple of 8.
+local BLOCK, REMEMBERED = 17, 33
 
--- The words of a key, or false if it has no state; the end of its block, or 0; and, if it is blocked, when the words are
--- whole. Nothing if no limit wrote the value.
+-- `untilUs` is the end of the block. `lastUs` is the length of the last block by a rule, known until `rememberedUs`.
+local NO_BLOCK = { untilUs = 0, lastUs = 0, rememberedUs = 0 }
+
+-- The block at the end of a text, with `wholeUs`, and how many bytes it takes. Nothing if there is none.
+local function readBlock(text)
+  local bytes = string.sub(text, -1) == 'r' and REMEMBERED or BLOCK
+  if #text < bytes then return nil end
+  local block = { lastUs = 0, rememberedUs = 0 }
+  local at = #text - bytes + 1
+  block.untilUs, block.wholeUs = unpackWords('<dd', text, at)
+  if bytes == REMEMBERED then block.lastUs, block.rememberedUs = unpackWords('<dd', text, at + 16) end
+  return block, bytes
+end
+
+-- The words of a key, or false if it has no state; and its block. Nothing if no limit wrote the value.
 local function read(key)
   local raw = pcall('GET', key)
-  if not raw then return false, 0 end
+  if not raw then return false, NO_BLOCK end
   if type(raw) ~= 'string' then return nil end
-  if #raw % 8 == 0 then return raw, 0 end
-  if #raw % 8 ~= 1 or #raw < BLOCK then return nil end
-  local blockedUs, wholeUs = unpackWords('<dd', raw, #raw - BLOCK + 1)
-  return #raw > BLOCK and string.sub(raw, 1, #raw - BLOCK), blockedUs, wholeUs
+  if #raw % 8 == 0 then return raw, NO_BLOCK end
+  if #raw % 8 ~= 1 then return nil end
+  local block, bytes = readBlock(raw)
+  if not block then return nil end
+  return #raw > bytes and string.sub(raw, 1, #raw - bytes), block
 end
 
 -- Writes words that are whole at `wholeUs`, and a block, for as long as either matters.
-local function write(key, words, wholeUs, blockedUs)
+local function write(key, words, wholeUs, block)
   if wholeUs <= now then words = '' end
-  if blockedUs > now then
-    call('SET', key, words .. pack('<dd', blockedUs, wholeUs) .. 'b', 'PX', ttlMs(max(wholeUs, blockedUs)))
+  local untilUs, rememberedUs = block.untilUs, block.rememberedUs
+  if rememberedUs > now then
+    local behind = pack('<dddd', untilUs, wholeUs, block.lastUs, rememberedUs) .. 'r'
+    call('SET', key, words .. behind, 'PX', ttlMs(max(wholeUs, untilUs, rememberedUs)))
+  elseif untilUs > now then
+    call('SET', key, words .. pack('<dd', untilUs, wholeUs) .. 'b', 'PX', ttlMs(max(wholeUs, untilUs)))
   elseif words ~= '' then
     call('SET', key, words, 'PX', ttlMs(wholeUs))
   else
@@ -71,10 +90,10 @@ local function describe(arithmetic, state, limit, cost, fits)
   if fits == nil then fits = arithmetic.fits(state, limit, cost) end
   local tokens = state.tokens or 0
   local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-  local isBlocked = state.blockedUs > now
+  local isBlocked = state.block.untilUs > now
   if isBlocked or aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
     put((fits and 1 or 0) + (isBlocked and 2 or 4))
-    if isBlocked then put(state.blockedUs) end
+    if isBlocked then put(state.block.untilUs) end
     put(aheadUs)
     put(tokens)
   else
@@ -84,7 +103,7 @@ local function describe(arithmetic, state, limit, cost, fits)
 end
 
 local function allows(arithmetic, state, limit, cost)
-  return state and state.blockedUs <= now and arithmetic.fits(state, limit, cost)
+  return state and state.block.untilUs <= now and arithmetic.fits(state, limit, cost)
 end
 
 local function decide(key, limit, cost)
@@ -98,17 +117,46 @@ local function decide(key, limit, cost)
   describe(arithmetic, state, limit, cost, true)
 end
 
--- Returns whether the request is allowed.
-local function decideGroup(keyAt, at, count)
-  local states, met, allowed, isShared = {}, {}, true, false
+-- Blocks a key until a time. Gives false if the key holds no state. This gets no limit: so the time when the state is whole
+-- is read from its expiry, or from an earlier block.
+local function setBlock(key, untilUs, lastUs, rememberedUs)
+  local words, earlier = read(key)
+  if words == nil then return false end
+  local wholeUs = earlier.wholeUs
+  if words and not wholeUs then wholeUs = now + (call('PTTL', key) - 1) * 1000 end
+  local block = { untilUs = untilUs, lastUs = lastUs or earlier.lastUs, rememberedUs = rememberedUs or earlier.rememberedUs }
+  write(key, words or '', wholeUs or now, block)
+  return true
+end
+
+-- Blocks a key that exceeds. Twin of `nextBlock` in block-rule.ts. The rule is [first, factor, most, forget].
+local function blockOffender(key, earlier, rule)
+  local lastUs = rule[1]
+  if earlier.rememberedUs > now then lastUs = min(rule[3], max(rule[1], floor(earlier.lastUs * rule[2]))) end
+  local untilUs = now + lastUs
+  setBlock(key, untilUs, lastUs, rule[4] > 0 and untilUs + rule[4] or 0)
+end
+
+-- Returns whether the request is allowed. Keys that exceed are blocked first, and then the request is decided anew: `isDone`.
+local function decideGroup(keyAt, at, count, isDone)
+  local states, met, allowed, isShared, offenders = {}, {}, true, false, nil
   for i = 1, count do
     local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
     local arithmetic = arithmeticOf(limit)
     local state = arithmetic.open(KEYS[keyAt + i], limit)
     states[i] = state or false
     met[i] = allows(arithmetic, state, limit, cost)
-    if not met[i] and (role < 2 or not state) then allowed = false end
+    if not met[i] and (role % 4 < 2 or not state) then allowed = false end
     if role % 2 == 0 then isShared = true end
+    local isOffence = role >= 4 and not isDone and state and not met[i] and cost > 0 and state.block.untilUs <= now
+    if isOffence then
+      offenders = offenders or {}
+      offenders[KEYS[keyAt + i]] = offenders[KEYS[keyAt + i]] or { state.block, rules[floor(role / 4)] }
+    end
+  end
+  if offenders then
+    for key, offender in pairs(offenders) do blockOffender(key, offender[1], offender[2]) end
+    return decideGroup(keyAt, at, count, true)
   end
   if allowed then
     for i = 1, count do
@@ -155,18 +203,10 @@ local function reset(keyAt, count)
   put(1)
 end
 
--- These steps get no limit. So the time when a state is whole is read from its expiry, or from an earlier block.
 local function block(keyAt, count, durationUs)
   local head = 1
   for i = 1, count do
-    local key = KEYS[keyAt + i]
-    local words, _, wholeUs = read(key)
-    if words == nil then
-      head = 6
-    else
-      if words and not wholeUs then wholeUs = now + (call('PTTL', key) - 1) * 1000 end
-      write(key, words or '', wholeUs or now, now + durationUs)
-    end
+    if not setBlock(KEYS[keyAt + i], now + durationUs) then head = 6 end
   end
   put(head)
 end

@@ -14,12 +14,12 @@ local function open(key)
   local raw = pcall('GETRANGE', key, 0, SHORT - 1)
   if type(raw) ~= 'string' then return nil end
   local bytes = #raw == SHORT and call('STRLEN', key) or #raw
-  local state = { key = key, dropped = 0, base = 0, blockedUs = 0, entries = 0 }
+  local state = { key = key, dropped = 0, base = 0, block = NO_BLOCK, entries = 0 }
   if bytes % 8 == 1 then
-    local block = call('GETRANGE', key, -BLOCK, -1)
-    if #block < BLOCK then return nil end
-    state.blockedUs = unpackWords('<d', block)
-    bytes = bytes - BLOCK
+    local block, blockBytes = readBlock(call('GETRANGE', key, -REMEMBERED, -1))
+    if not block then return nil end
+    state.block = block
+    bytes = bytes - blockBytes
     raw = string.sub(raw, 1, bytes)
   end
   state.raw, state.bytes = raw, bytes
@@ -98,7 +98,7 @@ local function rewrite(state, limit, entries)
   state.raw = pack('<dd', 0, state.base) .. entries
   state.bytes = #state.raw
   local wholeUs = state.entries > 0 and newestUs(state) + limit[2] or now
-  write(state.key, state.raw, wholeUs, state.blockedUs)
+  write(state.key, state.raw, wholeUs, state.block)
 end
 
 local function take(state, limit, cost)
@@ -113,7 +113,7 @@ local function take(state, limit, cost)
   if taken > 0 and newestUs(state) == us then last = last - 1 end
   state.dropped, state.base = from, base
   local added = taken > 0 and pack('<dd', us, units + taken) or ''
-  if #state.raw == state.bytes or from > state.entries / 2 or state.blockedUs > 0 or taken == 0 then
+  if #state.raw == state.bytes or from > state.entries / 2 or state.block ~= NO_BLOCK or taken == 0 then
     return rewrite(state, limit, slice(state, from, last) .. added)
   end
   call('SETRANGE', state.key, 0, pack('<dd', from, base))

@@ -6,14 +6,15 @@
 --            [1]       the cost
 --            [2 …]     the limit
 --          Any other batch:
---            [1]       JSON [[limit, …], [number, …]]: the limits, and the steps, end to end. Steps name a limit by its
---                      index, from 1
+--            [1]       JSON [[limit, …], [number, …], [rule, …]]: the limits, the steps, end to end, and the rules by
+--                      which keys that exceed are blocked. Steps name a limit or a rule by its index, from 1
 --          A limit is its algorithm's number and its parameters, in the order of the header of the algorithm's file.
 --          Steps:
 --            decide    1, limit, cost, count             `count` requests of one demand each
 --            group     2, count, (limit, cost, role)…    one request of `count` demands: takes from all or from none.
 --                                                        The role is 1, or 0 if an earlier demand takes for the same
---                                                        state; + 2 for a shadow, whose denial does not deny the request
+--                                                        state; + 2 for a shadow, whose denial does not deny the
+--                                                        request; + 4 · the rule that blocks the key if it exceeds
 --            charge    3, limit, cost
 --            refund    4, limit, units, 0, 0, 0, 0           the newest units
 --                      4, limit, units, 1, at, cost, delay   the units taken so: µs, units, ms
@@ -41,9 +42,10 @@
 --          for reset and block a head alone: 1, or 6 if a key to be blocked holds no state
 --
 -- A state is one string: float64 numbers, little-endian. They are units and times, so they mean the same under any quota
--- and rate. A blocked key has 17 more bytes: the end of the block, the time when the state is whole, and the letter b.
--- Every write sets the expiry: the millisecond after which the state is whole for the limit that wrote it, or the block
--- is over. A look (cost 0) and a denial write nothing.
+-- and rate. A key with a block has 17 or 33 more bytes, which general.lua describes. A rule is [first block in µs, factor,
+-- longest block in µs, how long in µs a block is remembered after its end].
+-- Every write sets the expiry: the millisecond after which the state is whole for the limit that wrote it, and the block
+-- is over and forgotten. A look (cost 0) and a denial write nothing, except the block of a key that exceeds.
 --
 -- Before this text stand two lines that set `now` (epoch µs) and `lingerMs`: from the clock of Redis, and 0; or, in a test
 -- that moves time by hand, from the last argument, and longer than the test lasts.
@@ -93,7 +95,7 @@ if onlyCost and ARGV[2] == '1' then
   if done == #KEYS then return reply end
 end
 
-local limits, steps
+local limits, steps, rules
 
 -- The PX of a key that has to last until a time. The expiry counts from the millisecond that has begun, hence one more.
 -- Formatted here, because Redis is slower at it.
@@ -139,15 +141,15 @@ local function decideEach(limit, cost, keyAt, count)
 end
 
 -- Decides one request of several demands: looks at all, then takes from all. Returns whether it is allowed; nothing, and
--- has done nothing, if a demand is unusual, is a shadow, or shares its state with another.
+-- has done nothing, if a demand is unusual, is a shadow, shares its state with another, or exceeds and has a rule.
 local function decideTogether(keyAt, at, count)
   local seen, allowed = {}, true
   for i = 1, count do
     local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
-    local fast = role == 1 and fastOf(limit)
+    local fast = role % 4 == 1 and fastOf(limit)
     local fits, x, y
     if fast then fits, x, y = fast.look(KEYS[keyAt + i], cost) end
-    if fits == nil then return nil end
+    if fits == nil or (not fits and role >= 4) then return nil end
     seen[3 * i - 2], seen[3 * i - 1], seen[3 * i] = fits, x, y or 0
     allowed = allowed and fits
   end
@@ -174,7 +176,7 @@ if onlyCost then
 end
 
 local request = cjson.decode(ARGV[1])
-limits, steps = request[1], request[2]
+limits, steps, rules = request[1], request[2], request[3]
 local keyAt, at = 0, 1
 while steps[at] do
   local step = steps[at]

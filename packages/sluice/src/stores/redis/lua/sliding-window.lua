@@ -101,10 +101,10 @@ local function start(state, limit)
 end
 
 local function open(key, limit)
-  local words, blockedUs = read(key)
+  local words, block = read(key)
   local counts = limit[5] + 1
   if words == nil or (words and #words ~= 16 + 8 * counts) then return nil end
-  local state = { windowUs = limit[2], slices = limit[5], blockedUs = blockedUs, stored = words and true }
+  local state = { windowUs = limit[2], slices = limit[5], block = block, stored = words and true }
   if words then
     state.latestUs, state.originUs = unpackWords('<dd', words)
     state.counts = { unpackWords('<' .. string.rep('d', counts), words, 17) }
@@ -157,7 +157,7 @@ local function save(key, state)
   local slice = newestTaken(state, laterUs(state))
   local wholeUs = slice and sliceUs(state, slice + state.slices + 1) or now
   local counts = pack('<' .. string.rep('d', state.slices + 1), unpack(state.counts))
-  write(key, pack('<dd', state.latestUs, state.originUs) .. counts, wholeUs, state.blockedUs)
+  write(key, pack('<dd', state.latestUs, state.originUs) .. counts, wholeUs, state.block)
 end
 
 local function report(state)

@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import Bottleneck from 'bottleneck'
+import PQueue from 'p-queue'
+import { createLimiter, createShaper, QueueFullError, slidingLog } from 'sluice'
+import { describe, expect, test } from 'vitest'
+import { runExamples } from './page-examples.js'
+
+/** Timers of Node.js may fire a millisecond early by the clock that is read here. */
+const EARLY_MS = 2
+
+describe('docs/moving/bottleneck.md', () => {
+  const PAGE = 'moving/bottleneck.md'
+
+  test('jobs keep their distance and their order, and give their results', async () => {
+    for (const { transfer } of await runExamples<{
+      transfer(id: string, job: () => void): Promise<string>
+    }>(PAGE, 'A job every so often')) {
+      const ran: [string, number][] = []
+      const started = performance.now()
+      const ids = ['t1', 't2', 't3', 't4']
+      const results = await Promise.all(
+        ids.map((id) => transfer(id, () => ran.push([id, performance.now() - started]))),
+      )
+      expect(results).toEqual(ids.map((id) => `${id} is sent`))
+      expect(ran.map(([id]) => id)).toEqual(ids)
+      for (const [i, [, atMs]] of ran.entries()) expect(atMs).toBeGreaterThan(i * 20 - EARLY_MS)
+    }
+  })
+
+  test('urgent jobs overtake, and each key has its own queue', async () => {
+    type Run = (account: string, urgent: boolean, job: () => Promise<void>) => Promise<unknown>
+    for (const { run } of await runExamples<{ run: Run }>(PAGE, 'Priorities, weights and keys')) {
+      const ran: string[] = []
+      const note = (name: string) => async () => {
+        ran.push(name)
+        await sleep(5) // bottleneck lets a job wait in the queue only while another runs
+      }
+      await Promise.all([
+        run('a', false, note('a first')),
+        run('a', false, note('a second')),
+        run('a', true, note('a urgent')),
+        run('b', false, note('b first')),
+      ])
+      expect(ran.indexOf('a first')).toBeLessThan(ran.indexOf('a urgent'))
+      expect(ran.indexOf('a urgent')).toBeLessThan(ran.indexOf('a second'))
+      expect(ran.indexOf('b first')).toBeLessThan(2)
+    }
+  })
+
+  test('a reservoir runs so many at once and the next after its interval', async () => {
+    const sides = await runExamples<{ call(job: () => void): Promise<void>; api?: Bottleneck }>(PAGE, 'A reservoir')
+    for (const { call, api } of sides) {
+      const startedMs = performance.now()
+      const atMs: number[] = []
+      await Promise.all(Array.from({ length: 4 }, () => call(() => atMs.push(performance.now() - startedMs))))
+      await api?.disconnect()
+      expect(atMs).toHaveLength(4)
+      // The interval of bottleneck begins when the limiter is made, so its fourth job may come a little earlier.
+      expect(atMs[3] - atMs[2]).toBeGreaterThan(200)
+    }
+  })
+
+  test('with minTime alone, highWater rejects no job there; a full queue does here', async () => {
+    const theirs = new Bottleneck({ minTime: 5, highWater: 2, strategy: Bottleneck.strategy.OVERFLOW })
+    const five = [1, 2, 3, 4, 5]
+    await expect(Promise.all(five.map((i) => theirs.schedule(async () => i)))).resolves.toEqual(five)
+    const ours = createShaper({ drain: '200/s', capacity: 2 })
+    const results = await Promise.allSettled(five.map((i) => ours.run(() => i)))
+    expect(results.slice(0, 2).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+    expect((results[4] as PromiseRejectedResult).reason).toBeInstanceOf(QueueFullError)
+  })
+
+  test('with minTime alone, priority has no effect there, and orders the queue here', async () => {
+    const order: string[] = []
+    const theirs = new Bottleneck({ minTime: 5 })
+    const there = (name: string, priority: number) => theirs.schedule({ priority }, async () => order.push(name))
+    await Promise.all([there('first', 5), there('last', 9), there('urgent', 0)])
+    expect(order.splice(0)).toEqual(['first', 'last', 'urgent'])
+    const ours = createShaper({ drain: '200/s', capacity: 10 })
+    const here = (name: string, priority: number) => ours.run(() => order.push(name), { priority })
+    await Promise.all([here('first', 0), here('last', -9), here('urgent', 9)])
+    expect(order).toEqual(['first', 'urgent', 'last'])
+  })
+})
+
+describe('docs/moving/p-queue.md', () => {
+  const PAGE = 'moving/p-queue.md'
+
+  test('three jobs start at once, and the next ones after the interval', async () => {
+    for (const { add } of await runExamples<{ add(job: () => void): Promise<void> }>(PAGE, 'So many in an interval')) {
+      const atMs: number[] = []
+      await Promise.all(Array.from({ length: 7 }, () => add(() => atMs.push(performance.now()))))
+      expect(atMs).toHaveLength(7)
+      for (let i = 3; i < 7; i++) expect(atMs[i] - atMs[i - 3]).toBeGreaterThan(200 - EARLY_MS)
+    }
+  })
+
+  test('the highest priority leaves first, and onIdle waits for all', async () => {
+    type Side = { add(job: () => void, priority?: number): Promise<void>; idle(): Promise<void> }
+    for (const { add, idle } of await runExamples<Side>(PAGE, 'Evenly')) {
+      const order: string[] = []
+      const note = (name: string) => () => void order.push(name)
+      for (const job of [add(note('first')), add(note('low'), -1), add(note('high'), 1)]) job.catch(expect.fail)
+      await idle()
+      expect(order).toEqual(['first', 'high', 'low'])
+    }
+  })
+
+  test('two jobs run at the same time, and no third', async () => {
+    type Side = { add(job: () => Promise<void>): Promise<void> }
+    for (const { add } of await runExamples<Side>(PAGE, 'So many at the same time')) {
+      let [running, most] = [0, 0]
+      const job = async () => {
+        most = Math.max(most, ++running)
+        await new Promise(setImmediate)
+        running--
+      }
+      await Promise.all(Array.from({ length: 10 }, () => add(job)))
+      expect([running, most]).toEqual([0, 2])
+    }
+  })
+
+  test('around the end of an interval p-queue starts more than its cap; slidingLog never does', async () => {
+    const inAnyWindow = (atMs: readonly number[], windowMs: number) =>
+      Math.max(...atMs.map((from) => atMs.filter((each) => each >= from && each < from + windowMs).length))
+    const theirs = new PQueue({ intervalCap: 5, interval: 200 })
+    const limiter = createLimiter({ limit: slidingLog({ quota: 5, window: '200ms' }) })
+    const sides = [
+      (job: () => void) => theirs.add(async () => job()),
+      async (job: () => void) => {
+        await limiter.acquire('api')
+        job()
+      },
+    ]
+    const most = await Promise.all(
+      sides.map(async (add) => {
+        const atMs: number[] = []
+        const note = () => void atMs.push(performance.now())
+        await add(note)
+        await sleep(150)
+        await Promise.all(Array.from({ length: 9 }, () => add(note)))
+        return inAnyWindow(atMs, 200 - EARLY_MS)
+      }),
+    )
+    expect(most[0]).toBeGreaterThan(5)
+    expect(most[1]).toBe(5)
+  })
+})
