@@ -319,7 +319,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     it.each(['limit', 'policy'])('does not take the turn of a client that is gone, of a %s', async (kind) => {
       const handled: string[] = []
       let entered = 0
-      const limit = leakyBucket({ capacity: 2, drain: '4/s' })
+      const limit = leakyBucket({ capacity: 2, drain: '1/s' })
       const queue = kind === 'limit' ? { limit } : { policy: createPolicy({ levels: [{ name: 'queue', limit }] }) }
       const { origin, port } = await app({
         limits: [{ ...queue, onEnter: () => entered++ }],
