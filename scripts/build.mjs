@@ -1,10 +1,10 @@
 // Builds every package with tsc, the library first. Each dist is removed first, so that no file of a deleted module is
-// tested or published. The root's README and LICENSE are copied into the library's folder, because npm packs only files
-// of that folder. A stamp in node_modules holds a hash of the sources: `npm start` builds only if they have changed.
+// tested or published. The documentation is copied into the packages. A stamp in node_modules holds a hash of the sources: `npm start` builds only if they have changed.
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMain } from './is-main.mjs'
+import { writeDocuments } from './package-documents.mjs'
 import { fail, runTool } from './run-command.mjs'
 import { packageFolders, root } from './workspaces.mjs'
 
@@ -21,9 +21,7 @@ export function build() {
   for (const folder of packageFolders()) {
     if (existsSync(join(root, folder, 'tsconfig.json'))) compile(folder)
   }
-  for (const file of ['README.md', 'LICENSE']) {
-    if (existsSync(join(root, file))) copyFileSync(join(root, file), join(root, 'packages/sluice', file))
-  }
+  writeDocuments()
   if (existsSync(join(root, 'node_modules'))) writeFileSync(stamp, hashOfSources())
 }
 

@@ -12,7 +12,6 @@ import { fail, runNode, runTool } from './run-command.mjs'
 import { packageFolders, root } from './workspaces.mjs'
 
 const cache = join(root, 'node_modules/.cache/sluice-docs')
-const copiedByTheBuild = 'packages/sluice/README.md'
 const compilerOptions = {
   target: 'ES2022',
   module: 'NodeNext',
@@ -42,8 +41,7 @@ function documents() {
 
 function markdownFiles() {
   const named = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'examples/README.md']
-  const ofPackages = packageFolders().map((folder) => `${folder}/README.md`)
-  const present = [...named, ...ofPackages].filter((file) => existsSync(join(root, file)) && file !== copiedByTheBuild)
+  const present = named.filter((file) => existsSync(join(root, file)))
   return [...present, ...filesUnder('docs', '.md')]
 }
 

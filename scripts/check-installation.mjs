@@ -1,21 +1,26 @@
 // Installs sluice-service into an empty folder, as a user does: packs both packages and installs the two files. Fails at 40
 // packages, if a package runs a script when it is installed, or if the command does not run. The time is printed but not
-// bounded, because it depends on the network.
+// bounded, because it depends on the network. Then it tries the installation: the links of its documentation, `import` and
+// `require` of every entry point, and TypeScript with the settings of docs/modules.md.
+// With `--long` it also runs Jest and ts-jest, and packs in a fresh clone.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkClone } from './installation/clone.mjs'
+import { checkDocuments } from './installation/documents.mjs'
+import { checkJest } from './installation/jest.mjs'
+import { checkLoading, checkSettings } from './installation/modules.mjs'
 import { fail, runNode, runNpm } from './run-command.mjs'
 import { readManifest, root } from './workspaces.mjs'
 
 const TOO_MANY = 40
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-installation-'))
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
 const packed = join(folder, 'packed')
 const user = join(folder, 'user')
 for (const each of [packed, user]) mkdirSync(each)
-for (const each of ['packages/sluice', 'packages/service'])
-  npm(['pack', `./${each}`, '--pack-destination', packed], root)
+npm(['pack', './packages/sluice', './packages/service', '--pack-destination', packed], root)
 writeFileSync(join(user, 'package.json'), '{ "private": true }')
 
 const startedMs = performance.now()
@@ -31,9 +36,19 @@ if (names.length >= TOO_MANY) fail(`${names.length} packages, which must be unde
 if (withScript.length) fail(`run a script when they are installed: ${withScript.join(', ')}`)
 const { ok, output } = runNode([join(user, 'node_modules/sluice-service/bin/sluice.js'), '--version'], { cwd: user })
 if (!ok || output !== readManifest('packages/service').version) fail(`sluice --version of the installation:\n${output}`)
-console.log(`${names.length} packages in ${seconds} s`)
+
+const said = [`${names.length} packages in ${seconds} s`, `${checkDocuments(user)} pages`]
+said.push(`${checkLoading(user)} entry points`)
+const { '@types/node': types } = readManifest('.').devDependencies
+npm(['install', `@types/node@${types}`, '--prefer-offline', '--no-audit', '--no-fund'], user)
+said.push(`${checkSettings(user)} settings of TypeScript`)
+if (process.argv.includes('--long')) {
+  said.push(`${checkJest(folder, files)} ways of Jest`)
+  said.push(`${checkClone(folder)} files from a fresh clone`)
+}
+console.log(said.join(', '))
 
 function npm(args, cwd) {
-  const { ok, output } = runNpm(args, { cwd })
-  if (!ok) fail(`npm ${args[0]} failed\n${output}`)
+  const { ok: isDone, output: text } = runNpm(args, { cwd })
+  if (!isDone) fail(`npm ${args[0]} failed\n${text}`)
 }

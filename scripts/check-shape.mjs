@@ -153,7 +153,8 @@ function readTree() {
   const inside = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => `${folder}/${name.split(sep).join('/')}`),
   )
-  const own = /(?:^|\/)(?:node_modules|dist)\/|^scripts\/(?:test\/)?check-shape\.|^packages\/sluice\/README\.md$/
+  const own =
+    /(?:^|\/)(?:node_modules|dist)\/|^scripts\/(?:test\/)?check-shape\.|^packages\/(?:[^/]+\.md|[^/]+\/(?:[^/]+\.md|docs\/.*)|sluice\/(?:examples|bench)\/.*)$/
   const names = [...readdirSync(root), ...inside].filter(
     (name) => /\.(?:m?[jt]s|mts|lua|md|ya?ml)$/.test(name) && !own.test(name) && existsSync(join(root, name)),
   )

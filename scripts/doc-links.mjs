@@ -23,6 +23,23 @@ export function brokenLinks(file, markdown, read) {
   return broken
 }
 
+/**
+ * Rewrites the relative links of a document. `rewrite` returns the new link, or `undefined` to leave only the text of the link.
+ * @param {(link: string) => string | undefined} rewrite
+ */
+export function rewriteLinks(markdown, rewrite) {
+  const readable = withoutFences(markdown)
+  const lines = markdown.split('\n').map((line, index) => {
+    if (readable[index] === '') return line
+    return line.replace(/\[([^\][]*)\]\(([^)\s]+)\)/g, (whole, text, link) => {
+      if (/^([a-z][a-z\d+.-]*:|\/)/i.test(link)) return whole
+      const rewritten = rewrite(link)
+      return rewritten === undefined ? text : `[${text}](${rewritten})`
+    })
+  })
+  return lines.join('\n')
+}
+
 /** The fragments of all headings, as GitHub makes them: `## Run, wrap, wait` is `run-wrap-wait`, and the second one `…-1`. */
 function slugs(markdown) {
   const seen = new Map()

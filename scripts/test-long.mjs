@@ -15,5 +15,7 @@ setUp({ build: 'always', redis: true })
 process.env.SLUICE_LONG = '1'
 const start = runNode(['scripts/check-start.mjs', '--clone'])
 console.log(`npm start ${start.output}`)
+const installation = runNode(['scripts/check-installation.mjs', '--long'])
+console.log(`installation: ${installation.output}`)
 const { ok } = runTool('vitest', ['run', ...tests, ...process.argv.slice(2)], { show: true })
-process.exitCode = ok && start.ok ? 0 : 1
+process.exitCode = ok && start.ok && installation.ok ? 0 : 1

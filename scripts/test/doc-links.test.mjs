@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { brokenLinks } from '../doc-links.mjs'
+import { brokenLinks, rewriteLinks } from '../doc-links.mjs'
 
 const files = {
   'README.md': '# Title',
@@ -37,4 +37,27 @@ test('web addresses and code are not looked at', () => {
     broken('[w](https://example.com/x#y)', '`[a](b)`', '```md', '[a](b)', '# c', '```', '[m](mailto:a@b)'),
   ).toEqual([])
   expect(broken('```md', '# c', '```', '[c](#c)')).toEqual(['#c'])
+})
+
+test('relative links are rewritten or become text, and addresses and code stay', () => {
+  const to = new Map([
+    ['a.md', 'docs/a.md'],
+    ['a.md#b', 'https://x.example'],
+  ])
+  const lines = (...given) => given.join('\n')
+  const before = lines(
+    '[one](a.md) and [two](a.md#b), [`three`](c.md).',
+    '```',
+    '[four](a.md)',
+    '```',
+    '[x](https://y)',
+  )
+  const after = lines(
+    '[one](docs/a.md) and [two](https://x.example), `three`.',
+    '```',
+    '[four](a.md)',
+    '```',
+    '[x](https://y)',
+  )
+  expect(rewriteLinks(before, (link) => to.get(link))).toBe(after)
 })

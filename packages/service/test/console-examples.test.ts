@@ -9,7 +9,7 @@ import { main } from './cli/run-cli.js'
 import { ServeProcess } from './serve/serve-process.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const README = 'packages/service/README.md'
+const README = 'docs/sluice-service.md'
 const ADDRESS = '127.0.0.1:8080'
 const TOKEN = 'a token of many characters'
 

@@ -47,7 +47,7 @@ function nameAt(place: string): string {
 }
 
 test('the README lists every package of an installation, with a reason, and no other', () => {
-  const [, section] = read('packages/service/README.md').split('## What an installation brings')
+  const [, section] = read('docs/sluice-service.md').split('## What an installation brings')
   const rows = [...section.split('\n## ')[0].matchAll(/^\| `(\S+)` +\|[^|]*\| *\S[^|]*\|$/gm)]
   const listed = rows.map(([, name]) => name).sort()
   expect(listed).toEqual([...installed().keys()].map(nameAt).sort())

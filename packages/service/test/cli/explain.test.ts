@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net'
 import { Redis } from 'ioredis'
 import { createPolicy } from 'sluice'
 import { ioredisOptions, redisStore } from 'sluice/redis'
-import { loadPolicyFile } from 'sluice-service'
+import { loadPolicyFile, parsePolicyFile } from 'sluice-service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort, type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
 import { small } from '../policy-file/example-files.js'
@@ -138,4 +138,31 @@ test('--store needs the name of the policy, from the file or from --name', async
   const args = ['explain', '-', '--request', '{}', '--store', 'redis://127.0.0.1:1']
   const { code, stderr } = await sluiceHere(args, { stdin: small() })
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('pass --name') })
+})
+
+test('explain tells how long a level blocks a key that exceeds, and that a key is blocked', async () => {
+  const limit = '{ algorithm: sliding-log, quota: 5, window: 15m }'
+  const more = `    blockFor: 15m
+  - { name: b, limit: ${limit}, blockFor: { first: 1m } }
+`
+  const stdin = small(limit, more)
+  const { stdout } = await sluiceHere(['explain', '-', '--request', '{}'], { stdin })
+  expect(stdout).toContain('sliding-log, quota 5, window 15m; blocks for 15m ')
+  expect(stdout).toContain('blocks for 1m, then 2 times longer up to 1d, forgets after 1d ')
+  const json = await sluiceHere(['explain', '-', '--request', '{}', '--json'], { stdin })
+  const { levels } = JSON.parse(json.stdout)
+  const rules = levels.map(({ blockFor }: { blockFor: unknown }) => blockFor)
+  expect(rules).toEqual(['15m', { first: '1m', factor: 2, most: '1d', forget: '1d' }])
+})
+
+test('explain on a Redis says that a key is blocked', async () => {
+  const client = new Redis(server.port, '127.0.0.1', { ...ioredisOptions, lazyConnect: true })
+  await client.connect()
+  const stdin = small('{ algorithm: token-bucket, capacity: 1, refill: 1/s }', '    blockFor: 15m\n')
+  const policy = createPolicy({ ...parsePolicyFile(stdin).policy, name: 'blocks', store: redisStore(client) })
+  await policy.check({}, { cost: 2 })
+  const store = ['--store', `redis://127.0.0.1:${server.port}`, '--name', 'blocks']
+  const { stdout } = await sluiceHere(['explain', '-', '--request', '{}', ...store], { stdin })
+  client.disconnect()
+  expect(stdout).toContain('Denied by a.\n  a: blocked or in debt for another 1')
 })

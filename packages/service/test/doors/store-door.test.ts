@@ -221,3 +221,23 @@ it('clients that use more than 10,000 names are refused more, and keep those tha
     { problem: expect.objectContaining({ status: 503, detail: expect.stringContaining('into the key') }) },
   ])
 })
+
+it('blocks by the rule of a demand, and refuses a rule that is none', async () => {
+  const url = await services.start(memory())
+  const rule = { firstUs: 60_000_000, factor: 1, mostUs: 60_000_000, forgetUs: 0 }
+  const decide = (blockFor: unknown) =>
+    post(url, { limits: [BUCKET], calls: [{ decide: [{ ...DEMAND, cost: 8, blockFor }] }] })
+  await decide(rule)
+  const denied = await decide(rule)
+  expect(denied.body).toMatchObject({
+    answers: [{ allowed: false, decisions: [{ remaining: 0, retryAfterMs: 60_000 }] }],
+  })
+  for (const [wrong, detail] of [
+    ['15m', 'calls[0]: blockFor must be an object such as {"firstUs":'],
+    [{ ...rule, first: 1 }, 'calls[0]: there is no member "first"; blockFor has firstUs, factor, mostUs, forgetUs'],
+    [{ ...rule, factor: 0 }, 'calls[0]: blockFor of a demand must be { firstUs, factor, mostUs, forgetUs }'],
+  ] as const) {
+    const { status, body } = await decide(wrong)
+    expect([status, String(body.detail)]).toEqual([400, expect.stringContaining(detail)])
+  }
+})

@@ -67,3 +67,18 @@ it('a level whose override depends on more than the key has two states for one k
   expect(policy.check({ user: 'a', method: 'POST' }).deniedBy).toEqual(['same'])
   expect(idle(levels)).toEqual([])
 })
+
+it('a level that blocks keys goes on to deny when the level before it allows again', () => {
+  const limit = tokenBucket({ capacity: 1, refill: '1/s' })
+  const levels: Level[] = [
+    { name: 'first', key: 'user', limit },
+    { name: 'blocking', key: 'user', limit, blockFor: '1m' },
+  ]
+  const { clock, policy } = policyOf(levels)
+  policy.check({ user: 'a' })
+  expect(policy.check({ user: 'a' }).deniedBy).toEqual(['first', 'blocking'])
+  clock.advance(1_000)
+  expect(policy.check({ user: 'a' }).deniedBy).toEqual(['blocking'])
+  expect(idle(levels)).toEqual([])
+  expect(idle([levels[1], levels[0]])).toEqual(['first'])
+})

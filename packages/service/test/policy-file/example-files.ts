@@ -52,6 +52,9 @@ levels:
     cost: units
     shadow: true
     onFailure: local
+    blockFor: { first: 1m, factor: 1.5, most: 1d, forget: 7d }
+  - { name: two, limit: ${BUCKET}, blockFor: 15m }
+  - { name: three, limit: ${BUCKET}, blockFor: { first: 1h } }
   - { name: one, key: ip, cost: 3, shadow: false, onFailure: closed, limit: ${BUCKET} }
 `,
   aliases: `

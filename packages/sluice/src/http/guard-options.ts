@@ -9,6 +9,7 @@ import type { AsyncStore, Awaitable, OnFailure, SyncStore } from '../stores/inde
 import type { ClientAddressOptions } from './client-address.js'
 import { checkStatus, type DescribeOptions } from './describe.js'
 import type { Dialect } from './dialect.js'
+import type { Later } from './mapped.js'
 
 /** The outcome of a request, known when its response is over. */
 export interface Outcome {
@@ -34,7 +35,7 @@ export interface HandlerOptions<Request, Response = unknown, Address extends str
   /** How quotas are written in header fields: one dialect or several. Default `'draft'`; `[]` writes none. */
   readonly dialect?: Dialect | readonly Dialect[]
   /** Units that a request takes before the handler runs: a number, or a function of the request. Default 1. */
-  readonly cost?: number | ((request: Request) => number)
+  readonly cost?: number | ((request: Request) => Later<number>)
   /**
    * Returns the real cost of a request when its response is over; the difference is refunded or charged. If levels of a
    * policy take their costs from attributes, it returns those attributes. Request and response are those of the framework.
@@ -49,7 +50,7 @@ export interface HandlerOptions<Request, Response = unknown, Address extends str
    * Returns true for requests that are not limited at all. The second argument is the client's address, found by
    * `trustedProxies`: `'192.0.2.7'`, `'2001:db8::7'`, or `'unknown'` for a Unix socket.
    */
-  readonly skip?: (request: Request, address: Address) => boolean
+  readonly skip?: (request: Request, address: Address) => Later<boolean>
   /**
    * Called with every decision: allowed, denied, and with the levels that are only in shadow. For counters and logs; if it
    * fails, a process warning says so, and the request is answered as decided.
@@ -65,7 +66,7 @@ interface KeyOptions<Request, Response, Address extends string | undefined>
    * the network of its IPv6 address, `'2001:db8::/56'`. If it is left out, or returns nothing, an empty text or a list (the field is empty or came
    * twice), the client's address is the key.
    */
-  readonly key?: (request: Request, client: Address) => string | null | undefined
+  readonly key?: (request: Request, client: Address) => Later<string | null | undefined>
   readonly policy?: undefined
   readonly attributes?: undefined
 }
@@ -73,7 +74,11 @@ interface KeyOptions<Request, Response, Address extends string | undefined>
 /** One limit for each client, or for each `key`. */
 export interface LimitOptions<Request, Response = unknown, Address extends string | undefined = string>
   extends KeyOptions<Request, Response, Address> {
-  readonly limit: Limit
+  /**
+   * The limit, or a function of the request that returns one. States are kept under the limiter's `name`, so a key keeps its
+   * state when the function returns other numbers for it.
+   */
+  readonly limit: Limit | ((request: Request) => Later<Limit>)
   /**
    * The limit's name in header fields, which also keeps it apart from other limits on the same store. Default `'default'`;
    * required with a `store`.
@@ -113,7 +118,7 @@ export interface PolicyOptions<Request, Response = unknown, Address extends stri
    * Returns the attributes that the policy asks about. `method`, `path` and `ip` are known already and may be replaced. Every
    * other attribute must be there, with `null` if the request has no such attribute.
    */
-  readonly attributes?: (request: Request) => object
+  readonly attributes?: (request: Request) => Later<object>
   readonly limit?: undefined
   readonly limiter?: undefined
   readonly key?: undefined
@@ -217,12 +222,4 @@ export function checkFunctions(given: Readonly<Record<string, unknown>>, names: 
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw invalidType(name, 'a function', given[name])
   }
-}
-
-/** Checks that a function among the options did not return a promise, which would count as true or as a value. */
-export function atOnce<T>(option: string, answer: T): T {
-  if (typeof (answer as { then?: unknown } | undefined | null)?.then !== 'function') return answer
-  // The result is not used, so its rejection must not end the process.
-  Promise.resolve(answer).catch(() => {})
-  throw new InvalidTypeError(`${option} must be a synchronous function, got one that returns a promise`, { option })
 }

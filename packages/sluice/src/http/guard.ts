@@ -5,32 +5,32 @@ import type { Verdict } from '../policy/index.js'
 import type { Awaitable } from '../stores/index.js'
 import type { RequestReader } from './client-address.js'
 import { checkDialects } from './dialect.js'
-import { atOnce, checkGuardOptions, type GuardOptions } from './guard-options.js'
+import { checkGuardOptions, type GuardOptions } from './guard-options.js'
+import { atOnce, mapped } from './mapped.js'
 import { type AnswerFormat, type Ending, type HeldUnits, Passage } from './passage.js'
 import { QuotaItems } from './quota-items.js'
 import { lastPassage, notePassage } from './rate-limit-of.js'
-import { type Answer, mapped, type RequestLimiter, type RequestReservation, requestLimiter } from './request-limiter.js'
+import { type Answer, type RequestLimiter, type RequestReservation, requestLimiter } from './request-limiter.js'
 import { costOf, expectCost } from './set-cost.js'
 
 /**
  * Decides on requests, the same way for every framework: the adapter reads the request, the guard decides, the adapter
- * carries the passage out. If the store answers synchronously, so does the guard.
+ * carries the passage out. If the store and the functions among the options answer synchronously, so does the guard.
  */
 export class Guard<Request extends object, Response = unknown> {
-  readonly #limiter: RequestLimiter<Request>
+  readonly #limiter: RequestLimiter<Request, unknown>
   readonly #format: AnswerFormat
   readonly #options: GuardOptions<Request, Response>
   /** The same for every request, unless the cost is a function. */
   readonly #cost: CostOptions | undefined
-  readonly #alwaysHolds: boolean
   #hasWarned = false
 
   /** `more` are the names of options that only the adapter uses. */
   constructor(options: GuardOptions<Request, Response>, reader: RequestReader<Request>, more: readonly string[] = []) {
     this.#options = { ...checkGuardOptions(options, more) }
     this.#limiter = requestLimiter(options, reader)
-    const { expose, cost, settle, dialect } = options
-    const { only, queues } = this.#limiter
+    const { expose, cost, dialect } = options
+    const { only } = this.#limiter
     const dialects = checkDialects(dialect)
     const isPlain = dialects.length === 1 && dialects[0] === 'draft' && expose !== true
     this.#format = {
@@ -40,23 +40,40 @@ export class Guard<Request extends object, Response = unknown> {
       plainItems: only !== undefined && isPlain ? new QuotaItems(only.limit, only.name) : undefined,
     }
     this.#cost = typeof cost === 'number' ? { cost } : undefined
-    this.#alwaysHolds = settle !== undefined || queues
   }
 
   /**
    * Decides on a request. Returns nothing for a request that `skip` lets through. If another guard comes after this one, set
    * `mustHold`: then `cancel` of the passage gives the units back when the other guard denies.
    */
-  enter(request: Request, mustHold = false): Awaitable<Passage> | undefined {
-    const { skip, cost: costOption, settle } = this.#options
+  enter(request: Request, mustHold = false): Awaitable<Passage | undefined> {
+    const { skip, settle } = this.#options
     if (settle !== undefined) expectCost(request)
-    if (skip !== undefined && isSkipped(skip(request, this.#limiter.addressOf(request) as string))) return undefined
-    const cost = typeof costOption === 'function' ? { cost: atOnce('cost', costOption(request)) } : this.#cost
-    if (mustHold || this.#alwaysHolds || this.#limiter.leases)
-      return mapped(this.#limiter.reserve(request, cost), (reservation) =>
+    if (skip === undefined) return this.#decide(request, mustHold)
+    const address = this.#limiter.addressOf(request) as string
+    return mapped(skip(request, address), (answer) => (isSkipped(answer) ? undefined : this.#decide(request, mustHold)))
+  }
+
+  /** Functions are called one after the other: `cost`, then `key` and `limit`, or `attributes`. */
+  #decide(request: Request, mustHold: boolean): Awaitable<Passage> {
+    const { cost } = this.#options
+    if (typeof cost !== 'function') return this.#ask(request, this.#cost, mustHold)
+    return mapped(cost(request), (units) => this.#ask(request, { cost: units }, mustHold))
+  }
+
+  #ask(request: Request, cost: CostOptions | undefined, mustHold: boolean): Awaitable<Passage> {
+    const question = this.#limiter.question(request)
+    return question instanceof Promise
+      ? question.then((later) => this.#answer(request, later, cost, mustHold))
+      : this.#answer(request, question, cost, mustHold)
+  }
+
+  #answer(request: Request, question: unknown, cost: CostOptions | undefined, mustHold: boolean): Awaitable<Passage> {
+    if (mustHold || this.#options.settle !== undefined || this.#limiter.holds(question))
+      return mapped(this.#limiter.reserve(question, cost), (reservation) =>
         this.#holding(request, cost?.cost ?? 1, reservation),
       )
-    const answer = this.#limiter.check(request, cost)
+    const answer = this.#limiter.check(question, cost)
     return answer instanceof Promise
       ? answer.then((later) => this.#passage(request, later, undefined))
       : this.#passage(request, answer, undefined)
@@ -112,10 +129,10 @@ export class Guard<Request extends object, Response = unknown> {
   }
 }
 
-/** Checks the answer of `skip`: a promise or a text would count as true and let every request through. */
+/** Checks the answer of `skip`: a text or an object would count as true and let every request through. */
 function isSkipped(answer: unknown): boolean {
-  if (typeof atOnce('skip', answer) === 'boolean') return answer as boolean
-  throw invalidType('skip', 'a function that returns true or false synchronously', answer)
+  if (typeof answer === 'boolean') return answer
+  throw invalidType('skip', 'a function that returns true or false, or a promise of it', answer)
 }
 
 /** Turns an error into a warning: the response is over, so no caller is left to throw to. */

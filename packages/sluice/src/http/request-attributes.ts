@@ -1,6 +1,7 @@
 import { InvalidTypeError, shown } from '../errors.js'
 import type { RequestReader } from './client-address.js'
-import { atOnce, type PolicyOptions } from './guard-options.js'
+import type { PolicyOptions } from './guard-options.js'
+import { type Later, mapped } from './mapped.js'
 
 /** The target of a `Request`, whose URL always begins with an origin. */
 export function targetOf(url: string): string {
@@ -13,12 +14,12 @@ export function requestAttributes<Request>(
   { policy, attributes }: PolicyOptions<Request, never>,
   reader: RequestReader<Request>,
   ipOf: ((request: Request) => string) | undefined,
-): (request: Request) => Record<string, unknown> {
+): (request: Request) => Record<string, unknown> | Promise<Record<string, unknown>> {
   const known = ipOf === undefined ? ['method', 'path'] : ['method', 'path', 'ip']
   const asked = policy.attributes.filter((name) => !known.includes(name))
   if (asked.length > 0 && attributes === undefined) throw missingAttribute(asked[0])
-  return (request) => {
-    const all: Record<string, unknown> = { ...(attributes && atOnce('attributes', attributes(request))) }
+  const withKnown = (request: Request, given: object | undefined) => {
+    const all: Record<string, unknown> = { ...given }
     if (isUnset(all.method)) all.method = reader.method(request)
     if (isUnset(all.path)) all.path = reader.url(request) || '/'
     // Only `ip: null` says that the request has no address. An empty text or a list may come from a client.
@@ -30,6 +31,10 @@ export function requestAttributes<Request>(
       if (isTexts(all[name])) all[name] = all[name].join(', ')
     }
     return all
+  }
+  return (request) => {
+    const given: Later<object | undefined> = attributes?.(request)
+    return mapped(given, (attributes) => withKnown(request, attributes))
   }
 }
 

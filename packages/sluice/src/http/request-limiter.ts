@@ -11,71 +11,111 @@ import {
 import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/index.js'
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
+import { ChosenLimiters } from './chosen-limiters.js'
 import { type RequestClient, type RequestReader, requestClient } from './client-address.js'
-import {
-  atOnce,
-  type GuardOptions,
-  type LimiterOptions,
-  type LimitOptions,
-  type PolicyOptions,
-} from './guard-options.js'
+import { verdictOfOne } from './describe.js'
+import type { GuardOptions, LimiterOptions, LimitOptions, PolicyOptions } from './guard-options.js'
+import { type Later, mapped } from './mapped.js'
 import { isAbsent, requestAttributes } from './request-attributes.js'
 
 /** The decision of a limit, or the verdict of a policy. */
 export type Answer = Decision | Verdict
 
 /** Units that a limit or a policy has taken for a request, and that can be settled or given back. */
-export type RequestReservation = Reservation | AsyncReservation | PolicyReservation | AsyncPolicyReservation
+export type RequestReservation =
+  | Reservation
+  | AsyncReservation
+  | PolicyReservation
+  | AsyncPolicyReservation
+  | (Omit<Reservation | AsyncReservation, 'decision'> & { readonly verdict: Verdict })
 
-/** Asks a limit or a policy about requests. */
-export interface RequestLimiter<Request> {
-  check(request: Request, cost: CostOptions | undefined): Awaitable<Answer>
-  reserve(request: Request, cost: CostOptions | undefined): Awaitable<RequestReservation>
+/** Asks a limit or a policy about requests. A question is a key, a key and its limit, or attributes. */
+export interface RequestLimiter<Request, Question> {
+  question(request: Request): Awaitable<Question>
+  check(question: Question, cost: CostOptions | undefined): Awaitable<Answer>
+  reserve(question: Question, cost: CostOptions | undefined): Awaitable<RequestReservation>
+  /**
+   * Whether a request may have to wait for its turn, or hold a place of a concurrency limit: then its units are given back
+   * if the client does not wait, or when the response is over. An override of a policy can change this at any time.
+   */
+  holds(question: Question): boolean
   /** The address of the client, for `skip`. `undefined` if the adapter cannot tell it. */
   addressOf(request: Request): string | undefined
-  /** The limit, if there is one and not a policy. */
+  /** The limit, if there is one limit for all requests. */
   readonly only: { readonly name: string; readonly limit: Limit } | undefined
-  /** Whether a request may have to wait for its turn. Then its units are given back if the client does not wait. */
-  readonly queues: boolean
-  /** Whether a request may hold a place of a concurrency limit. An override of a policy can change this at any time. */
-  readonly leases: boolean
 }
 
 /** Makes the limiter or takes the policy that the options name. */
 export function requestLimiter<Request>(
   options: GuardOptions<Request, never>,
   reader: RequestReader<Request>,
-): RequestLimiter<Request> {
-  return options.policy === undefined ? byLimit(options, reader) : byPolicy(options, reader)
+): RequestLimiter<Request, unknown> {
+  if (options.policy !== undefined) return byPolicy(options, reader)
+  return typeof options.limit === 'function' ? byChosenLimit(options, options.limit, reader) : byLimit(options, reader)
 }
 
 function byLimit<Request>(
-  options: LimitOptions<Request, never> | LimiterOptions<Request, never>,
+  options: KeyedOptions<Request>,
   reader: RequestReader<Request>,
-): RequestLimiter<Request> {
+): RequestLimiter<Request, string> {
   const limiter = options.limiter ?? limiterOf(options)
   const { limit } = limiter
-  const leases = isConcurrency(limit)
   if (typeof options.cost === 'number' && options.cost > quotaOf(limit))
     throw invalidValue('cost', 'no more than the quota of the limit, or every request is denied', options.cost)
-  if (leases && options.settle !== undefined)
+  if (isConcurrency(limit) && options.settle !== undefined)
     throw invalidType(
       'settle',
       'left out beside a concurrency limit, which gets its places back anyway',
       options.settle,
     )
-  const client = requestClient(reader, options)
-  if (client === undefined && options.key === undefined) unknownAddress()
-  const keyOf = keyFunction(options, client)
+  const client = clientOf(options, reader)
+  const isHolding = holdsUnits(limit)
   return {
     addressOf: addressFunction(options, client),
-    check: (request, cost) => limiter.tryAcquire(keyOf(request), cost),
-    reserve: (request, cost) => limiter.reserve(keyOf(request), cost),
+    question: keyFunction(options, client),
+    check: (key, cost) => limiter.tryAcquire(key, cost),
+    reserve: (key, cost) => limiter.reserve(key, cost),
+    holds: () => isHolding,
     only: { name: limiter.name, limit },
-    queues: limit.algorithm === 'leaky-bucket',
-    leases,
   }
 }
+
+function holdsUnits({ algorithm }: Limit): boolean {
+  return algorithm === 'leaky-bucket' || algorithm === 'concurrency'
+}
+
+interface ChosenQuestion {
+  readonly key: string
+  readonly limiter: Limiter | AsyncLimiter
+}
+
+function byChosenLimit<Request>(
+  options: LimitOptions<Request, never>,
+  limitOf: (request: Request) => Later<Limit>,
+  reader: RequestReader<Request>,
+): RequestLimiter<Request, ChosenQuestion> {
+  const limiters = new ChosenLimiters(options)
+  const client = clientOf(options, reader)
+  const keyOf = keyFunction(options, client)
+  const verdictOf = ({ name, limit }: Limiter | AsyncLimiter, decision: Decision) =>
+    verdictOfOne({ name, limit, decision })
+  return {
+    addressOf: addressFunction(options, client),
+    question: (request) =>
+      mapped(keyOf(request), (key) => mapped(limitOf(request), (limit) => ({ key, limiter: limiters.of(limit) }))),
+    check: ({ key, limiter }, cost) =>
+      mapped(limiter.tryAcquire(key, cost), (decision) => verdictOf(limiter, decision)),
+    reserve: ({ key, limiter }, cost) =>
+      mapped<Reservation | AsyncReservation, RequestReservation>(
+        limiter.reserve(key, cost),
+        ({ decision, settle, cancel }) => ({ verdict: verdictOf(limiter, decision), settle, cancel }),
+      ),
+    holds: ({ limiter }) => holdsUnits(limiter.limit),
+    only: undefined,
+  }
+}
+
+type KeyedOptions<Request> = LimitOptions<Request, never> | LimiterOptions<Request, never>
 
 function limiterOf<Request>(options: LimitOptions<Request, never>): Limiter | AsyncLimiter {
   const { limit, name, store, clock, onFailure, blockFor } = options
@@ -84,9 +124,9 @@ function limiterOf<Request>(options: LimitOptions<Request, never>): Limiter | As
 }
 
 function keyFunction<Request>(
-  { key }: LimitOptions<Request, never> | LimiterOptions<Request, never>,
-  client: RequestClient<Request> = NO_CLIENT,
-): (request: Request) => string {
+  { key }: KeyedOptions<Request>,
+  client: RequestClient<Request>,
+): (request: Request) => Awaitable<string> {
   const byAddress = (request: Request, found = client.key(request)) => {
     client.notice(request)
     return found ?? unknownAddress()
@@ -95,9 +135,17 @@ function keyFunction<Request>(
   return (request) => {
     const found = client.key(request)
     if (key.length > 1) client.notice(request)
-    const given = atOnce('key', key(request, found as string))
-    return isAbsent(given) ? BY_ADDRESS + byAddress(request, found) : given
+    return mapped(key(request, found as string), (given) =>
+      isAbsent(given) ? BY_ADDRESS + byAddress(request, found) : given,
+    )
   }
+}
+
+/** The client of a request. Throws if there is neither an address nor a key. */
+function clientOf<Request>(options: KeyedOptions<Request>, reader: RequestReader<Request>): RequestClient<Request> {
+  const client = requestClient(reader, options)
+  if (client === undefined && options.key === undefined) unknownAddress()
+  return client ?? NO_CLIENT
 }
 
 /** The address that `skip` gets. */
@@ -125,7 +173,7 @@ const BY_ADDRESS = '\0'
 function byPolicy<Request>(
   options: PolicyOptions<Request, never>,
   reader: RequestReader<Request>,
-): RequestLimiter<Request> {
+): RequestLimiter<Request, object> {
   const { policy } = options
   const client = requestClient(reader, options)
   const ipOf =
@@ -135,16 +183,13 @@ function byPolicy<Request>(
       return client.origin(request) ?? unknownAddress()
     })
   if (ipOf === undefined && options.attributes === undefined && policy.attributes.includes('ip')) unknownAddress()
-  const attributesOf = requestAttributes(options, reader, ipOf)
   return {
     addressOf: addressFunction(options, client),
-    check: (request, cost) => policy.check(attributesOf(request), cost),
-    reserve: (request, cost) => policy.reserve(attributesOf(request), cost),
+    question: requestAttributes(options, reader, ipOf),
+    check: (attributes, cost) => policy.check(attributes, cost),
+    reserve: (attributes, cost) => policy.reserve(attributes, cost),
+    holds: () => policy.queues || policy.leases,
     only: undefined,
-    queues: policy.queues,
-    get leases() {
-      return policy.leases
-    },
   }
 }
 
@@ -153,9 +198,4 @@ function unknownAddress(): never {
     'rateLimit cannot tell here where a request comes from; give it a key, or address: a function that returns the address of the connection',
     { option: 'address' },
   )
-}
-
-/** Applies `to` to a value, now or when its promise resolves. */
-export function mapped<From, To>(value: Awaitable<From>, to: (value: From) => Awaitable<To>): Awaitable<To> {
-  return value instanceof Promise ? value.then(to) : to(value as From)
 }

@@ -30,6 +30,8 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
     { limit, cost: 2 },
     'cost must be no more than the quota of the limit, or every request is denied',
   ],
+  ['blockFor beside a policy', { policy, blockFor: '1m' }, 'blockFor must be left out beside a policy'],
+  ['a wrong blockFor', { limit, blockFor: { first: '1m', most: '1s' } }, 'blockFor.most must be at least first, 1m'],
   ['a field without proxies', { limit, forwardedIn: 'x-real-ip' }, 'forwardedIn must be beside trustedProxies'],
   ['a prefix beside a policy', { policy, ipv6Prefix: 64 }, 'ipv6Prefix must be left out beside a policy'],
   ['expose as text', { limit, expose: 'yes' }, 'expose must be true or false'],

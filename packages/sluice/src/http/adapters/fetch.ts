@@ -2,10 +2,10 @@
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import { Guard } from '../guard.js'
-import { atOnce, type GuardOptions } from '../guard-options.js'
+import type { GuardOptions } from '../guard-options.js'
+import { atOnce, mapped } from '../mapped.js'
 import type { Passage } from '../passage.js'
 import { targetOf } from '../request-attributes.js'
-import { mapped } from '../request-limiter.js'
 import { inTurn } from './in-turn.js'
 import { ownDenial, withFields } from './with-fields.js'
 
@@ -25,6 +25,11 @@ export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> =
   /** Answers a denied request in your own way. The fields are added to the response that it returns. */
   readonly onDenied?: (request: Request, verdict: Verdict) => Awaitable<Response>
 }
+
+/** The further arguments of a handler, for `address`. A property, because an asynchronous option may ask for them later. */
+const REST = Symbol('sluice.rest')
+
+type WithRest = Request & { [REST]?: readonly unknown[] }
 
 /** Turns a request into a response. The platform decides about further arguments. */
 export type FetchHandler<Req extends Request, Rest extends readonly unknown[]> = (
@@ -55,15 +60,14 @@ export type FetchLimit<Rest extends readonly unknown[]> = <Req extends Request, 
 // biome-ignore lint/suspicious/noExplicitAny: the platform decides about further arguments
 export function rateLimit<Rest extends readonly unknown[] = any[]>(options: FetchOptions<Rest>): FetchLimit<Rest> {
   const { address, onDenied } = options ?? {}
-  // Only `address` needs the further arguments of a handler. It runs inside `guard.enter`, right after they are set here.
-  let rest: Rest
   const guard = new Guard<Request, Response | undefined>(
     options,
     {
       method: ({ method }) => method,
       url: ({ url }) => targetOf(url),
       ...(address && {
-        remoteAddress: (request: Request) => atOnce('address', address(request, ...rest)) ?? undefined,
+        remoteAddress: (request: Request) =>
+          atOnce('address', address(request, ...((request as WithRest)[REST] as Rest))) ?? undefined,
       }),
       field: ({ headers }, name) => headers.get(name),
     },
@@ -77,9 +81,10 @@ export function rateLimit<Rest extends readonly unknown[] = any[]>(options: Fetc
   }
   return (handler) =>
     (request, ...more) => {
-      rest = more
-      const entered = guard.enter(request)
+      if (address !== undefined) (request as WithRest)[REST] = more
       const handle = () => handler(request, ...more)
-      return entered === undefined ? handle() : mapped(entered, (passage) => respond(passage, request, handle))
+      return mapped(guard.enter(request), (passage) =>
+        passage === undefined ? handle() : respond(passage, request, handle),
+      )
     }
 }

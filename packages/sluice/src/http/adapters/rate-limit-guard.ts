@@ -6,9 +6,9 @@ import type { Awaitable } from '../../stores/index.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
+import { mapped } from '../mapped.js'
 import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
-import { mapped } from '../request-limiter.js'
 import { admitted } from './admit.js'
 import { type ExpressRequest, expressReader } from './express.js'
 import { holdEarlyAnswers, isHeld, reachedHooks } from './hold-early-answers.js'
@@ -92,7 +92,7 @@ export class RateLimitGuard implements CanActivate {
   /** Limits a request, and returns whether it goes on: `false` if the client is gone. Throws if the request is denied. */
   enter(request: ExpressRequest, response: NestResponse): Awaitable<boolean> {
     const entered = this.#guardOf(request).enter(request)
-    return entered === undefined || mapped(entered, (passage) => proceed(passage, request, response))
+    return mapped(entered, (passage) => passage === undefined || proceed(passage, request, response))
   }
 
   /** Decorators run before the application exists, so the limit before a route is known only when a request has passed it. */

@@ -1,4 +1,4 @@
-import type { AsyncLimiter, AsyncStore, Clock, Limit, Limiter, SyncStore, Verdict } from 'sluice'
+import type { AsyncLimiter, AsyncStore, BlockFor, Clock, Limit, Limiter, SyncStore, Verdict } from 'sluice'
 import type { Dialect, GuardOptions, Outcome, TrustedProxies } from 'sluice/http'
 
 /** Limits of an application, in terms that every framework has. */
@@ -7,6 +7,7 @@ export interface LimitSpec {
   readonly limiter?: Limiter | AsyncLimiter
   readonly name?: string
   readonly store?: SyncStore | AsyncStore
+  readonly blockFor?: BlockFor
   // biome-ignore lint/suspicious/noExplicitAny: any policy
   readonly policy?: any
   readonly dialect?: Dialect | readonly Dialect[]
@@ -25,6 +26,10 @@ export interface LimitSpec {
   readonly costIn?: string
   readonly skipIn?: string
   readonly attributesIn?: readonly string[]
+  /** The header field that says which of these limits a request has. */
+  readonly limitsIn?: readonly [field: string, limits: Readonly<Record<string, Limit>>]
+  /** Key, cost, skip, attributes and limit are promises, which resolve in another turn of the event loop. */
+  readonly later?: boolean
   /** A denied request is answered with 418 and this text. */
   readonly denyWith?: string
   /** Told of every request that comes to the limit. */
@@ -56,18 +61,23 @@ export function optionsOf<Request extends object, OnDenied>(
   read: (request: Request, name: string) => string | null | undefined,
   onDenied: (text: string) => OnDenied,
 ): GuardOptions<Request, unknown, string | undefined> & { onDenied?: OnDenied } {
-  const { keyIn, costIn, skipIn, attributesIn, denyWith, broken, onEnter, skipAddress, onClient, ...rest } = spec
+  const { keyIn, costIn, skipIn, attributesIn, limitsIn, later, denyWith, broken, onEnter, ...others } = spec
+  const { skipAddress, onClient, ...rest } = others
+  const answer = <T>(value: T): T | Promise<T> =>
+    later === true ? new Promise((resolve) => setImmediate(() => resolve(value))) : value
   const field = (request: Request, name: string) => read(request, name) ?? undefined
   return {
     ...rest,
-    ...(keyIn !== undefined && { key: (request: Request) => field(request, keyIn) ?? 'none' }),
+    ...(keyIn !== undefined && { key: (request: Request) => answer(field(request, keyIn) ?? 'none') }),
     ...(broken === true && {
       key: () => {
-        throw new Error('the key is broken')
+        const error = new Error('the key is broken')
+        if (later === true) return Promise.reject(error)
+        throw error
       },
     }),
-    ...(costIn !== undefined && { cost: (request: Request) => Number(field(request, costIn) ?? 1) }),
-    ...(skipIn !== undefined && { skip: (request: Request) => field(request, skipIn) === 'yes' }),
+    ...(costIn !== undefined && { cost: (request: Request) => answer(Number(field(request, costIn) ?? 1)) }),
+    ...(skipIn !== undefined && { skip: (request: Request) => answer(field(request, skipIn) === 'yes') }),
     ...(skipAddress !== undefined && { skip: (_request: Request, address: string) => address === skipAddress }),
     ...(onClient !== undefined && {
       key: (_request: Request, client: string) => {
@@ -82,7 +92,11 @@ export function optionsOf<Request extends object, OnDenied>(
       },
     }),
     ...(attributesIn !== undefined && {
-      attributes: (request: Request) => Object.fromEntries(attributesIn.map((name) => [name, field(request, name)])),
+      attributes: (request: Request) =>
+        answer(Object.fromEntries(attributesIn.map((name) => [name, field(request, name)]))),
+    }),
+    ...(limitsIn !== undefined && {
+      limit: (request: Request) => answer(limitsIn[1][field(request, limitsIn[0]) ?? '']),
     }),
     ...(denyWith !== undefined && { onDenied: onDenied(denyWith) }),
   } as unknown as GuardOptions<Request, unknown, string | undefined> & { onDenied?: OnDenied }

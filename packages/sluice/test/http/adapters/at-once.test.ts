@@ -31,6 +31,17 @@ describe('on a memory store everything happens at once', () => {
     expect([calls, response.statusCode, response.writableEnded]).toEqual([1, 429, true])
   })
 
+  it('functions that answer at once change nothing of that', () => {
+    let calls = 0
+    const given = { key: () => 'all', cost: () => 1, skip: () => false, limit: () => limit }
+    const limited = nodeLimit(given)
+    limited(...exchange(), () => calls++)
+    expect(calls).toBe(1)
+    const [request, response] = exchange()
+    limited(request, response, () => calls++)
+    expect([calls, response.statusCode, response.writableEnded]).toEqual([1, 429, true])
+  })
+
   it('a fetch handler returns a response, not a promise', () => {
     const handler = fetchLimit({ limit, key: () => 'all' })(() => new Response('ok'))
     const response = handler(new Request('http://localhost/'))

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type AppSpec, CHUNK, type RunningApp, type StartApp } from './app.js'
 import { decisionTests } from './decision-tests.js'
 import { laterStore } from './later-store.js'
+import { laterTests } from './later-tests.js'
 import { pipelined } from './pipelined.js'
 
 const five = fixedWindow({ quota: 5, window: '1h' })
@@ -74,6 +75,24 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect(denied.headers.get('cache-control')).toBe('no-store')
       expect(denied.headers.get('content-type')).toMatch(/^application\/problem\+json/)
       expect(await denied.json()).toMatchObject({ status: 429, 'violated-policies': ['default'] })
+    })
+
+    it('with blockFor, denies a key everything once it exceeds, and tells the end of the block', async () => {
+      const clock = new ManualClock(1_745_000_000_000)
+      const limit = tokenBucket({ capacity: 2, refill: '1/s' })
+      const store = memoryStore({ clock })
+      const { origin } = await app({ limits: [{ name: 'api', limit, store, keyIn: 'x-key', blockFor: '15m' }] })
+      const ask = async (key: string) => {
+        const { status, headers } = await fetch(`${origin}/ok`, { headers: { 'x-key': key } })
+        return [status, headers.get('retry-after'), headers.get('ratelimit')]
+      }
+      const statuses = await Promise.all(Array.from({ length: 10 }, () => ask('a')))
+      expect(statuses.filter(([status]) => status === 200)).toHaveLength(2)
+      clock.advance(899_000)
+      expect(await ask('a')).toEqual([429, '1', '"api";r=0;t=1'])
+      expect(await ask('b')).toEqual([200, null, '"api";r=1;t=1'])
+      clock.advance(1_000)
+      expect((await ask('a'))[0]).toBe(200)
     })
 
     it('tells the quota on every response: not found, failed, HEAD, OPTIONS', async () => {
@@ -386,6 +405,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     })
 
     decisionTests(app)
+    laterTests(app)
 
     it('adds its fields to those of another limiter', async () => {
       const { origin } = await app({

@@ -128,6 +128,25 @@ describe('examples', () => {
     await expectProblem(expectDenied(anonymous[1], { by: 'ip', withinSeconds: 20 }), ['ip'])
   })
 
+  it('database.mjs: limits by plan and by user, and a new plan counts what is used already', async () => {
+    const origin = await start('database.mjs')
+    const call = (key: string, path = '/', method = 'GET') =>
+      fetch(origin + path, { method, headers: { 'x-api-key': key } })
+    const ann = await several(4, () => call('sk_ann'))
+    expect(ann.map(({ status }) => status)).toEqual([200, 200, 200, 429])
+    expect(await ann[0].text()).toBe('hello ann\n')
+    await expectProblem(expectDenied(ann[3], { by: 'user', withinSeconds: 3_600 }), ['user'])
+
+    const bob = await several(6, () => call('sk_bob'))
+    expect(bob.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429])
+
+    // Unknown keys are one client, by their address.
+    expect([(await call('sk_1')).status, (await call('sk_2')).status]).toEqual([200, 429])
+
+    await call('sk_ann', '/upgrade', 'POST')
+    expect(remaining(await call('sk_ann'), 'user')).toBe(6)
+  })
+
   it('settle.mjs: an estimate is taken, and the difference given back or charged', async () => {
     const origin = await start('settle.mjs')
     const report = (rows: number) => fetch(`${origin}/report?rows=${rows}`)
