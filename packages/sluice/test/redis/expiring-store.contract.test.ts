@@ -12,7 +12,8 @@ const LINGER_MS = 3_600_000
  * itself only knows how long they have to live from when they were written, which is when the clock of the test stood still.
  */
 class Expiry {
-  readonly #ends = new Map<string, { readonly life: number; readonly endMs: number }>()
+  /** `written` tells one write of a key from another: two of them within a millisecond may end at the same time. */
+  readonly #ends = new Map<string, { readonly written: string; readonly endMs: number }>()
   readonly #client: Redis
   readonly #clock: ManualClock
   readonly #prefix: string
@@ -28,8 +29,9 @@ class Expiry {
     const keys = await this.#client.keys(`${this.#prefix}*`)
     for (const key of keys) {
       const life = await this.#client.pexpiretime(key)
-      if (this.#ends.get(key)?.life === life) continue
-      this.#ends.set(key, { life, endMs: this.#clock.now() + life - sentMs - LINGER_MS })
+      const written = `${life} ${(await this.#client.getBuffer(key))?.toString('latin1')}`
+      if (this.#ends.get(key)?.written === written) continue
+      this.#ends.set(key, { written, endMs: this.#clock.now() + life - sentMs - LINGER_MS })
     }
   }
 
