@@ -25,7 +25,7 @@ const movedTime = [
   'packages/*/test/serve/redis/workers.test.ts',
 ]
 
-/** Tests that measure the memory or the CPU time of their process, or change how it loads modules. */
+/** Tests that measure the memory or the CPU time of their process, change how it loads modules, or count all of its decisions. */
 const ownProcess = [
   'packages/*/test/stores/memory-*.test.ts',
   'packages/*/test/shaper/alarms-and-memory.test.ts',
@@ -34,6 +34,7 @@ const ownProcess = [
   'packages/*/test/policy-file/hostile-files.test.ts',
   'packages/*/test/**/*-costs.test.ts',
   'packages/*/test/http/adapters/nest*.test.ts',
+  'packages/*/test/docs/recipes-monitoring.test.ts',
 ]
 
 export default defineConfig({

@@ -2,9 +2,10 @@
 // Examples marked `ts run` also run; those marked `ts no-check` are left out. Those marked `ts alone` are compiled apart, those of
 // a document together: types which they add to a framework reach no other example. A module starts with as many empty lines as its
 // document has above the example, so that tsc's line numbers are right. Also checks that every relative link of the
-// documentation leads to a file and a heading that exist.
+// documentation leads to a file and a heading that exist, and that docs/api.md has every export.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import { checkApiPage } from './api-page.mjs'
 import { examplesInMarkdown, examplesInSource } from './doc-examples.mjs'
 import { brokenLinks } from './doc-links.mjs'
 import { fail, runNode, runTool } from './run-command.mjs'
@@ -24,6 +25,7 @@ const compilerOptions = {
 }
 
 checkLinks()
+tryTo(checkApiPage)
 const examples = documents().flatMap(readExamples)
 const checked = examples.filter(({ flags }) => !flags.includes('no-check'))
 const runnable = checked.filter(({ flags }) => flags.includes('run'))
@@ -50,6 +52,14 @@ function checkLinks() {
     ),
   )
   if (broken.length) fail(broken.join('\n'))
+}
+
+function tryTo(check) {
+  try {
+    check()
+  } catch (error) {
+    fail(error.message)
+  }
 }
 
 function readTarget(path) {

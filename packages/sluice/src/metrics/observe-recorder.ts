@@ -23,7 +23,7 @@ const QUANTILES = [0.5, 0.9, 0.99, 0.999]
  * the recorder itself. Returns a function that stops it.
  *
  * @example
- * ```ts no-check
+ * ```ts
  * import { metrics } from '@opentelemetry/api'
  * import { createRecorder, observeRecorder } from 'sluice/metrics'
  *

@@ -33,6 +33,7 @@ export interface WorkedExample {
 const MIDNIGHT = 1_745_020_800_000
 const TEN_HOURS = 36_000_000
 
+/** Worked examples of articles on rate limiting. Every store must give their decisions. */
 export const workedExamples: readonly WorkedExample[] = [
   {
     name: 'article 000: a burst of 100 at once, then 10 a second',

@@ -69,6 +69,18 @@ describe('docs/moving/express-rate-limit.md', () => {
     expect(statuses(after)).toEqual(statuses(before))
   })
 
+  test('a limit by plan, and what is left in the handler; a change of the plan keeps what was taken', async () => {
+    const by = (plan: string) => ({ headers: { 'x-user': 'ann', 'x-plan': plan } })
+    const [theirs, ours] = await bothSides('A limit by plan, and the decision in the handler', (origin) =>
+      sendAll(origin, [...times(2, by('free')), ...times(3, by('pro'))]),
+    )
+    expect(statuses(theirs)).toEqual([200, 200, 200, 200, 429])
+    expect(statuses(ours)).toEqual(statuses(theirs))
+    const bodies = ours.slice(0, 4).map(({ body }) => JSON.parse(body))
+    expect(bodies).toEqual([1, 0, 1, 0].map((remaining) => ({ remaining })))
+    expect(theirs.slice(0, 4).map(({ body }) => JSON.parse(body))).toEqual(bodies)
+  })
+
   test('ten requests in one packet under a limit of five: all denied before, five admitted after', async () => {
     const apps = await runExamples<{ app: Express }>(PAGE, 'One limit for every client')
     const [before, after] = await Promise.all(apps.map(({ app }) => serving(app, (origin) => inOnePacket(origin, 10))))

@@ -42,13 +42,13 @@ describe('docs/moving/fastify-rate-limit.md', () => {
     expect(ours.map(({ status, body }) => [status, body])).toEqual(theirs.map(({ status, body }) => [status, body]))
   })
 
-  test("a route's limit adds to that for all here, and replaces it there", async () => {
+  test("a route's limit replaces that for all", async () => {
     const [theirs, ours] = await bothSides('Routes', async (origin) => [
       ...(await sendAll(`${origin}/search`, times(4))),
       ...(await sendAll(origin, times(6))),
     ])
     expect(statuses(theirs)).toEqual([200, 200, 429, 429, 200, 200, 200, 200, 200, 429])
-    expect(statuses(ours)).toEqual([200, 200, 429, 429, 200, 200, 200, 429, 429, 429])
+    expect(statuses(ours)).toEqual(statuses(theirs))
   })
 
   test('requests without a route are free there, and count here', async () => {

@@ -8,6 +8,7 @@ const PAGE = 'moving/rate-limiter-flexible.md'
 interface Side {
   mayGo(key: string, cost?: number): Promise<boolean>
   play(key: string): Promise<unknown[]>
+  waitOf(key: string): Promise<number>
   leftToday(key: string): Promise<number | undefined>
 }
 
@@ -44,6 +45,20 @@ describe('docs/moving/rate-limiter-flexible.md', () => {
     const [before, after] = await bothSides('The other verbs', ({ play }) => play('user:42'))
     expect(before).toEqual([2, 3, true, 5])
     expect(after).toEqual(before)
+  })
+
+  test('a key that exceeds is blocked for ten minutes', async () => {
+    const [before, after] = await bothSides('Block a key that exceeds', async ({ waitOf }) => {
+      const waits: number[] = []
+      for (let i = 0; i < 4; i++) waits.push(await waitOf('user:42'))
+      return waits
+    })
+    for (const [first, second, third, fourth] of [before, after]) {
+      expect([first, second]).toEqual([0, 0])
+      expect(third).toBe(600_000)
+      expect(fourth).toBeGreaterThan(590_000)
+      expect(fourth).toBeLessThanOrEqual(600_000)
+    }
   })
 
   test('calls that one limit denies use up the other in a union, and nothing in a policy', async () => {

@@ -12,7 +12,7 @@ import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressO
 
 export { rateLimitOf } from '../rate-limit-of.js'
 
-export type { NodeRequest, NodeResponse }
+export type { NodeRequest, NodeResponse } from './node-exchange.js'
 
 /** See {@link GuardOptions}. */
 export type NodeOptions<

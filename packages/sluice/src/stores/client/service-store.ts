@@ -45,6 +45,7 @@ export function serviceStore(url: string | URL, options: ServiceStoreOptions = {
 /** The most characters of names and keys in one call: the service refuses bodies that are too large. */
 const MOST_CHARACTERS = 500_000
 
+/** A store that a Sluice service keeps, made by `serviceStore`. */
 export class ServiceStore implements AsyncStore {
   readonly synchronous = false
   readonly blocksByRule = true

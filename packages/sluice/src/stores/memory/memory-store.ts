@@ -47,6 +47,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return new MemoryStore(options)
 }
 
+/** A store in the memory of this process, made by `memoryStore`. It decides synchronously. */
 export class MemoryStore implements SyncStore {
   readonly synchronous = true
   readonly blocksByRule = true

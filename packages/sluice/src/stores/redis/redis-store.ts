@@ -57,6 +57,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   return new RedisStore(runner, options, redisTime)
 }
 
+/** A store in Redis or Valkey, made by `redisStore`. */
 export class RedisStore implements AsyncStore {
   readonly synchronous = false
   readonly blocksByRule = true

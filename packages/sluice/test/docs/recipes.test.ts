@@ -1,0 +1,106 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Express } from 'express'
+import type { FastifyInstance } from 'fastify'
+import type { Policy } from 'sluice'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { runExamples, sendAll, serving, statuses, times } from './page-examples.js'
+
+const PAGE = 'recipes.md'
+const withKey = (key: string, more: Record<string, string> = {}) => ({ headers: { 'x-api-key': key, ...more } })
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+
+describe('docs/recipes.md', () => {
+  afterEach(() => void vi.unstubAllEnvs())
+
+  test('API keys, and addresses for the rest: invented keys share the limit of their address', async () => {
+    const [{ app }] = await runExamples<{ app: Express }>(PAGE, 'API keys, and addresses for the rest')
+    const seen = await serving(app, (origin) =>
+      sendAll(origin, [
+        ...times(4, withKey('sk_1')),
+        ...['a', 'b', 'c', 'd'].map((key) => withKey(key)),
+        from('192.0.2.7'),
+        withKey('sk_1', { 'x-forwarded-for': '192.0.2.7' }),
+      ]),
+    )
+    expect(statuses(seen)).toEqual([200, 200, 200, 429, 200, 200, 200, 429, 200, 429])
+  })
+
+  test('Plans in a file: each plan has its limit, and clients without a key theirs', async () => {
+    const markdown = await readFile(new URL('../../../../docs/recipes.md', import.meta.url), 'utf8')
+    const [, yaml] = /```yaml\n([^`]+)```/.exec(markdown) ?? []
+    const folder = await mkdtemp(join(tmpdir(), 'recipes-'))
+    try {
+      await writeFile(join(folder, 'policy.yaml'), String(yaml))
+      vi.stubEnv('POLICY_FILE', join(folder, 'policy.yaml'))
+      const [{ app }] = await runExamples<{ app: Express }>(PAGE, 'Plans in a file')
+      const seen = await serving(app, (origin) =>
+        sendAll(origin, [...times(3, withKey('sk_free')), ...times(5, withKey('sk_pro')), ...times(2)]),
+      )
+      expect(statuses(seen)).toEqual([200, 200, 429, 200, 200, 200, 200, 429, 200, 429])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  describe('Tokens of a language model', () => {
+    interface Side {
+      budget: Policy<'user' | 'tokens', 'requests' | 'tokens'>
+      ask(
+        user: string,
+        prompt: string,
+        model: (prompt: string) => Promise<{ text: string; tokens: number }>,
+      ): Promise<string>
+    }
+    const load = async () => (await runExamples<Side>(PAGE, 'Tokens of a language model'))[0]
+    const left = ({ budget }: Side) =>
+      budget.peek({ user: 'u', tokens: 0 }).levels.find(({ name }) => name === 'tokens')?.decision.remaining
+
+    test('what was used is taken, and the rest of the estimate comes back', async () => {
+      const side = await load()
+      expect(await side.ask('u', 'why?', async () => ({ text: 'because', tokens: 300 }))).toBe('because')
+      expect(left(side)).toBe(9_700)
+    })
+
+    test('if the model fails, nothing was used', async () => {
+      const side = await load()
+      await expect(side.ask('u', 'why?', () => Promise.reject(new Error('busy')))).rejects.toThrow('busy')
+      expect(left(side)).toBe(10_000)
+    })
+
+    test('parallel requests cannot overdraw the budget', async () => {
+      const side = await load()
+      let calls = 0
+      const model = async () => {
+        calls++
+        await new Promise(setImmediate)
+        return { text: 'because', tokens: 1_001 }
+      }
+      const answers = await Promise.all(times(40).map(() => side.ask('u', 'why?', model)))
+      expect(calls).toBe(9) // 1,001 each, of 10,000
+      expect(answers.filter((answer) => answer.startsWith('come back in'))).toHaveLength(31)
+      expect(left(side)).toBe(10_000 - 9 * 1_001)
+    })
+  })
+
+  test('An allow-list: monitors by address and partners by key are not limited', async () => {
+    const [{ app }] = await runExamples<{ app: FastifyInstance }>(PAGE, 'An allow-list')
+    try {
+      const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+      const seen = await sendAll(origin, [
+        ...times(4, from('192.0.2.7')),
+        ...times(4, from('2001:db8:7::1')),
+        ...times(4, withKey('sk_partner')),
+        ...times(3, from('198.51.100.7')),
+      ])
+      expect(statuses(seen)).toEqual([...times(12).map(() => 200), 200, 200, 429])
+    } finally {
+      await app.close()
+    }
+  })
+
+  test('A test of a handler: it passes', async () => {
+    await runExamples(PAGE, 'A test of a handler')
+  })
+})
