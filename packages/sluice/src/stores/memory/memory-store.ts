@@ -67,6 +67,8 @@ export class MemoryStore implements SyncStore {
   #requests = 0
   #callsUntilSweep = CALLS_A_SWEEP
   #foundRoom = true
+  /** Did any demand not fit when `#reserveAll` was called last? */
+  #isUnmet = false
 
   constructor(options: MemoryStoreOptions) {
     const { maxKeys, onFull, clock, maxLogTimestamps, seed } = checkMemoryStoreOptions(options)
@@ -115,7 +117,7 @@ export class MemoryStore implements SyncStore {
     const count = demands.length
     let allowed = this.#reserveAll(count, nowUs)
     // A block moves states, and denies other demands for the same key: so all are opened again.
-    if (this.#blockOffenders(demands, nowUs)) {
+    if (this.#isUnmet && this.#blockOffenders(demands, nowUs)) {
       this.#openAll(demands, nowUs)
       allowed = this.#reserveAll(count, nowUs)
     }
@@ -245,10 +247,13 @@ export class MemoryStore implements SyncStore {
   /** Finds out which of the open demands fit. Returns whether the request is allowed. */
   #reserveAll(count: number, nowUs: number): boolean {
     let allowed = true
+    this.#isUnmet = false
     for (let i = 0; i < count; i++) {
       const state = this.#records[i]
       state.reserve(nowUs)
-      if (!state.fits && !state.first.isShadow) allowed = false
+      if (state.fits) continue
+      this.#isUnmet = true
+      if (!state.first.isShadow) allowed = false
     }
     return allowed
   }
