@@ -236,6 +236,25 @@ it('nest: a context of GraphQL without its request is an error, and not a way ar
   )
 })
 
+it('nest: a query of GraphQL counts for each of its fields', () => {
+  class Resolver {
+    query() {}
+  }
+  const [request, response] = [
+    { headers: {}, socket: {} },
+    { getHeader() {}, setHeader() {}, appendHeader() {} },
+  ]
+  const context = new ExecutionContextHost(
+    [{}, {}, { req: request, res: response }, {}],
+    Resolver,
+    Resolver.prototype.query,
+  )
+  context.setType('graphql')
+  const guard = nestLimit({ limit: quota(2), key })
+  expect([guard.canActivate(context), guard.canActivate(context)]).toEqual([true, true])
+  expect(() => guard.canActivate(context)).toThrow(HttpException)
+})
+
 describe('nest: a handler that another module adds behind the limit, such as GraphQL', () => {
   function limited() {
     let before: (request: object, response: object, next: (error?: unknown) => void) => void = () => {}
