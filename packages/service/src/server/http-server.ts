@@ -58,6 +58,10 @@ export class HttpServer {
     this.#server = createServer(options, (request, response) => this.#answer(request, response))
     this.#server.timeout = timeout
     this.#server.maxConnections = MOST_CONNECTIONS
+    // Their size bounds their number. Node.js 24 and older drop fields beyond a number, Node.js 26 refuses the request.
+    this.#server.maxHeadersCount = 0
+    // `close` of Node.js 26 would cut connections that are new: see `endIfQuiet`.
+    this.#server.closeIdleConnections = () => {}
     this.#server.on('connection', (socket: Socket) => this.#follow(socket))
     this.#server.on('clientError', answerBadHttp)
     this.#server.on('checkExpectation', (request: BodyRequest, response: ServerResponse) =>

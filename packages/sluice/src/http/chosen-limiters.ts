@@ -1,4 +1,5 @@
 import { checkKey } from '../checks/check-value.js'
+import { FirstUse } from '../limiter/first-use.js'
 import { type AsyncLimiter, createLimiter, type Limiter, type SharedStoreOptions } from '../limiter/index.js'
 import { blockForOption, onFailureOption, storeOption } from '../limiter/store-option.js'
 import { type Limit, parseLimit } from '../limits/index.js'
@@ -16,15 +17,17 @@ const MOST_REMEMBERED = 1_000
  */
 export class ChosenLimiters {
   readonly #options: ChosenOptions
+  #firstUse: FirstUse | undefined
   /** By frozen limits, as the functions that make limits return them. A database may return other objects, which may change. */
   readonly #byLimit = new WeakMap<object, Limiter | AsyncLimiter>()
   readonly #byText = new Map<string, Limiter | AsyncLimiter>()
 
   /** A wrong option shows now, and not with the first request. */
-  constructor(options: Pick<LimitOptions<never, never>, 'name' | 'store' | 'onFailure' | 'blockFor'>) {
+  constructor(options: Pick<LimitOptions<never, never>, 'name' | 'store' | 'clock' | 'onFailure' | 'blockFor'>) {
     const { name = options.store === undefined ? 'default' : undefined, onFailure, blockFor } = options
     checkKey(name, 'name (which keeps limits on one store apart)')
     const store = storeOption(options)
+    this.#firstUse = options.store === undefined && options.clock === undefined ? new FirstUse() : undefined
     onFailureOption(onFailure, store)
     blockForOption(blockFor, store)
     this.#options = { name, store, onFailure, blockFor } as ChosenOptions
@@ -32,6 +35,7 @@ export class ChosenLimiters {
 
   /** The limiter of a limit, which may be wrong: it comes from a function of the application. */
   of(limit: Limit): Limiter | AsyncLimiter {
+    this.#firstUse = this.#firstUse?.again()
     const known = this.#byLimit.get(limit)
     if (known !== undefined) return known
     const limiter = this.#byTextOf(parseLimit(limit))

@@ -192,7 +192,10 @@ function checkFieldName(value: unknown = 'x-forwarded-for'): string {
   throw invalidType('forwardedIn', "the name of a header field such as 'x-forwarded-for' or 'forwarded'", value)
 }
 
-function checkPrefix(value: unknown = 56): number {
+/** The default of `ipv6Prefix`. */
+export const IPV6_PREFIX = 56
+
+function checkPrefix(value: unknown = IPV6_PREFIX): number {
   if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 128) return value as number
   throw invalidValue('ipv6Prefix', 'a whole number from 1 to 128', value)
 }

@@ -91,17 +91,22 @@ export interface AnswerOptions extends DescribeOptions {
   readonly clock?: Clock | undefined
 }
 
-/** `describe` for arguments that are checked already. */
-export function describeIn(verdict: Verdict, dialects: readonly Dialect[], options: AnswerOptions): Description {
+/** `describe` for arguments that are checked already. `earlier` are the levels of the limits before, on the same request. */
+export function describeIn(
+  verdict: Verdict,
+  dialects: readonly Dialect[],
+  options: AnswerOptions,
+  earlier: readonly LevelDecision[] = [],
+): Description {
   const { allowed, levels } = verdict
   const headers: Fields = {}
-  writeQuotas(headers, levels, dialects, options.nowMs ?? options.clock?.now())
+  writeQuotas(headers, levels, dialects, options.nowMs ?? options.clock?.now(), earlier)
   if (!allowed) writeDenial(headers, verdict, options)
   const names = options.expose === true ? exposed(headers) : ''
   if (names !== '') headers['Access-Control-Expose-Headers'] = names
   if (allowed) return { status: 200, headers, body: undefined }
   const status = options.status ?? 429
-  return { status, headers, body: bodyOf(verdict, status) }
+  return { status, headers, body: bodyOf(verdict, status, earlier) }
 }
 
 function writeDenial(headers: Fields, verdict: Verdict, { jitterMs = 0, onDenied }: AnswerOptions): void {
@@ -141,8 +146,8 @@ function isAligned({ levels, retryAfterMs }: Verdict): boolean {
   })
 }
 
-function bodyOf({ levels, retryAfterMs }: Verdict, status: 429 | 503): string {
-  const violated = levels.flatMap((level, i) => (isDenial(level) ? [labelOf(levels, i)] : []))
+function bodyOf({ levels, retryAfterMs }: Verdict, status: 429 | 503, earlier: readonly LevelDecision[]): string {
+  const violated = levels.flatMap((level, i) => (isDenial(level) ? [labelOf(levels, i, earlier)] : []))
   const problem = { ...PROBLEMS[status], status, 'violated-policies': violated }
   return JSON.stringify(retryAfterMs === Infinity ? { ...problem, detail: NEVER } : problem)
 }

@@ -15,11 +15,16 @@ export type Dialect = 'draft' | 'draft-6' | 'legacy'
 /** Header fields by name. */
 export type Fields = Record<string, string>
 
-type Write = (fields: Fields, levels: readonly LevelDecision[], nowMs: number | undefined) => void
+type Write = (
+  fields: Fields,
+  levels: readonly LevelDecision[],
+  nowMs: number | undefined,
+  earlier: readonly LevelDecision[],
+) => void
 
 const WRITERS: { readonly [D in Dialect]: Write } = {
-  draft(fields, levels) {
-    const items = levels.map(({ limit }, i) => quotaItems(limit, labelOf(levels, i)))
+  draft(fields, levels, _nowMs, earlier) {
+    const items = levels.map(({ limit }, i) => quotaItems(limit, labelOf(levels, i, earlier)))
     fields['RateLimit-Policy'] = items.map(({ policy }) => policy).join(', ')
     fields.RateLimit = items.map((item, i) => item.remaining(levels[i].decision)).join(', ')
   },
@@ -54,23 +59,27 @@ export function checkDialects(value: unknown): readonly Dialect[] {
   return DIALECTS.filter((each) => given.includes(each))
 }
 
-/** Writes the quotas of all levels into `fields`, except those of shadow levels. */
+/** Writes the quotas of all levels into `fields`, except those of shadow levels. `earlier` limits have written theirs. */
 export function writeQuotas(
   fields: Fields,
   levels: readonly LevelDecision[],
   dialects: readonly Dialect[],
   nowMs: number | undefined,
+  earlier: readonly LevelDecision[],
 ): void {
   const counted = levels.some(({ shadow }) => shadow) ? levels.filter(({ shadow }) => shadow !== true) : levels
   if (counted.length === 0) return
-  for (const dialect of dialects) WRITERS[dialect](fields, counted, nowMs)
+  for (const dialect of dialects) WRITERS[dialect](fields, counted, nowMs, earlier)
 }
 
-/** The name of a level in fields. A level with several limits is there once for each: `search`, `search#2`. */
-export function labelOf(levels: readonly LevelDecision[], at: number): string {
+/**
+ * The name of a level in fields. A level with several limits is there once for each: `search`, `search#2`. So are limits in
+ * a row that have the same name, or none: `default`, `default#2`. `earlier` are the levels of the limits before.
+ */
+export function labelOf(levels: readonly LevelDecision[], at: number, earlier: readonly LevelDecision[] = []): string {
   const { name } = levels[at]
-  let number = 1
-  for (let i = 0; i < at; i++) if (levels[i].name === name && levels[i].shadow !== true) number++
+  const isNamesake = (level: LevelDecision) => level.name === name && level.shadow !== true
+  const number = 1 + earlier.filter(isNamesake).length + levels.slice(0, at).filter(isNamesake).length
   return number === 1 ? name : `${name}#${number}`
 }
 

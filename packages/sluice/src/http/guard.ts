@@ -13,6 +13,20 @@ import { lastPassage, notePassage } from './rate-limit-of.js'
 import { type Answer, type RequestLimiter, type RequestReservation, requestLimiter } from './request-limiter.js'
 import { costOf, expectCost } from './set-cost.js'
 
+/** How a request enters. */
+export interface EnterOptions {
+  /** True if another guard comes after this one: `cancel` of the passage gives the units back when the other guard denies. */
+  readonly mustHold?: boolean
+  /** True if one request may be counted several times, as a GraphQL query with several fields is. */
+  readonly mayRepeat?: boolean
+}
+
+const USUAL: EnterOptions = {}
+
+const TWICE =
+  'a request met the same limiter twice under the same key, and counts once: remove one of the two limiters. To count a ' +
+  'request several times, give rateLimit a cost; in a test, send a new request object each time'
+
 /**
  * Decides on requests, the same way for every framework: the adapter reads the request, the guard decides, the adapter
  * carries the passage out. If the store and the functions among the options answer synchronously, so does the guard.
@@ -23,7 +37,8 @@ export class Guard<Request extends object, Response = unknown> {
   readonly #options: GuardOptions<Request, Response>
   /** The same for every request, unless the cost is a function. */
   readonly #cost: CostOptions | undefined
-  #hasWarned = false
+  /** The codes of warnings that were made: each is made once. */
+  readonly #warned = new Set<string>()
 
   /** `more` are the names of options that only the adapter uses. */
   constructor(options: GuardOptions<Request, Response>, reader: RequestReader<Request>, more: readonly string[] = []) {
@@ -36,52 +51,75 @@ export class Guard<Request extends object, Response = unknown> {
     this.#format = {
       dialects,
       options: this.#options,
-      only,
+      limiter: this.#limiter,
       plainItems: only !== undefined && isPlain ? new QuotaItems(only.limit, only.name) : undefined,
     }
     this.#cost = typeof cost === 'number' ? { cost } : undefined
   }
 
   /**
-   * Decides on a request. Returns nothing for a request that `skip` lets through. If another guard comes after this one, set
-   * `mustHold`: then `cancel` of the passage gives the units back when the other guard denies.
+   * Decides on a request. Returns nothing for a request that `skip` lets through, or that the same limiter has counted
+   * already under the same key.
    */
-  enter(request: Request, mustHold = false): Awaitable<Passage | undefined> {
+  enter(request: Request, how: EnterOptions = USUAL): Awaitable<Passage | undefined> {
     const { skip, settle } = this.#options
     if (settle !== undefined) expectCost(request)
-    if (skip === undefined) return this.#decide(request, mustHold)
+    if (skip === undefined) return this.#decide(request, how)
     const address = this.#limiter.addressOf(request) as string
-    return mapped(skip(request, address), (answer) => (isSkipped(answer) ? undefined : this.#decide(request, mustHold)))
+    return mapped(skip(request, address), (answer) => (isSkipped(answer) ? undefined : this.#decide(request, how)))
   }
 
   /** Functions are called one after the other: `cost`, then `key` and `limit`, or `attributes`. */
-  #decide(request: Request, mustHold: boolean): Awaitable<Passage> {
+  #decide(request: Request, how: EnterOptions): Awaitable<Passage | undefined> {
     const { cost } = this.#options
-    if (typeof cost !== 'function') return this.#ask(request, this.#cost, mustHold)
-    return mapped(cost(request), (units) => this.#ask(request, { cost: units }, mustHold))
+    if (typeof cost !== 'function') return this.#ask(request, this.#cost, how)
+    return mapped(cost(request), (units) => this.#ask(request, { cost: units }, how))
   }
 
-  #ask(request: Request, cost: CostOptions | undefined, mustHold: boolean): Awaitable<Passage> {
+  #ask(request: Request, cost: CostOptions | undefined, how: EnterOptions): Awaitable<Passage | undefined> {
     const question = this.#limiter.question(request)
     return question instanceof Promise
-      ? question.then((later) => this.#answer(request, later, cost, mustHold))
-      : this.#answer(request, question, cost, mustHold)
+      ? question.then((later) => this.#answer(request, later, cost, how))
+      : this.#answer(request, question, cost, how)
   }
 
-  #answer(request: Request, question: unknown, cost: CostOptions | undefined, mustHold: boolean): Awaitable<Passage> {
-    if (mustHold || this.#options.settle !== undefined || this.#limiter.holds(question))
+  #answer(
+    request: Request,
+    question: unknown,
+    cost: CostOptions | undefined,
+    { mustHold, mayRepeat }: EnterOptions,
+  ): Awaitable<Passage | undefined> {
+    const before = lastPassage(request)
+    const same = before === undefined || mayRepeat === true ? undefined : this.#samePassage(before, question)
+    if (same !== undefined) {
+      this.#warnOnce('SLUICE_TWICE', TWICE)
+      // A request that was denied and comes again all the same is denied again.
+      return same.allowed ? undefined : same
+    }
+    if (mustHold === true || this.#options.settle !== undefined || this.#limiter.holds(question))
       return mapped(this.#limiter.reserve(question, cost), (reservation) =>
-        this.#holding(request, cost?.cost ?? 1, reservation),
+        this.#holding(request, question, cost?.cost ?? 1, reservation),
       )
     const answer = this.#limiter.check(question, cost)
     return answer instanceof Promise
-      ? answer.then((later) => this.#passage(request, later, undefined))
-      : this.#passage(request, answer, undefined)
+      ? answer.then((later) => this.#passage(request, question, later, undefined))
+      : this.#passage(request, question, answer, undefined)
+  }
+
+  /** The passage of the same request in which the same limiter was asked the same. */
+  #samePassage(last: Passage, question: unknown): Passage | undefined {
+    const { source, name } = this.#limiter
+    for (let each: Passage | undefined = last; each !== undefined; each = each.before) {
+      const { limiter } = each
+      if (limiter.source !== source || limiter.name !== name) continue
+      if (limiter.textOf(each.question) === this.#limiter.textOf(question)) return each
+    }
+    return undefined
   }
 
   /** Notes the answer for `rateLimitOf`, and tells `onDecision`. */
-  #passage(request: Request, answer: Answer, held: HeldUnits | undefined): Passage {
-    const passage = new Passage(this.#format, answer, held, lastPassage(request))
+  #passage(request: Request, question: unknown, answer: Answer, held: HeldUnits | undefined): Passage {
+    const passage = new Passage(this.#format, answer, held, question, lastPassage(request))
     notePassage(request, passage)
     if (this.#options.onDecision !== undefined) this.#tell(passage.verdict, request)
     return passage
@@ -98,14 +136,18 @@ export class Guard<Request extends object, Response = unknown> {
   }
 
   #warnOfDecision(error: unknown): void {
-    if (this.#hasWarned) return
-    this.#hasWarned = true
     const what = 'onDecision failed, and the decision stands; later failures are not reported'
-    warn(`${what}: ${reasonOf(error)}`, 'SLUICE_ON_DECISION')
+    this.#warnOnce('SLUICE_ON_DECISION', `${what}: ${reasonOf(error)}`)
+  }
+
+  #warnOnce(code: string, message: string): void {
+    if (this.#warned.has(code)) return
+    this.#warned.add(code)
+    warn(message, code)
   }
 
   /** The passage of a request that holds its units until its response is over. */
-  #holding(request: Request, taken: number, reservation: RequestReservation): Passage {
+  #holding(request: Request, question: unknown, taken: number, reservation: RequestReservation): Passage {
     const unitsOf = this.#options.settle
     const answer = 'verdict' in reservation ? reservation.verdict : reservation.decision
     const levels = 'levels' in answer ? answer.levels : [this.#limiter.only as { limit: Limit }]
@@ -122,7 +164,7 @@ export class Guard<Request extends object, Response = unknown> {
         ),
       )
     }
-    return this.#passage(request, answer, {
+    return this.#passage(request, question, answer, {
       settle: answer.allowed && (hasPlaces || unitsOf !== undefined) ? settle : undefined,
       cancel: () => carefully(() => reservation.cancel()),
     })

@@ -8,7 +8,7 @@ export {
 } from './client-address.js'
 export { type DescribeOptions, type Description, describe } from './describe.js'
 export type { Dialect } from './dialect.js'
-export { Guard } from './guard.js'
+export { type EnterOptions, Guard } from './guard.js'
 export type {
   GuardOptions,
   HandlerOptions,

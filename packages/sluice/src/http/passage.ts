@@ -5,7 +5,7 @@ import { type AnswerOptions, type Description, describeIn, verdictOfOne } from '
 import type { Dialect, Fields } from './dialect.js'
 import type { Outcome } from './guard-options.js'
 import type { QuotaItems } from './quota-items.js'
-import type { Answer } from './request-limiter.js'
+import type { Answer, RequestLimiter } from './request-limiter.js'
 
 /** The part of an outcome that an adapter reports. */
 export type Ending = Omit<Outcome, 'taken' | 'cost'>
@@ -14,8 +14,7 @@ export type Ending = Omit<Outcome, 'taken' | 'cost'>
 export interface AnswerFormat {
   readonly dialects: readonly Dialect[]
   readonly options: AnswerOptions
-  /** The guard's limit, if it has one and not a policy. */
-  readonly only: Omit<LevelDecision, 'decision'> | undefined
+  readonly limiter: RequestLimiter<never, unknown>
   /** If present: an admission is told by `RateLimit-Policy` and `RateLimit` with these items, and by no other field. */
   readonly plainItems: QuotaItems | undefined
 }
@@ -36,6 +35,8 @@ export class Passage implements Description {
   readonly #format: AnswerFormat
   readonly #answer: Answer
   readonly #held: HeldUnits | undefined
+  /** The question that the limiter answered. */
+  readonly question: unknown
   /** The passage of the same request through the limit before this one. */
   readonly before: Passage | undefined
   #verdict: Verdict | undefined
@@ -45,12 +46,19 @@ export class Passage implements Description {
     format: AnswerFormat,
     answer: Answer,
     held: HeldUnits | undefined,
-    before: Passage | undefined = undefined,
+    question: unknown,
+    before: Passage | undefined,
   ) {
     this.#format = format
     this.#answer = answer
     this.#held = held
+    this.question = question
     this.before = before
+  }
+
+  /** What counted this request. */
+  get limiter(): RequestLimiter<never, unknown> {
+    return this.#format.limiter
   }
 
   get allowed(): boolean {
@@ -77,7 +85,9 @@ export class Passage implements Description {
    * before, appending is enough.
    */
   get isPlain(): boolean {
-    return this.#format.plainItems !== undefined && this.#answer.allowed
+    const { plainItems, limiter } = this.#format
+    if (plainItems === undefined || !this.#answer.allowed) return false
+    return this.before === undefined || !this.#earlier.some(({ name }) => name === limiter.only?.name)
   }
 
   /** The field `RateLimit-Policy` of a plain answer. */
@@ -93,7 +103,7 @@ export class Passage implements Description {
   get verdict(): Verdict {
     const answer = this.#answer
     if ('levels' in answer) return answer
-    this.#verdict ??= verdictOfOne({ ...(this.#format.only as LevelDecision), decision: answer })
+    this.#verdict ??= verdictOfOne({ ...(this.#format.limiter.only as LevelDecision), decision: answer })
     return this.#verdict
   }
 
@@ -119,7 +129,13 @@ export class Passage implements Description {
 
   get #described(): Description {
     const { dialects, options } = this.#format
-    this.#description ??= describeIn(this.verdict, dialects, options)
+    this.#description ??= describeIn(this.verdict, dialects, options, this.#earlier)
     return this.#description
+  }
+
+  /** The levels of the limits that the request has passed before. */
+  get #earlier(): readonly LevelDecision[] {
+    const { before } = this
+    return before === undefined ? [] : [...before.#earlier, ...before.verdict.levels]
   }
 }

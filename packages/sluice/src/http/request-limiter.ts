@@ -1,3 +1,4 @@
+import { clientKeyOf } from '../addresses/index.js'
 import { InvalidTypeError, invalidType, invalidValue } from '../errors.js'
 import {
   type AsyncLimiter,
@@ -12,7 +13,7 @@ import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/ind
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
 import { ChosenLimiters } from './chosen-limiters.js'
-import { type RequestClient, type RequestReader, requestClient } from './client-address.js'
+import { IPV6_PREFIX, type RequestClient, type RequestReader, requestClient } from './client-address.js'
 import { verdictOfOne } from './describe.js'
 import type { GuardOptions, LimiterOptions, LimitOptions, PolicyOptions } from './guard-options.js'
 import { type Later, mapped } from './mapped.js'
@@ -39,6 +40,11 @@ export interface RequestLimiter<Request, Question> {
    * if the client does not wait, or when the response is over. An override of a policy can change this at any time.
    */
   holds(question: Question): boolean
+  /** The text by which questions are compared: the key, or all attributes. */
+  textOf(question: Question): string
+  /** What counts. Two limiters with one source and one name count the same units. */
+  readonly source: object
+  readonly name: string
   /** The address of the client, for `skip`. `undefined` if the adapter cannot tell it. */
   addressOf(request: Request): string | undefined
   /** The limit, if there is one limit for all requests. */
@@ -76,6 +82,9 @@ function byLimit<Request>(
     check: (key, cost) => limiter.tryAcquire(key, cost),
     reserve: (key, cost) => limiter.reserve(key, cost),
     holds: () => isHolding,
+    textOf: (key) => key,
+    source: options.store ?? limiter,
+    name: limiter.name,
     only: { name: limiter.name, limit },
   }
 }
@@ -111,6 +120,9 @@ function byChosenLimit<Request>(
         ({ decision, settle, cancel }) => ({ verdict: verdictOf(limiter, decision), settle, cancel }),
       ),
     holds: ({ limiter }) => holdsUnits(limiter.limit),
+    textOf: ({ key }) => key,
+    source: options.store ?? limiters,
+    name: options.name ?? 'default',
     only: undefined,
   }
 }
@@ -124,7 +136,7 @@ function limiterOf<Request>(options: LimitOptions<Request, never>): Limiter | As
 }
 
 function keyFunction<Request>(
-  { key }: KeyedOptions<Request>,
+  { key, ipv6Prefix }: KeyedOptions<Request>,
   client: RequestClient<Request>,
 ): (request: Request) => Awaitable<string> {
   const byAddress = (request: Request, found = client.key(request)) => {
@@ -136,7 +148,7 @@ function keyFunction<Request>(
     const found = client.key(request)
     if (key.length > 1) client.notice(request)
     return mapped(key(request, found as string), (given) =>
-      isAbsent(given) ? BY_ADDRESS + byAddress(request, found) : given,
+      isAbsent(given) ? BY_ADDRESS + byAddress(request, found) : withoutHost(given, ipv6Prefix),
     )
   }
 }
@@ -167,6 +179,17 @@ const NO_CLIENT: RequestClient<unknown> = {
   notice: () => {},
 }
 
+const GLOBAL_IPV6 = /^[23][\da-f]{3}:[\da-f]{1,4}:/i
+
+/**
+ * A key that is an IPv6 address of the Internet, as the client's network: a client has a whole network of addresses, and
+ * would have a key for each. Example: `2001:db8:0:1::7` is `2001:db8::/56`. Other keys stay, also `12::34`, which may be a
+ * tenant and a user.
+ */
+function withoutHost(key: string, ipv6Prefix: number | undefined): string {
+  return GLOBAL_IPV6.test(key) ? clientKeyOf(key, ipv6Prefix ?? IPV6_PREFIX) : key
+}
+
 /** Keeps clients without a key apart from keys that look like their addresses. No header field can contain it. */
 const BY_ADDRESS = '\0'
 
@@ -189,6 +212,9 @@ function byPolicy<Request>(
     check: (attributes, cost) => policy.check(attributes, cost),
     reserve: (attributes, cost) => policy.reserve(attributes, cost),
     holds: () => policy.queues || policy.leases,
+    textOf: (attributes) => JSON.stringify(attributes),
+    source: policy,
+    name: policy.name,
     only: undefined,
   }
 }

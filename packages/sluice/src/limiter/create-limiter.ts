@@ -4,6 +4,7 @@ import type { Clock } from '../clock.js'
 import { InvalidTypeError } from '../errors.js'
 import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
+import { FirstUse } from './first-use.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
 import { asyncLimiter, StoreLimiter } from './store-limiter.js'
 import { blockForOption, isSynchronous, onFailureOption, storeOption } from './store-option.js'
@@ -82,6 +83,12 @@ export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Stor
   const onFailure = onFailureOption(given.onFailure, store)
   const named = { name, limit, onFailure }
   store.prepare?.(named)
-  const limiter = new StoreLimiter(store, named, blockForOption(given.blockFor, store))
+  const isOwn = given.store === undefined && given.clock === undefined
+  const limiter = new StoreLimiter(
+    store,
+    named,
+    blockForOption(given.blockFor, store),
+    isOwn ? new FirstUse() : undefined,
+  )
   return isSynchronous(store) ? (limiter as Limiter) : asyncLimiter(limiter)
 }

@@ -11,6 +11,7 @@ import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, SyncStore } fro
 import { after } from '../stores/store.js'
 import { UnitQueues } from '../waiting/unit-queues.js'
 import { checkAcquire, checkBlock, checkCall, checkReserve } from './check-call.js'
+import type { FirstUse } from './first-use.js'
 import { type AsyncLease, checkHasPlaces, type Lease, makeLease } from './lease.js'
 import type { AcquireOptions, AsyncLimiter, BlockOptions, CostOptions, ReserveOptions, Timed } from './limiter.js'
 import { isSynchronous } from './store-option.js'
@@ -29,10 +30,18 @@ export class StoreLimiter {
   readonly #quickStore: SyncStore | undefined
   readonly #queues: UnitQueues
   readonly #blockFor: BlockRule | undefined
+  /** Present until the limiter is known to be kept. */
+  #firstUse: FirstUse | undefined
   readonly #timed: TimedReservations
   readonly #asker: Asker
 
-  constructor(store: SyncStore | AsyncStore, named: NamedLimit, blockFor: BlockRule | undefined) {
+  constructor(
+    store: SyncStore | AsyncStore,
+    named: NamedLimit,
+    blockFor: BlockRule | undefined,
+    firstUse: FirstUse | undefined,
+  ) {
+    this.#firstUse = firstUse
     this.name = named.name
     this.limit = named.limit
     this.#store = store
@@ -46,10 +55,12 @@ export class StoreLimiter {
 
   tryAcquire(key: string, options?: CostOptions): Awaitable<Decision> {
     const cost = checkCall('tryAcquire', key, options)
+    if (this.#firstUse !== undefined) this.#firstUse = this.#firstUse.again()
     return decisionChannel.hasSubscribers ? this.#decideObserved(key, cost) : this.#decide(key, cost)
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
+    this.#firstUse = this.#firstUse?.again()
     return this.#queues.acquire(key, checkAcquire(key, options))
   }
 
@@ -79,6 +90,7 @@ export class StoreLimiter {
   reserve(key: string, options?: ReserveOptions): Awaitable<StoreReservation> {
     checkKey(key)
     const { cost, ttlMs, id } = checkReserve(options)
+    this.#firstUse = this.#firstUse?.again()
     const demand = this.#blocking(this.#queues.demand(key, cost))
     if (ttlMs !== undefined) return this.#timed.reserve(id, demand, ttlMs)
     return after(this.#ask('reserve', demand), (answer) => {

@@ -239,7 +239,7 @@ class FastifyLimit {
     first?: Passage,
   ): void {
     attempt(
-      () => this.#guard.enter(request, second !== undefined),
+      () => this.#guard.enter(request, { mustHold: second !== undefined }),
       first === undefined ? next : failAfter(first, next),
       (passage) => {
         if (passage !== undefined) setFields(reply, passage)

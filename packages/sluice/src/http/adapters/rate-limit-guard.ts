@@ -82,16 +82,20 @@ export class RateLimitGuard implements CanActivate {
       this.#noteFirst(request)
       return true
     }
-    if (request !== undefined && response !== undefined) return this.enter(request, response)
-    if (context.getType<string>() !== 'graphql') return true
+    const isGraphql = context.getType<string>() === 'graphql'
+    if (request !== undefined && response !== undefined) return this.enter(request, response, isGraphql)
+    if (!isGraphql) return true
     throw new InvalidTypeError(
       'rateLimit needs req and res in the GraphQL context: context: ({ req, res }) => ({ req, res })',
     )
   }
 
-  /** Limits a request, and returns whether it goes on: `false` if the client is gone. Throws if the request is denied. */
-  enter(request: ExpressRequest, response: NestResponse): Awaitable<boolean> {
-    const entered = this.#guardOf(request).enter(request)
+  /**
+   * Limits a request, and returns whether it goes on: `false` if the client is gone. Throws if the request is denied. A query
+   * of GraphQL counts for each field (`mayRepeat`): otherwise one request could try a thousand passwords.
+   */
+  enter(request: ExpressRequest, response: NestResponse, mayRepeat = false): Awaitable<boolean> {
+    const entered = this.#guardOf(request).enter(request, { mayRepeat })
     return mapped(entered, (passage) => passage === undefined || proceed(passage, request, response))
   }
 

@@ -13,6 +13,7 @@ export interface LimitSpec {
   readonly dialect?: Dialect | readonly Dialect[]
   readonly expose?: boolean
   readonly status?: 429 | 503
+  readonly ipv6Prefix?: number
   readonly clock?: Clock
   readonly trustedProxies?: TrustedProxies
   /** The whole address of clients that are not limited. */

@@ -144,6 +144,38 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
       expect(logged).toEqual([])
     })
 
+    it.each<[by: string, spec: () => Spec, path: string]>([
+      ['the module', () => ({ module: RateLimitModule.forRoot({ limit: limit(1), name: 'it' }) }), '/list'],
+      [
+        'the module, without a route',
+        () => ({ module: RateLimitModule.forRoot({ limit: limit(1), name: 'it' }) }),
+        '/none',
+      ],
+      ['a guard for all', () => ({ guards: [rateLimit({ limit: limit(1), name: 'it' })] }), '/list'],
+      [
+        'a decorator',
+        () => ({ controller: controllerWith('own', RateLimit({ limit: limit(1), name: 'it' })) }),
+        '/own',
+      ],
+    ])('ten denials by %s are ten problems, and no warning of Nest or of the process', async (_by, spec, path) => {
+      const warnings: string[] = []
+      const collect = ({ message }: Error) => warnings.push(message)
+      process.on('warning', collect)
+      const url = await start(spec())
+      await fetch(url + path)
+      for (let i = 0; i < 10; i++) {
+        const denied = await fetch(url + path)
+        expect([denied.status, denied.headers.get('content-type')]).toEqual([
+          429,
+          expect.stringMatching(/^application\/problem\+json/),
+        ])
+        expect(await denied.json()).toMatchObject({ status: 429, 'violated-policies': ['it'] })
+      }
+      await new Promise((resolve) => setImmediate(resolve))
+      process.off('warning', collect)
+      expect([...logged, ...warnings]).toEqual([])
+    })
+
     const respond = (host: ArgumentsHost, status: number, body: object) => {
       const response = host.switchToHttp().getResponse()
       if (platform === 'express') response.status(status).json(body)

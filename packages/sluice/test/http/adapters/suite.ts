@@ -11,6 +11,7 @@ import { decisionTests } from './decision-tests.js'
 import { laterStore } from './later-store.js'
 import { laterTests } from './later-tests.js'
 import { pipelined } from './pipelined.js'
+import { trapTests } from './trap-tests.js'
 
 const five = fixedWindow({ quota: 5, window: '1h' })
 
@@ -318,7 +319,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     it.each(['limit', 'policy'])('does not take the turn of a client that is gone, of a %s', async (kind) => {
       const handled: string[] = []
       let entered = 0
-      const limit = leakyBucket({ capacity: 2, drain: '4/s' })
+      const limit = leakyBucket({ capacity: 2, drain: '1/s' })
       const queue = kind === 'limit' ? { limit } : { policy: createPolicy({ levels: [{ name: 'queue', limit }] }) }
       const { origin, port } = await app({
         limits: [{ ...queue, onEnter: () => entered++ }],
@@ -406,6 +407,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
 
     decisionTests(app)
     laterTests(app)
+    trapTests(app)
 
     it('adds its fields to those of another limiter', async () => {
       const { origin } = await app({

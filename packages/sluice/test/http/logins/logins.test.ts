@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import express from 'express'
-import { memoryStore, type SyncStore, slidingLog } from 'sluice'
+import { createPolicy, memoryStore, type SyncStore, slidingLog } from 'sluice'
 import { rateLimit } from 'sluice/express'
 import { ManualClock } from 'sluice/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -137,31 +137,52 @@ describe.each(Object.entries(STORES))('the recipe for logins, %s', (where, creat
     expect(unknown).toEqual(known)
   })
 
-  it('by address alone: rateLimit with settle checks five of 40 guesses, and only failures count', async () => {
+  it('the same with rateLimit: five of 40 guesses at the same time are checked, and only failures count', async () => {
     const clock = new ManualClock(1_745_000_000_000)
-    let checks = 0
+    const checked: string[] = []
     const app = express()
-    const limit = slidingLog({ quota: 5, window: '15m' })
-    const settled = ({ status }: { status: number }) => (status === 401 ? 1 : 0)
-    app.use(rateLimit({ name: 'login', limit, store: create(clock), blockFor: '15m', settle: settled }))
-    app.post('/login', async (request, response) => {
-      checks++
+    const five = slidingLog({ quota: 5, window: '15m' })
+    const policy = createPolicy({
+      name: 'logins',
+      store: create(clock),
+      levels: [
+        { name: 'account', key: 'account', limit: five, blockFor: '15m' },
+        { name: 'address', key: 'ip', limit: five, blockFor: '15m' },
+      ],
+    })
+    const guesses = rateLimit<express.Request, express.Response>({
+      policy,
+      trustedProxies: ['127.0.0.1'],
+      attributes: (request) => ({ account: String(request.query.account) }),
+      settle: ({ status, completed }) => (completed && status === 200 ? 0 : 1),
+    })
+    app.post('/login', guesses, (request, response) => {
+      checked.push(String(request.query.account))
       response.status(request.query.password === 'right' ? 200 : 401).end()
     })
-    const { origin, close, port } = await serve(app)
-    started.push({ origin, close, port })
-    const guess = (password: string) => fetch(`${origin}/login?password=${password}`, { method: 'POST' })
+    const running = await serve(app)
+    started.push(running)
+    const guess = (account: string, password: string, address: string) =>
+      fetch(`${running.origin}/login?account=${account}&password=${password}`, {
+        method: 'POST',
+        headers: { 'x-forwarded-for': address },
+      })
     for (let i = 0; i < 20; i++) {
-      expect((await guess('right')).status).toBe(200)
-      // The unit comes back when the response is over, which the client may see a little sooner.
-      await new Promise((resolve) => setImmediate(resolve))
+      expect((await guess('ada', 'right', '192.0.2.1')).status).toBe(200)
+      // The units come back when the response is over, which the client may see a little sooner.
+      await expect
+        .poll(async () => (await policy.peek({ account: 'ada', ip: '192.0.2.1' })).levels[0].decision.remaining)
+        .toBe(5)
     }
-    checks = 0
-    const answers = await Promise.all(Array.from({ length: 40 }, () => guess('wrong')))
-    expect(checks).toBe(5)
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(35)
+    checked.length = 0
+    const byAccount = await Promise.all(Array.from({ length: 40 }, (_, i) => guess('ada', 'wrong', `192.0.2.${i}`)))
+    expect([checked.length, byAccount.filter(({ status }) => status === 429).length]).toEqual([5, 35])
+    const byAddress = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => guess(`user-${i}`, 'wrong', '203.0.113.1')),
+    )
+    expect([checked.length, byAddress.filter(({ status }) => status === 429).length]).toEqual([10, 35])
     clock.advance(MINUTES_15)
-    expect((await guess('right')).status).toBe(200)
+    expect((await guess('ada', 'right', '203.0.113.1')).status).toBe(200)
   })
 
   it('the code of the docs is the code of this test', async () => {

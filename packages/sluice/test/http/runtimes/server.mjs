@@ -1,8 +1,10 @@
-// Limited handlers in Deno, as a user would write them there. Says its port.
+// Limited handlers in Deno and Bun, as a user would write them there. Says its port.
 import { concurrency, leakyBucket, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/fetch'
 
-const address = (_request, info) => info.remoteAddr.hostname
+const address = globalThis.Deno
+  ? (_request, info) => info.remoteAddr.hostname
+  : (request, server) => server.requestIP(request)?.address
 const five = { limit: tokenBucket({ capacity: 5, refill: '1/d' }), address }
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -40,4 +42,5 @@ const handle = (request, info) =>
   routes[new URL(request.url).pathname]?.(request, info) ?? new Response('nothing here', { status: 404 })
 const onError = () => new Response('sorry', { status: 500 })
 const onListen = ({ port }) => console.log(port)
-Deno.serve({ port: 0, hostname: '127.0.0.1', onListen, onError }, handle)
+if (globalThis.Deno) Deno.serve({ port: 0, hostname: '127.0.0.1', onListen, onError }, handle)
+else onListen(Bun.serve({ port: 0, hostname: '127.0.0.1', error: onError, fetch: handle }))

@@ -1,0 +1,2 @@
+/** See get-runtime.mjs. */
+export function getDeno(): string
