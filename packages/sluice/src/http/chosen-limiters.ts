@@ -21,7 +21,7 @@ export class ChosenLimiters {
   readonly #byText = new Map<string, Limiter | AsyncLimiter>()
 
   /** A wrong option shows now, and not with the first request. */
-  constructor(options: Pick<LimitOptions<never, never>, 'name' | 'store' | 'onFailure' | 'blockFor'>) {
+  constructor(options: Pick<LimitOptions<never, never>, 'name' | 'store' | 'clock' | 'onFailure' | 'blockFor'>) {
     const { name = options.store === undefined ? 'default' : undefined, onFailure, blockFor } = options
     checkKey(name, 'name (which keeps limits on one store apart)')
     const store = storeOption(options)
