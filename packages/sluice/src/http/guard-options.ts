@@ -136,6 +136,8 @@ export type GuardOptions<Request, Response = unknown, Address extends string | u
   | PolicyOptions<Request, Response, Address>
 
 const RULES = ['limit', 'limiter', 'policy'] as const
+/** Where a clock belongs, because the thing that keeps time reads it. */
+const CLOCK_OF = { limiter: 'createLimiter({ limit, clock })', policy: 'createPolicy({ levels, clock })' }
 /** Options that a limiter has been made with already. */
 const OF_MADE_LIMITERS = ['name', 'store', 'clock', 'onFailure', 'blockFor']
 /** Options that must be left out beside each of the rules. */
@@ -205,8 +207,8 @@ function checkRule(given: Readonly<Record<string, unknown>>): void {
     const got = rule === undefined ? 'none of them' : [rule, ...others].join(' and ')
     throw new InvalidTypeError(`rateLimit takes a limit, a limiter or a policy, got ${got}`, { option: 'limit' })
   }
-  if (policy !== undefined && given.clock !== undefined)
-    throw invalidType('clock', 'given to the policy, as in createPolicy({ levels, clock })', given.clock)
+  if (rule !== 'limit' && given.clock !== undefined)
+    throw invalidType('clock', `given to the ${rule}, as in ${CLOCK_OF[rule]}`, given.clock)
   for (const name of LEFT_OUT[rule])
     if (given[name] !== undefined) throw invalidType(name, `left out beside a ${rule}`, given[name])
   if (policy !== undefined && typeof (policy as Policy | null)?.check !== 'function')

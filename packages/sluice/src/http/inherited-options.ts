@@ -36,7 +36,7 @@ export function inheritedOptions<Options extends GuardOptions<never, never>>(
   const [ours, theirs] = [own as object as ByName, before as object as ByName]
   const names = [...OF_BOTH]
   if (own.policy === undefined) names.push(...OF_LIMITS)
-  if (own.policy === undefined && own.store === undefined) names.push(...OF_MEMORY)
+  if ((own.policy ?? own.limiter ?? own.store) === undefined) names.push(...OF_MEMORY)
   if (own.policy === undefined && mayShareStore(own, before)) names.push(...OF_NAMED_LIMITS)
   const missing = names.filter((name) => ours[name] === undefined && theirs[name] !== undefined)
   if (missing.length === 0) return own

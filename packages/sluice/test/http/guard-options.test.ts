@@ -82,6 +82,16 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
     'clock must be given to the policy, as in createPolicy({ levels, clock })',
   ],
   [
+    'a clock beside a limiter',
+    { limiter, clock },
+    'clock must be given to the limiter, as in createLimiter({ limit, clock })',
+  ],
+  [
+    'a clock beside a limit of the request and a store',
+    { limit: () => limit, name: 'a', store: memoryStore(), clock },
+    'clock must be given to the store',
+  ],
+  [
     'a clock that tells no time',
     { limit, clock: Date },
     'clock must be an object with a method now() that returns epoch milliseconds',

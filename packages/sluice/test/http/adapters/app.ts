@@ -3,7 +3,7 @@ import type { Dialect, GuardOptions, Outcome, TrustedProxies } from 'sluice/http
 
 /** Limits of an application, in terms that every framework has. */
 export interface LimitSpec {
-  readonly limit?: Limit
+  readonly limit?: Limit | (() => Limit)
   readonly limiter?: Limiter | AsyncLimiter
   readonly name?: string
   readonly store?: SyncStore | AsyncStore

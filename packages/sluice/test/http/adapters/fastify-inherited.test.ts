@@ -1,7 +1,7 @@
 /** The options that a route's limit inherits from the limit before it. */
 import { type FastifyInstance, type FastifyRequest, fastify as fastify5 } from 'fastify'
 import { fastify as fastify4 } from 'fastify4'
-import { createPolicy, fixedWindow, InvalidTypeError, memoryStore } from 'sluice'
+import { createLimiter, createPolicy, fixedWindow, InvalidTypeError, memoryStore } from 'sluice'
 import { type FastifyOptions, rateLimit } from 'sluice/fastify'
 import { parseRateLimit } from 'sluice/http'
 import { ManualClock } from 'sluice/testing'
@@ -56,14 +56,18 @@ describe.each([
     expect(await statuses(app, ...clients)).toEqual([200, 429, 200])
   })
 
-  it('goes by the same clock, unless it has a store or a policy, which have their own', async () => {
+  it('goes by the same clock, unless it has a store, a limiter or a policy, which have their own', async () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1))
     const app = withRoute({ ...all, clock }, search)
     expect(await statuses(app, '203.0.113.1', '203.0.113.1')).toEqual([200, 429])
     clock.advance(3_600_000)
     expect(await statuses(app, '203.0.113.1')).toEqual([200])
     const policy = createPolicy({ levels: [{ name: 'ip', key: ['ip'], limit: limit(1) }] })
-    for (const own of [{ ...search, store: memoryStore() }, { policy }]) {
+    for (const own of [
+      { ...search, store: memoryStore() },
+      { limiter: createLimiter({ limit: limit(1) }) },
+      { policy },
+    ]) {
       expect(await statuses(withRoute({ ...all, clock }, own), '203.0.113.1', '203.0.113.1')).toEqual([200, 429])
     }
   })

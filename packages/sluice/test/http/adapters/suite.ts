@@ -508,6 +508,16 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       expect((await fetch(`${origin}/ok`)).status).toBe(200)
     })
 
+    it('goes by a clock that a test moves, if the limit is a function of the request', async () => {
+      const clock = new ManualClock(Date.UTC(2026, 0, 1))
+      const hourly = fixedWindow({ quota: 1, window: '1h' })
+      const { origin } = await app({ limits: [{ limit: () => hourly, clock }] })
+      const status = async () => (await fetch(`${origin}/ok`)).status
+      expect([await status(), await status()]).toEqual([200, 429])
+      clock.advance(3_600_000)
+      expect(await status()).toBe(200)
+    })
+
     it('lets a request of a leaky bucket go when the clock of the test says so', async () => {
       const clock = new ManualClock(Date.UTC(2026, 0, 1))
       const { origin } = await app({ limits: [{ limit: leakyBucket({ capacity: 2, drain: '1/h' }), clock }] })
