@@ -63,8 +63,8 @@ interface KeyOptions<Request, Response, Address extends string | undefined>
   extends HandlerOptions<Request, Response, Address> {
   /**
    * Returns the key of a request. The second argument is the client as it is counted without a `key`: its IPv4 address, or
-   * the network of its IPv6 address, `'2001:db8::/56'`. If it is left out, or returns nothing, an empty text or a list (the field is empty or came
-   * twice), the client's address is the key.
+   * the network of its IPv6 address, `'2001:db8::/56'`. If the option is left out, or returns nothing, an empty text or a list
+   * (the field is empty or came twice), the client's address is the key.
    */
   readonly key?: (request: Request, client: Address) => Later<string | null | undefined>
   readonly policy?: undefined

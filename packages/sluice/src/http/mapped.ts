@@ -1,6 +1,5 @@
-import { InvalidTypeError } from '../errors.js'
-
 /** Values that are there now, or later. Functions among the options return either, and the usual request waits for none. */
+import { InvalidTypeError } from '../errors.js'
 
 /** A value, or a promise of it. Any object with `then` is a promise: the query builders of some databases are. */
 export type Later<T> = T | PromiseLike<T>
