@@ -1,3 +1,4 @@
+import { counted } from '../http/frameworks.mjs'
 import { inChild } from '../in-child.mjs'
 import { fixed, table } from '../markdown.mjs'
 import { spread } from '../statistics.mjs'
@@ -9,6 +10,8 @@ const rivals = ['express-rate-limit', '@fastify/rate-limit', 'hono-rate-limiter'
 const usual = { connections: 100, pipelined: 1, warmUpMs: 3_000, turnMs: 60, turns: 25 }
 const ROUNDS = 9
 const LEAST = { express: 0.95, fastify: 0.93 }
+/** Points of the bare framework that counting may cost, by the CPU time of the server process. */
+const MOST_POINTS = 2
 
 /** The cost of a limit in front of a handler that does nothing. */
 export const httpSpeed = {
@@ -22,17 +25,18 @@ export const httpSpeed = {
         console.error(`  ${framework}, round ${i + 1} of ${rounds}`)
         return inChild('httpSpeed', { ...usual, framework })
       })
-      return [framework, summary(each)]
+      return [framework, { own: summary(each), counting: costOfCounting(each) }]
     })
-    return { versions: versions([...packages, ...rivals]), rounds, found: Object.fromEntries(found) }
+    const by = (what) => Object.fromEntries(found.map(([framework, { [what]: each }]) => [framework, each]))
+    return { versions: versions([...packages, ...rivals]), rounds, found: by('own'), counting: by('counting') }
   },
 
-  render({ versions, rounds, found }) {
+  render({ versions, rounds, found, counting }) {
     const rows = Object.entries(found).flatMap(([framework, own]) =>
       Object.entries(own).map(([contender, { perSecond, cpuUs, share, cpuShare }]) => [
         contender === 'bare' ? `**${framework}**` : `with ${contender}`,
         fixed(perSecond.median, 0),
-        `${percent(share.median)} (${percent(share.least)} to ${percent(share.greatest)})`,
+        spreadOf(share, percent),
         fixed(cpuUs.median, 1),
         percent(cpuShare.median),
       ]),
@@ -50,14 +54,15 @@ export const httpSpeed = {
       '',
       table(['', 'requests/s', 'of bare', 'CPU', 'of the bare CPU'], rows),
       '',
+      ...(counting === undefined ? [] : countingLines(counting)),
       `Versions: ${Object.entries(versions)
         .map(([name, version]) => `${name} ${version}`)
         .join(', ')}.`,
     ].join('\n')
   },
 
-  goals({ found }) {
-    return Object.entries(LEAST).map(([framework, least]) => {
+  goals({ found, counting = {} }) {
+    const shares = Object.entries(LEAST).map(([framework, least]) => {
       const { share } = found[framework].sluice
       return {
         goal: `HTTP: at least ${percent(least)} of bare ${framework}, with all fields`,
@@ -65,7 +70,57 @@ export const httpSpeed = {
         reached: share.median >= least,
       }
     })
+    const costs = Object.entries(counting).map(([framework, { points }]) => ({
+      goal: `HTTP: with onDecision and a recorder at most ${MOST_POINTS} points of bare ${framework} lower, by CPU time`,
+      measured: spreadOf(points, inPoints),
+      reached: points.median <= MOST_POINTS,
+    }))
+    return [...shares, ...costs]
   },
+}
+
+/**
+ * What counting costs: the application that counts, compared with the same application without counting in the same turn.
+ * `points` is by how many hundredths of the bare framework it is slower, if CPU time were all that bounds a server.
+ */
+function costOfCounting(rounds) {
+  const each = (of) =>
+    spread(
+      rounds.map(({ bare, [counted.name]: own, [counted.plain]: plain }) => {
+        const turns = Object.keys(own).map((turn) => of(own[turn], plain[turn], bare[turn]))
+        return spread(turns).median
+      }),
+    )
+  return {
+    perSecond: each((own, plain) => own.perSecond / plain.perSecond),
+    cpu: each((own, plain) => own.cpuUs / plain.cpuUs),
+    points: each((own, plain, bare) => 100 * (bare.cpuUs / plain.cpuUs - bare.cpuUs / own.cpuUs)),
+  }
+}
+
+function countingLines(counting) {
+  const rows = Object.entries(counting).map(([framework, { perSecond, cpu, points }]) => [
+    framework,
+    spreadOf(perSecond, percent),
+    spreadOf(cpu, percent),
+    spreadOf(points, inPoints),
+  ])
+  return [
+    `"${counted.name}" is the same limit with an \`onDecision\` that counts and a recorder of \`sluice/metrics\`. Compared with the plain`,
+    'limit in the same turn, with the spread of the rounds in brackets; the last column is how much less of the bare framework',
+    'remains, by CPU time, which is steadier than requests a second:',
+    '',
+    table(['', 'requests/s', 'CPU', 'points of bare'], rows),
+    '',
+  ]
+}
+
+function spreadOf({ median, least, greatest }, text) {
+  return `${text(median)} (${text(least)} to ${text(greatest)})`
+}
+
+function inPoints(points) {
+  return fixed(points, 1)
 }
 
 /** For each contender: the median of each round, then the spread of these medians. */
