@@ -3,21 +3,12 @@
 const QUOTA = 1_000_000
 const REFILL_MS = 1_000
 
-const sluiceOptions = async () => {
+/** The options of the limit in front of every application. */
+export const sluiceOptions = async () => {
   const { tokenBucket } = await import('sluice')
   // Each client takes more than the bucket refills, so that it has a state, like a real client that keeps calling.
   return { limit: tokenBucket({ capacity: QUOTA, refill: '1/s' }) }
 }
-
-/** The same limit; each decision is also told to `onDecision` and counted by a recorder of `sluice/metrics`. */
-const countedOptions = async () => {
-  const { createRecorder } = await import('sluice/metrics')
-  createRecorder()
-  const counts = { allowed: 0, denied: 0 }
-  return { ...(await sluiceOptions()), onDecision: ({ allowed }) => void counts[allowed ? 'allowed' : 'denied']++ }
-}
-/** The name of the applications that count. `plain` is the same application without counting. */
-export const counted = { name: 'sluice, counted', plain: 'sluice' }
 
 /** No limiter that sets the fields can be faster: two fields that never change, set by the framework itself. */
 const FIELDS = { 'ratelimit-policy': '"default";q=1000000;w=1000000', ratelimit: '"default";r=999999;t=1' }
@@ -63,7 +54,7 @@ export const fastify = async (use) => {
 }
 
 /** The same with Hono. */
-const hono = async (use) => {
+export const hono = async (use) => {
   const { Hono } = await import('hono')
   const { serve } = await import('@hono/node-server')
   const app = new Hono()
@@ -79,8 +70,6 @@ export const frameworks = {
   express: {
     bare: () => express(() => {}),
     sluice: () => express(async (app) => app.use((await import('sluice/express')).rateLimit(await sluiceOptions()))),
-    [counted.name]: () =>
-      express(async (app) => app.use((await import('sluice/express')).rateLimit(await countedOptions()))),
     [constantFields]: () =>
       express((app) =>
         app.use((_request, response, next) => {
@@ -109,8 +98,6 @@ export const frameworks = {
     bare: () => fastify(() => {}),
     sluice: () =>
       fastify(async (app) => app.register((await import('sluice/fastify')).rateLimit(await sluiceOptions()))),
-    [counted.name]: () =>
-      fastify(async (app) => app.register((await import('sluice/fastify')).rateLimit(await countedOptions()))),
     [constantFields]: () =>
       fastify((app) =>
         app.addHook('onRequest', (_request, reply, next) => {
@@ -137,7 +124,6 @@ export const frameworks = {
   hono: {
     bare: () => hono(() => {}),
     sluice: () => hono(async (app) => app.use((await import('sluice/hono')).rateLimit(await sluiceOptions()))),
-    [counted.name]: () => hono(async (app) => app.use((await import('sluice/hono')).rateLimit(await countedOptions()))),
     [constantFields]: () =>
       hono((app) =>
         app.use((context, next) => {
