@@ -1,9 +1,8 @@
 /** Cells of the table in the README that can be tried: each peer that is installed here does what its cell says. */
 import { readFile } from 'node:fs/promises'
-import fastifyRateLimit from '@fastify/rate-limit'
 import express from 'express'
 import { rateLimit as expressRateLimit, MemoryStore } from 'express-rate-limit'
-import Fastify from 'fastify'
+import Fastify, { type FastifyPluginAsync, type FastifyRequest } from 'fastify'
 import { RateLimiterMemory, RateLimiterUnion } from 'rate-limiter-flexible'
 import { createLimiter, createPolicy, fixedWindow, memoryStore } from 'sluice'
 import { rateLimit } from 'sluice/express'
@@ -32,12 +31,18 @@ function cell(row: string, peer: string): string | undefined {
   return rows.find(([title]) => title.startsWith(row))?.[column]
 }
 
+/** Its types and those of `sluice/fastify` both say what `config.rateLimit` is, so a program can load only one of the two. */
+const FASTIFY_PEER: string = '@fastify/rate-limit'
+
 /** What an application of Fastify behind its own limiter answers. */
 async function fastifyAnswers(options: object, inits: readonly RequestInit[]) {
+  const { default: fastifyRateLimit } = (await import(FASTIFY_PEER)) as {
+    default: FastifyPluginAsync<Record<string, unknown>>
+  }
   const app = Fastify()
   await app.register(fastifyRateLimit, {
     timeWindow: hour,
-    keyGenerator: ({ headers }) => `${headers['x-key']}`,
+    keyGenerator: ({ headers }: FastifyRequest) => `${headers['x-key']}`,
     ...options,
   })
   app.get('/', async () => 'hello')

@@ -32,7 +32,7 @@ function startProxy(origin: string): Promise<RunningApp> {
 type More = RequestInit & { readonly status?: number }
 
 /** How many requests of an address pass, of each example that limits by address. */
-const EXAMPLES: readonly (readonly [file: string, path: string, quota: number, more?: More])[] = [
+const EXAMPLES: [file: string, path: string, quota: number, more?: More][] = [
   ['node.mjs', '/', 5],
   ['express.mjs', '/', 10],
   ['express.mjs', '/login', 3, { method: 'POST', status: 401 }],
