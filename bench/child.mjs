@@ -9,6 +9,7 @@ const tasks = {
   policySpeed: async () => (await import('./tasks/policy-speed.mjs')).policySpeed,
   policyLatency: async () => (await import('./tasks/policy-latency.mjs')).policyLatency,
   httpSpeed: async () => (await import('./tasks/http-speed.mjs')).httpSpeed,
+  httpCounting: async () => (await import('./tasks/http-counting.mjs')).httpCounting,
   redisSpeed: async () => (await import('./tasks/redis-speed.mjs')).redisSpeed,
   redisLatency: async () => (await import('./tasks/redis-latency.mjs')).redisLatency,
   serviceClient: async () => (await import('./tasks/service-client.mjs')).serviceClient,

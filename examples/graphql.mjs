@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { buildSchema, execute, getOperationAST, getVariableValues, parse, validate, valueFromASTUntyped } from 'graphql'
 import { createPolicy, tokenBucket } from 'sluice'
-import { describe } from 'sluice/http'
+import { clientAddress, describe } from 'sluice/http'
 
 const schema = buildSchema(`
   type Query { users(first: Int!): [User!]! }
@@ -14,6 +14,7 @@ const users = ({ first }) => Array.from({ length: first }, (_, i) => ({ name: `u
 
 const limit = tokenBucket({ capacity: 1_000, refill: '1000/d' })
 const policy = createPolicy({ levels: [{ name: 'points', key: ['ip'], limit }] })
+const addressOf = clientAddress({ trustedProxies: 'loopback' }) // a proxy on this machine may say where a request comes from
 
 function costOf(operation, { definitions }, variables) {
   const fragments = new Map() // the cost of each fragment, computed once
@@ -42,7 +43,8 @@ const server = createServer(async (req, res) => {
     if (error) throw error
 
     const cost = costOf(operation, document, coerced)
-    const verdict = policy.check({ ip: req.socket.remoteAddress }, { cost })
+    const ip = addressOf(req.socket.remoteAddress, (name) => req.headers[name])
+    const verdict = policy.check({ ip }, { cost })
     if (verdict.retryAfterMs === Infinity) throw new Error(`it costs ${cost}, which is never allowed: ask for less`)
     const { status, headers, body } = describe(verdict)
     if (!verdict.allowed) return res.writeHead(status, headers).end(body)

@@ -7,12 +7,16 @@ import { setCost } from 'sluice/http'
 
 const app = express()
 
+// A proxy on this machine may say where a request comes from. Without a proxy, the option changes nothing.
+const trustedProxies = 'loopback'
+
 // 1,000 rows a day. The handler reports how many it found.
 const rows = rateLimit({
   name: 'rows',
   limit: tokenBucket({ capacity: 1_000, refill: '1000/d' }),
   cost: 100,
   settle: ({ cost, taken }) => cost ?? taken, // if the handler failed before setCost, the estimate stays
+  trustedProxies,
 })
 app.get('/report', rows, (req, res) => {
   const found = Number(req.query.rows ?? 10) // stands for a query of a database
@@ -25,6 +29,7 @@ const kilobytes = rateLimit({
   name: 'kilobytes',
   limit: tokenBucket({ capacity: 100, refill: '100/d' }),
   settle: ({ length }) => Math.ceil(length / 1024),
+  trustedProxies,
 })
 app.get('/download', kilobytes, (_req, res) => res.send(Buffer.alloc(30 * 1024)))
 

@@ -3,7 +3,8 @@
 const QUOTA = 1_000_000
 const REFILL_MS = 1_000
 
-const sluiceOptions = async () => {
+/** The options of the limit in front of every application. */
+export const sluiceOptions = async () => {
   const { tokenBucket } = await import('sluice')
   // Each client takes more than the bucket refills, so that it has a state, like a real client that keeps calling.
   return { limit: tokenBucket({ capacity: QUOTA, refill: '1/s' }) }
@@ -53,7 +54,7 @@ export const fastify = async (use) => {
 }
 
 /** The same with Hono. */
-const hono = async (use) => {
+export const hono = async (use) => {
   const { Hono } = await import('hono')
   const { serve } = await import('@hono/node-server')
   const app = new Hono()

@@ -8,7 +8,11 @@ const packages = ['express', 'fastify', 'hono', '@hono/node-server']
 const rivals = ['express-rate-limit', '@fastify/rate-limit', 'hono-rate-limiter']
 const usual = { connections: 100, pipelined: 1, warmUpMs: 3_000, turnMs: 60, turns: 25 }
 const ROUNDS = 9
+const counting = { connections: 100, pipelined: 1, warmUp: 20, turnMs: 60, turns: 30 }
+const COUNTING_ROUNDS = 5
 const LEAST = { express: 0.95, fastify: 0.93 }
+/** Points of the bare framework that counting may cost, by the CPU time of the server process. */
+const MOST_POINTS = 2
 
 /** The cost of a limit in front of a handler that does nothing. */
 export const httpSpeed = {
@@ -17,22 +21,27 @@ export const httpSpeed = {
 
   measure({ full }) {
     const rounds = full ? 3 * ROUNDS : ROUNDS
-    const found = frameworks.map((framework) => {
-      const each = Array.from({ length: rounds }, (_, i) => {
-        console.error(`  ${framework}, round ${i + 1} of ${rounds}`)
-        return inChild('httpSpeed', { ...usual, framework })
-      })
-      return [framework, summary(each)]
-    })
-    return { versions: versions([...packages, ...rivals]), rounds, found: Object.fromEntries(found) }
+    const found = frameworks.map((framework) => [framework, summary(inRounds(rounds, 'httpSpeed', framework, usual))])
+    const countingRounds = full ? 3 * COUNTING_ROUNDS : COUNTING_ROUNDS
+    const costs = frameworks.map((framework) => [
+      framework,
+      costOfCounting(inRounds(countingRounds, 'httpCounting', framework, counting)),
+    ])
+    return {
+      versions: versions([...packages, ...rivals]),
+      rounds,
+      found: Object.fromEntries(found),
+      countingRounds,
+      costs: Object.fromEntries(costs),
+    }
   },
 
-  render({ versions, rounds, found }) {
+  render({ versions, rounds, found, countingRounds, costs }) {
     const rows = Object.entries(found).flatMap(([framework, own]) =>
       Object.entries(own).map(([contender, { perSecond, cpuUs, share, cpuShare }]) => [
         contender === 'bare' ? `**${framework}**` : `with ${contender}`,
         fixed(perSecond.median, 0),
-        `${percent(share.median)} (${percent(share.least)} to ${percent(share.greatest)})`,
+        spreadOf(share, percent),
         fixed(cpuUs.median, 1),
         percent(cpuShare.median),
       ]),
@@ -50,14 +59,15 @@ export const httpSpeed = {
       '',
       table(['', 'requests/s', 'of bare', 'CPU', 'of the bare CPU'], rows),
       '',
+      ...(costs === undefined ? [] : countingLines(costs, countingRounds)),
       `Versions: ${Object.entries(versions)
         .map(([name, version]) => `${name} ${version}`)
         .join(', ')}.`,
     ].join('\n')
   },
 
-  goals({ found }) {
-    return Object.entries(LEAST).map(([framework, least]) => {
+  goals({ found, costs = {} }) {
+    const shares = Object.entries(LEAST).map(([framework, least]) => {
       const { share } = found[framework].sluice
       return {
         goal: `HTTP: at least ${percent(least)} of bare ${framework}, with all fields`,
@@ -65,7 +75,60 @@ export const httpSpeed = {
         reached: share.median >= least,
       }
     })
+    const counted = Object.entries(costs).map(([framework, { points }]) => ({
+      goal: `HTTP: with onDecision and a recorder at most ${MOST_POINTS} points of bare ${framework} lower, by CPU time`,
+      measured: spreadOf(points, inPoints),
+      reached: points.median <= MOST_POINTS,
+    }))
+    return [...shares, ...counted]
   },
+}
+
+/** What a task finds, in as many new processes as there are rounds. */
+function inRounds(rounds, task, framework, options) {
+  return Array.from({ length: rounds }, (_, i) => {
+    console.error(`  ${framework}, ${task}, round ${i + 1} of ${rounds}`)
+    return inChild(task, { ...options, framework })
+  })
+}
+
+/**
+ * What counting costs: the application that counts, compared with the same application without counting in the same turn.
+ * `points` is how many hundredths of the bare framework it costs, if CPU time is all that bounds a server.
+ */
+function costOfCounting(rounds) {
+  const each = (of) => spread(rounds.map((turns) => spread(turns.map(of)).median))
+  return {
+    perSecond: each(({ counted, plain }) => counted.perSecond / plain.perSecond),
+    cpu: each(({ counted, plain }) => counted.cpuUs / plain.cpuUs),
+    points: each(({ bare, plain, counted }) => 100 * (bare.cpuUs / plain.cpuUs - bare.cpuUs / counted.cpuUs)),
+  }
+}
+
+function countingLines(costs, rounds) {
+  const rows = Object.entries(costs).map(([framework, { perSecond, cpu, points }]) => [
+    framework,
+    spreadOf(perSecond, percent),
+    spreadOf(cpu, percent),
+    spreadOf(points, inPoints),
+  ])
+  return [
+    'What it costs to count: the same limit with an `onDecision` and a recorder of `sluice/metrics`, compared with the limit alone. Bare,',
+    `limited and counting application take turns in one process, ${rounds} times with a new process. The figures are ratios of the same`,
+    'turn: the median of a process, then the median over the processes, with their spread in brackets. The last column is how many',
+    'hundredths of the bare framework counting takes, by CPU time, which is steadier than requests a second.',
+    '',
+    table(['', 'requests/s', 'CPU', 'points of bare'], rows),
+    '',
+  ]
+}
+
+function spreadOf({ median, least, greatest }, text) {
+  return `${text(median)} (${text(least)} to ${text(greatest)})`
+}
+
+function inPoints(points) {
+  return fixed(points, 1)
 }
 
 /** For each contender: the median of each round, then the spread of these medians. */

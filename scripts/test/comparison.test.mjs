@@ -22,6 +22,12 @@ test('the comparison is about the versions that the tests use: look at each cell
   for (const name of installed) expect(comparison).toContain(`${name} ${manifestOf(name).version}`)
 })
 
+test('the table and its reasons have the same date', () => {
+  const dates = [section, comparison].map((text) => /Checked on (\d{4}-\d{2}-\d{2})/.exec(text)?.[1])
+  expect(dates[0]).toBe(dates[1])
+  expect(Date.parse(dates[0])).toBeLessThanOrEqual(Date.now())
+})
+
 test('the numbers of dependencies are those of the packages', () => {
   const counts = rows.find(([title]) => title === 'runtime dependencies')
   for (const name of installed)

@@ -152,11 +152,15 @@ const OPTIONS = [
   ...['trustedProxies', 'forwardedIn', 'ipv6Prefix'],
 ]
 const LIMIT_ADVICE = "give it a limit, such as limit: fixedWindow({ quota: 100, window: '1m' })"
+const INSTEAD_ADVICE =
+  'only the limit of a route has it: config.rateLimit of Fastify, and @RateLimit of Nest. In other frameworks put the route ' +
+  'before the limit that it replaces'
 
-/** Advice for callers who write options of other libraries. */
+/** Advice for callers who write options of other libraries, or of a route. */
 const HABITS = new Map([
   ...['windowMs', 'max', 'points', 'duration'].map((name) => [name, LIMIT_ADVICE] as const),
   ['keyGenerator', 'did you mean key?'],
+  ['instead', INSTEAD_ADVICE],
 ])
 const NAME = /^[\w.-]{1,64}$/
 

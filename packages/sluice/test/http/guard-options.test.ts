@@ -45,6 +45,12 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   ['a name beside a limiter', { limiter, name: 'search' }, 'name must be left out beside a limiter'],
   ['a store beside a limiter', { limiter, store: memoryStore() }, 'store must be left out beside a limiter'],
   ['attributes beside a limiter', { limiter, attributes: () => ({}) }, 'attributes must be left out beside a limiter'],
+  [
+    'instead in front of a handler of Express',
+    { limit, instead: true },
+    "rateLimit has no option 'instead'; only the limit of a route has it: config.rateLimit of Fastify, and @RateLimit of Nest. " +
+      'In other frameworks put the route before the limit that it replaces',
+  ],
   ['onDecision as text', { limit, onDecision: 'log' }, "onDecision must be a function, got 'log'"],
   ['a cost above the quota of the limiter', { limiter, cost: 2 }, 'cost must be no more than the quota of the limit'],
   ['a key that is a text', { limit, key: 'ip' }, "key must be a function, got 'ip'"],

@@ -96,6 +96,20 @@ describe.each([
     expect(headers['access-control-expose-headers']).toContain('RateLimit')
   })
 
+  it('tells its decisions to the same onDecision, allowed and denied', async () => {
+    const told: unknown[] = []
+    const onDecision: FastifyOptions['onDecision'] = ({ allowed, levels }, { url }) =>
+      void told.push([url, levels.map(({ name }) => name), allowed])
+    const app = withRoute({ ...all, onDecision }, search)
+    await statuses(app, '203.0.113.1', '203.0.113.1')
+    expect(told).toEqual([
+      ['/search', ['all'], true],
+      ['/search', ['search'], true],
+      ['/search', ['all'], true],
+      ['/search', ['search'], false],
+    ])
+  })
+
   it('adds as much to Retry-After', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
     const app = withRoute({ ...all, jitterMs: 100_000_000 }, search)

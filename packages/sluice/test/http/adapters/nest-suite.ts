@@ -14,7 +14,7 @@ import {
 } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
-import { createPolicy, fixedWindow, InvalidTypeError } from 'sluice'
+import { createPolicy, fixedWindow, InvalidTypeError, type Verdict } from 'sluice'
 import { parseRateLimit } from 'sluice/http'
 import {
   RateLimit,
@@ -22,6 +22,7 @@ import {
   type RateLimitGuard,
   RateLimitModule,
   rateLimit,
+  rateLimitOf,
   SkipRateLimit,
 } from 'sluice/nest'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -90,6 +91,8 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
       app.useGlobalFilters(...filters)
       app.useGlobalGuards(...guards)
       await app.listen(0, '127.0.0.1')
+      // On a busy machine, Nest warns that a module takes milliseconds to start. The tests are about requests.
+      logged.length = 0
       return app.getUrl()
     }
 
@@ -334,6 +337,26 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         expect(statuses).toEqual([200, 503, 200])
         const told = await fetch(`${url}/list`)
         expect([told.headers.get('ratelimit'), told.headers.get('ratelimit-limit')]).toEqual([null, '5'])
+      })
+
+      it('tells its decisions to the same onDecision, and rateLimitOf has all of them', async () => {
+        const told: unknown[] = []
+        const onDecision = ({ allowed, levels }: Verdict, request: object) => {
+          const sofar = rateLimitOf(request)?.levels.map(({ name }) => name)
+          told.push([levels.map(({ name }) => name), allowed, sofar])
+        }
+        const url = await start({ module: RateLimitModule.forRoot({ ...outer, onDecision }) })
+        await left(`${url}/search`, by('203.0.113.1'))
+        expect(told).toEqual([
+          [['all'], true, ['all']],
+          [['shop'], true, ['all', 'shop']],
+          [['search'], true, ['all', 'shop', 'search']],
+        ])
+        told.length = 0
+        await left(`${url}/search`, by('203.0.113.1'))
+        expect(told.at(-1)).toEqual([['search'], false, ['all', 'shop', 'search']])
+        await left(`${url}/health`)
+        expect(told).toHaveLength(3)
       })
 
       it('has its own say', async () => {
