@@ -37,5 +37,7 @@ function reasonOf({ quota, remaining, retryAfterMs }: Decision, cost: number): s
   if (cost > quota) return `takes ${cost}, and ${quota} is all that it ever has`
   const wait = durationText(retryAfterMs)
   if (cost === 0) return `blocked or in debt for another ${wait}`
-  return `takes ${cost}, and ${remaining} of ${quota} are left; enough will be there in ${wait}`
+  const left = `takes ${cost}, and ${remaining} of ${quota} are left`
+  // A blocked key has nothing left, whatever it has taken.
+  return remaining === 0 ? `${left} or the key is blocked; it passes in ${wait}` : `${left}; it passes in ${wait}`
 }

@@ -36,7 +36,8 @@ export const adminRoutes: DoorDescription = {
     },
     'POST /v1/admin/explain': {
       summary: 'See which levels match, and why',
-      description: 'Lists every level with its key, cost, limits and the decisions that a check would get now. Takes nothing.',
+      description:
+        'Lists every level with its key, cost, limits and the decisions that a check would get now. Takes nothing.',
       body: {
         schema: object({ 'attributes?': ref('Attributes'), 'cost?': cost }, closed),
         example: { attributes },

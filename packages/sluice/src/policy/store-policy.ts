@@ -198,12 +198,7 @@ export class StorePolicy {
     return next(this.#matcher.demandsOf(request, cost, this.#overrides), refreshed)
   }
 
-  #withDemandsLater<R>(
-    refreshed: Promise<boolean>,
-    request: object,
-    cost: number,
-    next: WithDemands<R>,
-  ): Promise<R> {
+  #withDemandsLater<R>(refreshed: Promise<boolean>, request: object, cost: number, next: WithDemands<R>): Promise<R> {
     // The caller may change the request while this waits.
     const copy = this.#matcher.copyOf(request)
     return refreshed.then((isKnown) => next(this.#matcher.demandsOf(copy, cost, this.#overrides), isKnown))

@@ -23,8 +23,7 @@ function stateIn({ quota, remaining, nextUnitAfterMs, resetAfterMs }: Decision):
 
 /** How many units can be taken now, one by one. */
 async function unitsLeft(store: Store, limit: Limit, key: string): Promise<number> {
-  for (let units = 0; ; units++)
-    if (!(await store.decide([demand(limit, key, 1, nameOf(limit))])).allowed) return units
+  for (let units = 0; ; units++) if (!(await store.decide([demand(limit, key, 1, nameOf(limit))])).allowed) return units
 }
 
 /** The rules of `peek`, which foretells `decide`, and of `set`, which an administrator uses. */
@@ -55,7 +54,9 @@ export const peekRules: StoreRules = {
     assert.equal((await peek(store, demand(bucket, 'key', 6))).retryAfterMs, Infinity)
     assert.equal((await peek(store, demand(bucket, 'key', 0))).allowed, true)
   },
-  'a peek at several demands tells of each whether it fits, and of all whether the request is allowed': async (store) => {
+  'a peek at several demands tells of each whether it fits, and of all whether the request is allowed': async (
+    store,
+  ) => {
     await store.charge(demand(minute, 'b', 5, 'minute'))
     const [fitting, lacking] = [demand(bucket, 'a', 2), demand(minute, 'b', 1, 'minute')]
     for (const shadow of [false, true]) {

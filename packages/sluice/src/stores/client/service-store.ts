@@ -1,7 +1,14 @@
 import { checkCost, checkKey, checkUnits } from '../../checks/check-value.js'
 import { InvalidValueError } from '../../errors.js'
 import { LONGEST_DURATION_US } from '../../limits/duration.js'
-import { arithmeticOf, checkBlockRule, checkRemaining, type Decision, type Limit, type Taken } from '../../limits/index.js'
+import {
+  arithmeticOf,
+  checkBlockRule,
+  checkRemaining,
+  type Decision,
+  type Limit,
+  type Taken,
+} from '../../limits/index.js'
 import { checkOnFailure, Fallback } from '../fallback.js'
 import type { Answer, AsyncStore, Demand, LimitedKey, NamedLimit, OnFailure } from '../store.js'
 import { chargeCall, decideCall, peekCall, refundCall, resetOrBlockCall, setCall } from './service-call.js'
