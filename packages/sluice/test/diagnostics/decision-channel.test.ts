@@ -103,8 +103,10 @@ describe('the channel sluice:decision', () => {
     await limiter.peek('a')
     await limiter.charge('a')
     await limiter.refund('a')
+    await limiter.set('a', { remaining: 1 })
     await limiter.reset('a')
     await policy.peek({ user: 'a' })
+    await policy.set({ user: 'a' }, { remaining: 1 })
     await policy.explain({ user: 'a' })
     expect(events.map(({ name, method, allowed }) => [name, method, allowed])).toEqual([
       ['units', 'tryAcquire', true],
