@@ -62,6 +62,7 @@ export {
   type Correction,
   type Degraded,
   type Demand,
+  type LimitedKey,
   MemoryStore,
   type MemoryStoreOptions,
   type MemoryStoreStats,

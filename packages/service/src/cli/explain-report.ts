@@ -22,32 +22,22 @@ interface PredictedVerdict {
   readonly levels: readonly Explanation[]
 }
 
-/**
- * Predicts the verdict of `check` without taking anything. The decisions of `explain` are for a cost of 0. They deny if
- * the key is blocked or in debt; otherwise a cost is allowed exactly if it is at most `remaining`.
- */
+/** Predicts the verdict of `check` without taking anything. The decisions of `explain` are those of a peek. */
 export function predictVerdict(levels: readonly Explanation[]): PredictedVerdict {
   const denials = levels.flatMap(({ level, shadow, cost = 0, limits = [] }) =>
     limits
-      .filter(({ decision }) => shadow !== true && !fits(decision, cost))
+      .filter(({ decision }) => shadow !== true && !decision.allowed)
       .map(({ decision }) => ({ level, reason: `${level}: ${reasonOf(decision, cost)}` })),
   )
   const deniedBy = [...new Set(denials.map(({ level }) => level))]
   return { allowed: denials.length === 0, deniedBy, reasons: denials.map(({ reason }) => reason), levels }
 }
 
-/** Would a limit with this decision for a cost of 0 allow `cost`? */
-export function fits({ allowed, remaining }: Decision, cost: number): boolean {
-  return allowed && cost <= remaining
-}
-
-function reasonOf(
-  { allowed, quota, remaining, retryAfterMs, nextUnitAfterMs, resetAfterMs }: Decision,
-  cost: number,
-): string {
+function reasonOf({ quota, remaining, retryAfterMs }: Decision, cost: number): string {
   if (cost > quota) return `takes ${cost}, and ${quota} is all that it ever has`
-  if (!allowed) return `blocked or in debt for another ${durationText(retryAfterMs)}`
-  const missing = cost - remaining
-  const wait = missing === 1 ? `in ${durationText(nextUnitAfterMs)}` : `within ${durationText(resetAfterMs)}`
-  return `takes ${cost}, and ${remaining} of ${quota} are left; enough will be there ${wait}`
+  const wait = durationText(retryAfterMs)
+  if (cost === 0) return `blocked or in debt for another ${wait}`
+  const left = `takes ${cost}, and ${remaining} of ${quota} are left`
+  // A blocked key has nothing left, whatever it has taken.
+  return remaining === 0 ? `${left} or the key is blocked; it passes in ${wait}` : `${left}; it passes in ${wait}`
 }

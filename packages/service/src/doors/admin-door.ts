@@ -1,4 +1,4 @@
-import type { PolicyBlockOptions, ResetOptions } from 'sluice'
+import type { PolicyBlockOptions, PolicySetOptions, ResetOptions } from 'sluice'
 import type { Summary } from '../recorder/live-summary.js'
 import type { DecisionService } from '../serve/decision-service.js'
 import { unusedAttributes } from '../serve/unused-attributes.js'
@@ -36,6 +36,7 @@ export function adminDoor(service: DecisionService, access: AdminAccess, onChang
       ),
       'POST /v1/admin/explain': action((body) => explain(service, body)),
       'POST /v1/admin/reset': action((body) => reset(service, body, onChange)),
+      'POST /v1/admin/set': action((body) => set(service, body, onChange)),
       'POST /v1/admin/block': action((body) => block(service, body, onChange)),
       ...overrideRoutes(service, { withToken, action, onChange }),
       'GET /v1/admin/top-keys': withToken((exchange) => {
@@ -54,8 +55,8 @@ export function adminDoor(service: DecisionService, access: AdminAccess, onChang
 }
 
 async function peek(service: DecisionService, body: JsonObject): Promise<string> {
-  const { attributes } = readAttributes(body)
-  return verdictText(await service.policy.peek(attributes))
+  const { attributes, cost } = readCheck(body)
+  return verdictText(await service.policy.peek(attributes, { cost }))
 }
 
 async function explain(service: DecisionService, body: JsonObject): Promise<object> {
@@ -74,6 +75,16 @@ async function reset(service: DecisionService, body: JsonObject, onChange: OnAdm
   const done = Array.isArray(levels) ? matching.filter((name) => levels.includes(name)) : matching
   onChange('reset', done)
   return { reset: done }
+}
+
+async function set(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {
+  const { attributes } = readAttributes(body, ['remaining', 'levels'])
+  const { remaining, levels } = body
+  const options = { remaining, ...(levels !== undefined && { levels }) }
+  const verdict = await service.policy.set(attributes, options as PolicySetOptions<string>)
+  const done = [...new Set(verdict.levels.map(({ name }) => name))]
+  onChange('set', done)
+  return { set: done }
 }
 
 async function block(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {
@@ -99,7 +110,7 @@ function events({ recorder }: DecisionService, exchange: Exchange, streams: Even
 }
 
 /** Reads a body that has attributes, no cost, and `more` members. */
-function readAttributes(body: JsonObject, more: readonly string[] = []): CheckRequest {
+function readAttributes(body: JsonObject, more: readonly string[]): CheckRequest {
   checkMembers(body, ['attributes', ...more])
   return readCheck(body, more)
 }

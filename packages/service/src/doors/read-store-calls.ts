@@ -1,14 +1,15 @@
-import type { BlockRule, Demand, Limit, OnFailure, Taken } from 'sluice'
-import { checkBlockRule } from 'sluice/limits'
+import type { BlockRule, Demand, Limit, LimitedKey, OnFailure, Taken } from 'sluice'
+import { checkBlockRule, checkRemaining } from 'sluice/limits'
 import type { JsonObject } from '../server/exchange.js'
 import { badRequest, problemOf, shown } from '../server/problem.js'
 import type { ClientLimits } from './client-limits.js'
 
 /** A call of a store that a client asks for. */
 export type StoreCall =
-  | { readonly method: 'decide'; readonly demands: readonly Demand[] }
+  | { readonly method: 'decide' | 'peek'; readonly demands: readonly Demand[] }
   | { readonly method: 'charge'; readonly demand: Demand }
   | { readonly method: 'refund'; readonly demand: Demand; readonly taken: Taken | undefined }
+  | { readonly method: 'set'; readonly limited: LimitedKey; readonly remaining: number }
   | ({ readonly method: 'reset' } & NamedKey)
   | ({ readonly method: 'block'; readonly durationUs: number } & NamedKey)
 
@@ -69,12 +70,8 @@ class CallReader {
 
   read(value: unknown): StoreCall {
     const call = object(value, 'a call', '{"decide":[…]}')
-    if ('decide' in call) {
-      checkMembers(call, ['decide'], 'a decide')
-      const { decide } = call
-      if (!Array.isArray(decide)) throw badRequest(`decide must be a list of demands, got ${shown(decide)}`)
-      return { method: 'decide', demands: decide.map((each) => this.#demand(each)) }
-    }
+    if ('decide' in call) return { method: 'decide', demands: this.#demandsOf('decide', call) }
+    if ('peek' in call) return { method: 'peek', demands: this.#demandsOf('peek', call) }
     if ('charge' in call) {
       checkMembers(call, ['charge'], 'a charge')
       return { method: 'charge', demand: this.#demand(call.charge) }
@@ -82,6 +79,10 @@ class CallReader {
     if ('refund' in call) {
       checkMembers(call, ['refund', 'taken'], 'a refund')
       return { method: 'refund', demand: this.#demand(call.refund), taken: readTaken(call.taken) }
+    }
+    if ('set' in call) {
+      checkMembers(call, ['set'], 'a set')
+      return this.#set(call.set)
     }
     if ('reset' in call) {
       checkMembers(call, ['reset'], 'a reset')
@@ -93,11 +94,18 @@ class CallReader {
       const durationUs = whole('durationUs', (call.block as JsonObject).durationUs, 1, LONGEST_BLOCK_US)
       return { method: 'block', ...named, durationUs }
     }
-    throw badRequest(`a call must be a decide, charge, refund, reset or block, got ${shown(value)}`)
+    throw badRequest(`a call must be a decide, peek, charge, refund, set, reset or block, got ${shown(value)}`)
+  }
+
+  #demandsOf(method: 'decide' | 'peek', call: JsonObject): readonly Demand[] {
+    checkMembers(call, [method], `a ${method}`)
+    const { [method]: demands } = call
+    if (!Array.isArray(demands)) throw badRequest(`${method} must be a list of demands, got ${shown(demands)}`)
+    return demands.map((each) => this.#demand(each))
   }
 
   #demand(value: unknown): Demand {
-    if (++this.#demands > MOST_DEMANDS) throw badRequest(`a request must have at most ${MOST_DEMANDS} demands`)
+    this.#count(1)
     const demand = object(value, 'a demand', '{"name":"search","limit":0,"key":"user:42","cost":1}')
     checkMembers(demand, DEMAND, 'a demand')
     const { onFailure, shadow, blockFor } = demand
@@ -116,18 +124,31 @@ class CallReader {
     }
   }
 
+  #set(value: unknown): StoreCall {
+    this.#count(1)
+    const given = object(value, 'set', '{"name":"search","limit":0,"key":"user:42","remaining":0}')
+    checkMembers(given, ['name', 'limit', 'key', 'remaining'], 'set')
+    const limit = this.#limit(given.limit)
+    const limited = { name: this.#known.name(text('name', given.name)), limit, key: text('key', given.key) }
+    return { method: 'set', limited, remaining: checkRemaining(limit, given.remaining) }
+  }
+
   #namedKey(value: unknown, members: readonly string[]): NamedKey {
     const named = object(value, 'its value', '{"name":"search","key":"user:42"}')
     checkMembers(named, members, 'its value')
     const { limits = [] } = named
     if (!Array.isArray(limits)) throw badRequest(`limits must be a list of places, got ${shown(limits)}`)
-    this.#demands += limits.length
-    if (this.#demands > MOST_DEMANDS) throw badRequest(`a request must have at most ${MOST_DEMANDS} demands`)
+    this.#count(limits.length)
     return {
       name: this.#known.name(text('name', named.name)),
       key: text('key', named.key),
       limits: limits.map((place) => this.#limit(place)),
     }
+  }
+
+  #count(demands: number): void {
+    this.#demands += demands
+    if (this.#demands > MOST_DEMANDS) throw badRequest(`a request must have at most ${MOST_DEMANDS} demands`)
   }
 
   #limit(place: unknown): Limit {

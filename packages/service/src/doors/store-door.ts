@@ -44,12 +44,18 @@ function carryOut(store: SyncStore | AsyncStore, limits: ClientLimits, call: Sto
     case 'decide':
       for (const demand of call.demands) limits.admit(demand)
       return then(store.decide(call.demands), answerText)
+    case 'peek':
+      for (const demand of call.demands) limits.admit(demand)
+      return then(store.peek(call.demands), answerText)
     case 'charge':
       limits.admit(call.demand)
-      return then(store.charge(call.demand), chargedText)
+      return then(store.charge(call.demand), changedText)
     case 'refund':
       limits.admit(call.demand)
-      return then(store.refund(call.demand, call.taken), chargedText)
+      return then(store.refund(call.demand, call.taken), changedText)
+    case 'set':
+      limits.admit(call.limited)
+      return then(store.set(call.limited, call.remaining), changedText)
     case 'reset':
       for (const limit of call.limits) limits.admit({ name: call.name, limit })
       return then(store.reset(call.name, call.key), () => '{}')
@@ -68,7 +74,7 @@ function answerText({ allowed, decisions, takenUs }: Answer): string {
   return `{"allowed":${allowed},"decisions":[${texts}],"takenUs":[${takenUs.join(',')}]}`
 }
 
-function chargedText(decision: Decision): string {
+function changedText(decision: Decision): string {
   return `{"decision":${decisionText(decision)}}`
 }
 

@@ -25,17 +25,19 @@ export const adminRoutes: DoorDescription = {
   needsToken: true,
   routes: {
     'POST /v1/admin/peek': {
-      summary: 'See what is left, and take nothing',
+      summary: 'See what a check would say now, and take nothing',
+      description: 'In each level, `remaining` is what is there before the request.',
       body: {
-        schema: object({ 'attributes?': ref('Attributes') }, closed),
+        schema: object({ 'attributes?': ref('Attributes'), 'cost?': cost }, closed),
         example: { attributes },
       },
-      answers: { 200: { description: 'The verdict for a cost of 0.', schema: ref('Verdict') } },
+      answers: { 200: { description: 'The verdict that `/v1/check` would give now.', schema: ref('Verdict') } },
       problems: [503],
     },
     'POST /v1/admin/explain': {
       summary: 'See which levels match, and why',
-      description: 'Lists every level with its key, limits and decisions for a cost of 0. Takes nothing.',
+      description:
+        'Lists every level with its key, cost, limits and the decisions that a check would get now. Takes nothing.',
       body: {
         schema: object({ 'attributes?': ref('Attributes'), 'cost?': cost }, closed),
         example: { attributes },
@@ -69,6 +71,26 @@ export const adminRoutes: DoorDescription = {
         example: { attributes, levels: ['merchant'] },
       },
       answers: done('reset', 'The levels whose keys were forgotten.'),
+      problems: [503],
+    },
+    'POST /v1/admin/set': {
+      summary: 'Set how many units the keys of a request have left',
+      description:
+        'Afterwards each key has exactly `remaining` units, as if the rest of its quota had just been taken. Its block stays.\n\nBy ' +
+        'default this sets every level that matches, has a key and is no shadow. A level with a concurrency limit, or with a ' +
+        'quota below `remaining`, is a 400, and nothing is set then.',
+      body: {
+        schema: object(
+          {
+            'attributes?': ref('Attributes'),
+            remaining: { type: 'integer', minimum: 0, description: 'Units that are left afterwards: 0 to the quota.' },
+            'levels?': names('Only these levels. Default: all that match, have a key and are no shadow.'),
+          },
+          closed,
+        ),
+        example: { attributes, remaining: 0, levels: ['merchant'] },
+      },
+      answers: done('set', 'The levels whose keys were set.'),
       problems: [503],
     },
     'POST /v1/admin/block': {

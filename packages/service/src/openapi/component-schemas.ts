@@ -107,7 +107,7 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
       'limits?': {
         type: 'array',
         items: object({ limit: ref('Limit'), decision: ref('Decision') }),
-        description: 'The limits in force, each with its decision for a cost of 0.',
+        description: 'The limits in force, each with what a peek at this cost says.',
       },
       'degraded?': { const: 'overrides', description: 'The store did not report the run-time overrides in time.' },
     },

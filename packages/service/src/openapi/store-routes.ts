@@ -42,12 +42,16 @@ const taken = object(
   { ...closed, description: 'The units to give back, as the answer of `decide` told them. Default: the newest.' },
 )
 
+const remaining: JsonSchema = { type: 'integer', minimum: 0, description: 'The units that are left, up to the quota.' }
+
 const call: JsonSchema = {
   description: 'One call of the store.',
   anyOf: [
     object({ decide: { type: 'array', items: demand } }, closed),
+    object({ peek: { type: 'array', items: demand } }, closed),
     object({ charge: demand }, closed),
     object({ refund: demand, 'taken?': taken }, closed),
+    object({ set: object({ name, limit: place, key, remaining }, closed) }, closed),
     object({ reset: object({ name, key, 'limits?': places }, closed) }, closed),
     object(
       {
@@ -98,6 +102,8 @@ export const storeRoutes: DoorDescription = {
           calls: [
             { decide: [{ name: 'search', limit: 0, key: 'user:42', cost: 1 }] },
             { refund: { name: 'search', limit: 0, key: 'user:42', cost: 1 } },
+            { set: { name: 'search', limit: 0, key: 'user:42', remaining: 3 } },
+            { peek: [{ name: 'search', limit: 0, key: 'user:42', cost: 4 }] },
             { reset: { name: 'search', key: 'user:42', limits: [0] } },
           ],
         },

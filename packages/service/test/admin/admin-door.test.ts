@@ -62,6 +62,15 @@ it('reset gives a key its whole quota again, in the levels that are named', asyn
   expect((await post('/v1/admin/reset', { attributes: { user } })).body).toEqual({ reset: ['global', 'user'] })
 })
 
+it('set leaves a key so many units, and spares levels without a key', async () => {
+  const attributes = { user }
+  expect((await post('/v1/admin/set', { attributes, remaining: 2 })).body).toEqual({ set: ['user'] })
+  expect((await post('/v1/admin/peek', { attributes, cost: 3 })).body).toMatchObject({ deniedBy: ['user'] })
+  for (const allowed of [true, true, false]) expect((await check({ user })).allowed).toBe(allowed)
+  expect((await post('/v1/admin/set', { attributes, remaining: 5, levels: ['user'] })).body).toEqual({ set: ['user'] })
+  expect((await check({ user })).levels[1]).toMatchObject({ name: 'user', remaining: 4 })
+})
+
 it('block denies a key for a time, also if units are left, and reset ends it', async () => {
   const answer = await post('/v1/admin/block', { attributes: { user, route: 'r' }, duration: '10m' })
   expect(answer.body).toEqual({ blocked: ['user', 'pair'] })
@@ -109,7 +118,16 @@ it('policy is the file that is in force', async () => {
 })
 
 it.each<[string, string, object, RegExp]>([
-  ['an unknown member', 'peek', { attributes: {}, cost: 1 }, /there is no member 'cost'; the object has attributes/],
+  ['an unknown member', 'reset', { attributes: {}, cost: 1 }, /there is no member 'cost'; the object has attributes/],
+  ['a wrong cost', 'peek', { attributes: {}, cost: -1 }, /cost must be a whole number from 0, got -1/],
+  [
+    'no number of units',
+    'set',
+    { attributes: { user: 'a' } },
+    /level 'user': remaining must be a whole number from 0 to 5/,
+  ],
+  ['more than the quota', 'set', { attributes: { user: 'a' }, remaining: 6 }, /from 0 to 5, the quota, got 6/],
+  ['a set of no key', 'set', { attributes: {}, remaining: 0 }, /nothing would be set: the request matches global/],
   ['attributes that are no object', 'peek', { attributes: 'x' }, /attributes must be an object/],
   ['an attribute that is an object', 'explain', { attributes: { user: {} } }, /the attribute user/],
   ['levels that are no list', 'reset', { attributes: {}, levels: 'user' }, /levels must be a list of names/],

@@ -155,7 +155,7 @@ test('explain tells how long a level blocks a key that exceeds, and that a key i
   expect(rules).toEqual(['15m', { first: '1m', factor: 2, most: '1d', forget: '1d' }])
 })
 
-test('explain on a Redis says that a key is blocked', async () => {
+test('explain on a Redis says that a key may be blocked, and for how long', async () => {
   const client = new Redis(server.port, '127.0.0.1', { ...ioredisOptions, lazyConnect: true })
   await client.connect()
   const stdin = small('{ algorithm: token-bucket, capacity: 1, refill: 1/s }', '    blockFor: 15m\n')
@@ -164,5 +164,5 @@ test('explain on a Redis says that a key is blocked', async () => {
   const store = ['--store', `redis://127.0.0.1:${server.port}`, '--name', 'blocks']
   const { stdout } = await sluiceHere(['explain', '-', '--request', '{}', ...store], { stdin })
   client.disconnect()
-  expect(stdout).toContain('Denied by a.\n  a: blocked or in debt for another 1')
+  expect(stdout).toContain('Denied by a.\n  a: takes 1, and 0 of 1 are left or the key is blocked; it passes in 15')
 })

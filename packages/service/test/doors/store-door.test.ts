@@ -26,6 +26,8 @@ it('carries out calls in their order, and answers each', async () => {
       { decide: [DEMAND] },
       { charge: DEMAND },
       { refund: { ...DEMAND, cost: 2 } },
+      { peek: [{ ...DEMAND, cost: 8 }] },
+      { set: { name: 'search', limit: 0, key: 'user:42', remaining: 1 } },
       { block: { name: 'search', key: 'user:42', durationUs: 60_000_000 } },
       { decide: [{ ...DEMAND, cost: 11 }] },
       { reset: { name: 'search', key: 'user:42', limits: [0] } },
@@ -34,7 +36,7 @@ it('carries out calls in their order, and answers each', async () => {
     ],
   })
   expect(status).toBe(200)
-  expect(services.batches).toEqual([8])
+  expect(services.batches).toEqual([10])
   const decision = { quota: 10, retryAfterMs: 0, delayMs: 0 }
   expect(body.answers).toEqual([
     {
@@ -44,6 +46,12 @@ it('carries out calls in their order, and answers each', async () => {
     },
     { decision: { ...decision, allowed: true, remaining: 4, nextUnitAfterMs: 1_000, resetAfterMs: 6_000 } },
     { decision: { ...decision, allowed: true, remaining: 6, nextUnitAfterMs: 1_000, resetAfterMs: 4_000 } },
+    {
+      allowed: false,
+      decisions: [expect.objectContaining({ allowed: false, remaining: 6, retryAfterMs: 2_000, resetAfterMs: 4_000 })],
+      takenUs: [expect.any(Number)],
+    },
+    { decision: { ...decision, allowed: true, remaining: 1, nextUnitAfterMs: 1_000, resetAfterMs: 9_000 } },
     {},
     {
       allowed: false,
@@ -106,9 +114,15 @@ describe('a request that is not valid', () => {
       "limits[1]: limit.algorithm 'bucket' is unknown",
     ],
     [call([]), 'calls[0]: a call must be an object'],
-    [call({}), 'calls[0]: a call must be a decide, charge, refund, reset or block, got an object'],
+    [call({}), 'calls[0]: a call must be a decide, peek, charge, refund, set, reset or block, got an object'],
     [call({ decide: [], charge: DEMAND }), `calls[0]: there is no member "charge"; a decide has decide`],
     [call({ decide: DEMAND }), 'calls[0]: decide must be a list of demands'],
+    [call({ peek: DEMAND }), 'calls[0]: peek must be a list of demands'],
+    [call({ set: DEMAND }), 'calls[0]: there is no member "cost"; set has name, limit, key, remaining'],
+    [
+      { limits: [BUCKET], calls: [{ set: { name: 'a', limit: 0, key: 'b', remaining: 11 } }] },
+      'calls[0]: remaining must be a whole number from 0 to 10, the quota, got 11',
+    ],
     [call({ charge: 1 }), 'calls[0]: a demand must be an object such as {"name"'],
     [demand({ name: '' }), 'name must be a text that is not empty, got ""'],
     [demand({ key: 42 }), 'key must be a text that is not empty, got 42'],
@@ -173,7 +187,9 @@ it('a store that fails for one call answers the others', async () => {
   const inner = memory()
   const store: AsyncStore = {
     decide: async (demands) => inner.decide(demands),
+    peek: async (demands) => inner.peek(demands),
     charge: async (demand) => inner.charge(demand),
+    set: async (limited, remaining) => inner.set(limited, remaining),
     refund: async (demand, taken) => inner.refund(demand, taken),
     reset: async () => {
       throw new StoreUnavailableError('Redis did not answer (deadline)')

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { checkOptions, isObject } from '../checks/check-options.js'
 import { checkCost, checkKey, checkMaxWaitMs, checkSignal, isSignal } from '../checks/check-value.js'
 import { InvalidTypeError, shown } from '../errors.js'
-import { durationUs } from '../limits/index.js'
+import { checkRemaining, durationUs, type Limit } from '../limits/index.js'
 import type { WaitRequest } from '../waiting/line.js'
-import type { AcquireOptions, BlockOptions, CostOptions, ReserveOptions } from './limiter.js'
+import type { AcquireOptions, BlockOptions, CostOptions, ReserveOptions, SetOptions } from './limiter.js'
 
 /** Returns the cost of a call of `method` for `key`. Default 1. */
 export function checkCall(method: string, key: string, options: CostOptions | undefined): number {
@@ -66,6 +66,14 @@ export function checkAcquire(key: string, options: AcquireOptions | undefined): 
   checkSignal(signal)
   checkMaxWaitMs(maxWaitMs)
   return { cost, priority: 0, signal, maxWaitMs }
+}
+
+/** Returns how many units of `limit` a call of `set` leaves to `key`. */
+export function checkSet(key: string, limit: Limit, options: SetOptions): number {
+  checkKey(key)
+  if (!isObject(options))
+    throw new InvalidTypeError(`set takes an object such as { remaining: 0 }, got ${shown(options)}`)
+  return checkRemaining(limit, checkOptions('set', options, ['remaining']).remaining)
 }
 
 /** Returns how long a block of `key` lasts, in microseconds. */

@@ -11,6 +11,7 @@ export type {
   Limiter,
   Reservation,
   ReserveOptions,
+  SetOptions,
   Timed,
   TimedBy,
 } from './limiter.js'

@@ -37,6 +37,12 @@ export interface AcquireOptions extends CostOptions {
   readonly maxWaitMs?: number | undefined
 }
 
+/** What `set` leaves to a key. */
+export interface SetOptions {
+  /** How many units are left afterwards: a whole number from 0 to the quota. */
+  readonly remaining: number
+}
+
 /** How long a block lasts. */
 export interface BlockOptions {
   /** How long: `'10m'`, or a number of milliseconds. */
@@ -76,14 +82,29 @@ interface LimiterMethods<Later extends boolean> {
    */
   acquire(key: string, options?: AcquireOptions): Promise<Decision>
   /**
-   * Answers as `tryAcquire` does for a cost of 0, and takes nothing. Look at `remaining`: `allowed` is true even if no
-   * units are left, and false only while the key is blocked or in debt.
+   * Says what `tryAcquire` would say now, and takes nothing. `allowed`, `retryAfterMs` and `delayMs` are those of `cost`;
+   * `remaining`, `nextUnitAfterMs` and `resetAfterMs` describe the key as it stands. With 2 units left, a cost of 1 is
+   * allowed and `remaining` is 2. Never blocks a key: with `blockFor`, `retryAfterMs` is the wait for the units alone.
+   *
+   * Another request may come between a `peek` and a `tryAcquire`. To take what is there, call `tryAcquire` at once.
    */
-  peek(key: string): Given<Later, Decision>
-  /** Takes `cost` units even if they are not there, and may leave a debt: a penalty, or a cost known too late. */
+  peek(key: string, options?: CostOptions): Given<Later, Decision>
+  /**
+   * Takes `cost` units even if they are not there, and may leave a debt: a penalty, or a cost known too late. Returns what
+   * `peek(key)` says afterwards.
+   */
   charge(key: string, options?: CostOptions): Given<Later, Decision>
-  /** Gives `cost` units back, up to the whole quota. A window takes back only units that it gave. */
+  /**
+   * Gives `cost` units back, up to the whole quota. A window takes back only units that it gave. Returns what `peek(key)` says
+   * afterwards.
+   */
   refund(key: string, options?: CostOptions): Given<Later, Decision>
+  /**
+   * Leaves the key exactly `remaining` units, as if the rest of the quota had just been taken from a fresh key. A block of
+   * the key stays. Returns what `peek(key)` says afterwards. Throws for a `concurrency` limit, whose leases cannot be set, and a
+   * `StoreFullError` if a memory store has no room for the key.
+   */
+  set(key: string, options: SetOptions): Given<Later, Decision>
   /** Forgets the key: its whole quota is there, and it is not blocked. */
   reset(key: string): Given<Later, void>
   /** Denies the key everything for a while, whatever its quota. A later block replaces an earlier one. */

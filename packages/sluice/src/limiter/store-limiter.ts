@@ -10,10 +10,18 @@ import type { BlockRule, Decision, Limit, Taken } from '../limits/index.js'
 import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, SyncStore } from '../stores/index.js'
 import { after } from '../stores/store.js'
 import { UnitQueues } from '../waiting/unit-queues.js'
-import { checkAcquire, checkBlock, checkCall, checkReserve } from './check-call.js'
+import { checkAcquire, checkBlock, checkCall, checkReserve, checkSet } from './check-call.js'
 import type { FirstUse } from './first-use.js'
 import { type AsyncLease, checkHasPlaces, type Lease, makeLease } from './lease.js'
-import type { AcquireOptions, AsyncLimiter, BlockOptions, CostOptions, ReserveOptions, Timed } from './limiter.js'
+import type {
+  AcquireOptions,
+  AsyncLimiter,
+  BlockOptions,
+  CostOptions,
+  ReserveOptions,
+  SetOptions,
+  Timed,
+} from './limiter.js'
 import { isSynchronous } from './store-option.js'
 import { type StoreReservation, TimedReservations } from './timed-reservations.js'
 
@@ -26,7 +34,7 @@ export class StoreLimiter {
   readonly name: string
   readonly limit: Limit
   readonly #store: SyncStore | AsyncStore
-  /** The store if `decideOne` will do: it answers at once, and this limiter has neither `onFailure` nor `blockFor`. */
+  /** The store if `decideOne` and `peekOne` will do: it answers at once, and this limiter has neither `onFailure` nor `blockFor`. */
   readonly #quickStore: SyncStore | undefined
   readonly #queues: UnitQueues
   readonly #blockFor: BlockRule | undefined
@@ -64,9 +72,10 @@ export class StoreLimiter {
     return this.#queues.acquire(key, checkAcquire(key, options))
   }
 
-  peek(key: string): Awaitable<Decision> {
-    checkKey(key)
-    return this.#decide(key, 0)
+  peek(key: string, options?: CostOptions): Awaitable<Decision> {
+    const cost = checkCall('peek', key, options)
+    if (this.#quickStore !== undefined) return this.#quickStore.peekOne(this.name, this.limit, key, cost)
+    return after(this.#store.peek([this.#queues.demand(key, cost)]), firstDecision)
   }
 
   charge(key: string, options?: CostOptions): Awaitable<Decision> {
@@ -75,6 +84,11 @@ export class StoreLimiter {
 
   refund(key: string, options?: CostOptions): Awaitable<Decision> {
     return this.#wakeAfter(key, this.#store.refund(this.#demand('refund', key, options), undefined))
+  }
+
+  set(key: string, options: SetOptions): Awaitable<Decision> {
+    const remaining = checkSet(key, this.limit, options)
+    return this.#wakeAfter(key, this.#store.set(this.#queues.demand(key, 0), remaining))
   }
 
   reset(key: string): Awaitable<void> {
@@ -193,9 +207,10 @@ export function asyncLimiter(limiter: StoreLimiter): AsyncLimiter {
     limit: limiter.limit,
     tryAcquire: (key, options) => promised(() => limiter.tryAcquire(key, options)),
     acquire: (key, options) => limiter.acquire(key, options),
-    peek: (key) => promised(() => limiter.peek(key)),
+    peek: (key, options) => promised(() => limiter.peek(key, options)),
     charge: (key, options) => promised(() => limiter.charge(key, options)),
     refund: (key, options) => promised(() => limiter.refund(key, options)),
+    set: (key, options) => promised(() => limiter.set(key, options)),
     reset: (key) => promised(() => limiter.reset(key)),
     block: (key, options) => promised(() => limiter.block(key, options)),
     reserve: async (key: string, options?: ReserveOptions) => {

@@ -28,7 +28,7 @@ export function storeOption(given: { readonly store?: unknown; readonly clock?: 
   throw invalidType('store', 'a store such as memoryStore() or redisStore(client)', given.store)
 }
 
-const METHODS = ['charge', 'refund', 'reset', 'block'] as const
+const METHODS = ['peek', 'charge', 'refund', 'set', 'reset', 'block'] as const
 
 /** Throws if a method is missing. Otherwise the mistake would look like an outage, or show only when the method is called. */
 function checkMethods(store: SyncStore | AsyncStore): SyncStore | AsyncStore {

@@ -14,6 +14,7 @@ export {
   nextBlock,
   parseBlockFor,
 } from './block-rule.js'
+export { checkRemaining } from './check-remaining.js'
 export { type ConcurrencyOptions, concurrency, isConcurrency } from './concurrency.js'
 export { blockedDecision, type Decision, uncountedDenial } from './decision.js'
 export { type Duration, durationText, durationUs, microseconds } from './duration.js'

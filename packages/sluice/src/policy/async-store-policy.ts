@@ -7,6 +7,7 @@ import type {
   OverrideKey,
   OverrideOptions,
   PolicyBlockOptions,
+  PolicySetOptions,
   ResetOptions,
   RunTimeOverride,
 } from './policy.js'
@@ -46,8 +47,8 @@ export class AsyncStorePolicy implements AsyncPolicy {
     return await this.#policy.check(request, options)
   }
 
-  async peek(request: object): Promise<Verdict> {
-    return await this.#policy.peek(request)
+  async peek(request: object, options?: CostOptions): Promise<Verdict> {
+    return await this.#policy.peek(request, options)
   }
 
   async charge(request: object, options?: CostOptions): Promise<Verdict> {
@@ -80,6 +81,10 @@ export class AsyncStorePolicy implements AsyncPolicy {
 
   async release(id: string): Promise<boolean> {
     return await this.#policy.release(id)
+  }
+
+  async set(request: object, options: PolicySetOptions<string>): Promise<Verdict> {
+    return await this.#policy.set(request, options)
   }
 
   async reset(request: object, options?: ResetOptions<string>): Promise<void> {

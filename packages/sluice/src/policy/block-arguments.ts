@@ -27,25 +27,39 @@ export function checkLevels(matcher: Matcher, levels: unknown): readonly string[
   return levels
 }
 
-/** The states that a block of the request denies. Throws if there is none: the caller would believe in a block. */
+/** The states that a block of the request denies. */
 export function blockedStates(
   matcher: Matcher,
   request: object,
   overrides: Overrides | undefined,
   { levels }: BlockArguments,
 ): readonly LevelState[] {
-  const isBlocked = (name: string) => {
+  return chosenStates(matcher, request, matcher.statesOf(request, overrides), levels, 'blocked')
+}
+
+/**
+ * Of states of the request, those of `levels`; by default those of every level that has a key and is no shadow. Throws if
+ * there is none: the caller would believe that something was `done`.
+ */
+export function chosenStates<State extends { readonly level: string }>(
+  matcher: Matcher,
+  request: object,
+  states: readonly State[],
+  levels: readonly string[] | undefined,
+  done: 'blocked' | 'set',
+): readonly State[] {
+  const isChosen = (name: string) => {
     const { key, shadow } = matcher.level(name)
     return levels === undefined ? key.length > 0 && !shadow : levels.includes(name)
   }
-  const states = matcher.statesOf(request, overrides).filter(({ level }) => isBlocked(level))
-  if (states.length > 0) return states
+  const chosen = states.filter(({ level }) => isChosen(level))
+  if (chosen.length > 0) return chosen
   const matching = matcher.levelsFor(request)
   const matched = matching.length === 0 ? 'the request matches no level' : `the request matches ${matching.join(', ')}`
   throw new InvalidValueError(
-    `nothing would be blocked: ${matched}, and ` +
+    `nothing would be ${done}: ${matched}, and ` +
       (levels === undefined
-        ? 'only levels that have a key and are no shadow are blocked unless `levels` names others'
+        ? `only levels that have a key and are no shadow are ${done} unless \`levels\` names others`
         : `levels names ${levels.length === 0 ? 'none' : levels.join(', ')}`),
     { option: 'levels' },
   )

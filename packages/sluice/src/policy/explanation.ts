@@ -15,7 +15,7 @@ export interface Explanation {
   readonly shadow?: true
   /** How long the level blocks a key that exceeds. */
   readonly blockFor?: BlockFor
-  /** The limits in force, each with its decision for a cost of 0. */
+  /** The limits in force, each with what `peek` says of it for this cost. */
   readonly limits?: readonly { readonly limit: Limit; readonly decision: Decision }[]
   /** Present on a level that matches if the store did not report the run-time overrides in time: limits may differ. */
   readonly degraded?: 'overrides'

@@ -15,6 +15,7 @@ export type {
   PolicyBlockOptions,
   PolicyRequest,
   PolicyReservation,
+  PolicySetOptions,
   ResetOptions,
   RunTimeOverride,
 } from './policy.js'

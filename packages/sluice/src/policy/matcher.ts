@@ -53,8 +53,8 @@ export class Matcher {
     this.#facts = facts
   }
 
-  /** The demands of every level that matches, in the order of the policy. With `look`, each costs 0. */
-  demandsOf(request: object, callCost: number, overrides: Overrides | undefined, look = false): LevelDemand[] {
+  /** The demands of every level that matches, in the order of the policy. */
+  demandsOf(request: object, callCost: number, overrides: Overrides | undefined): LevelDemand[] {
     const facts = this.#read(request)
     const matched = this.#index.find(facts)
     const runTime = overrides !== undefined && overrides.size > 0 ? overrides : undefined
@@ -63,7 +63,7 @@ export class Matcher {
       const level = this.#index.at(i)
       const key = level.keyOf(facts)
       if (key === undefined) continue
-      const cost = look ? 0 : level.costOf(facts, callCost)
+      const cost = level.costOf(facts, callCost)
       const { name, shadow, onFailure, blockFor } = level
       const lists = level.limitsFor(facts, key, runTime)
       for (let k = 0; k < lists.length; k++) {

@@ -1,4 +1,4 @@
-import type { BlockOptions, CostOptions, ReserveOptions, TimedBy } from '../limiter/index.js'
+import type { BlockOptions, CostOptions, ReserveOptions, SetOptions, TimedBy } from '../limiter/index.js'
 import type { Duration, Limit } from '../limits/index.js'
 import type { Explanation } from './explanation.js'
 import type { AttributeValue, PathValue } from './matching/facts.js'
@@ -24,6 +24,12 @@ export interface PolicyBlockOptions<LevelName extends string> extends BlockOptio
    * Blocks the request's keys in these levels. Default: every level that matches and has a key. A level without a key has
    * one state for all requests, and a shadow level denies nothing, so each is blocked only if it is named here.
    */
+  readonly levels?: readonly LevelName[]
+}
+
+/** The options of `set`. */
+export interface PolicySetOptions<LevelName extends string> extends SetOptions {
+  /** Sets the request's keys in these levels. Default: every level that matches, has a key and is no shadow. */
   readonly levels?: readonly LevelName[]
 }
 
@@ -68,11 +74,17 @@ export interface Policy<Attribute extends string = string, LevelName extends str
   extends PolicyBase<Attribute, LevelName> {
   /** Takes from every level that matches, or from none. A denial is a verdict, not an error. */
   check<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
-  /** The verdict that `check` would give for a cost of 0. Takes nothing. */
-  peek<Request extends PolicyRequest<Attribute>>(request: Request): Verdict
-  /** Takes from every level that matches, even more than is left: that leaves a debt. */
+  /**
+   * The verdict that `check` would give now. Takes nothing and blocks nothing: `remaining` of each level is what is there
+   * before the request.
+   */
+  peek<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
+  /**
+   * Takes from every level that matches, even more than is left: that leaves a debt. The verdict says for each level what a
+   * peek at a cost of 1 says afterwards.
+   */
   charge<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
-  /** Gives units back to every level that matches. */
+  /** Gives units back to every level that matches. The verdict is like that of `charge`. */
   refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
   /**
    * Takes an estimated cost now. The reservation settles the actual cost later. With a `ttl` it ends by itself, and other
@@ -92,6 +104,12 @@ export interface Policy<Attribute extends string = string, LevelName extends str
   cancel(id: string): boolean
   /** The work is over: ends a reservation with a `ttl`, gives back units of `concurrency` limits, and keeps all others. */
   release(id: string): boolean
+  /**
+   * Leaves the request's keys exactly `remaining` units of each limit in force, as if the rest of its quota had just been
+   * taken from a fresh key. Blocks stay. The verdict is like that of `charge`, and has the levels that were set. If no level
+   * would be set, or `remaining` is more than the quota of one, throws and changes nothing.
+   */
+  set<Request extends PolicyRequest<Attribute>>(request: Request, options: PolicySetOptions<LevelName>): Verdict
   /** Forgets the request's keys in the levels that match: their whole quota is available again. */
   reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): void
   /**
@@ -119,7 +137,7 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   /** See {@link Policy.check}. */
   check<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.peek}. */
-  peek<Request extends PolicyRequest<Attribute>>(request: Request): Promise<Verdict>
+  peek<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.charge}. */
   charge<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.refund}. */
@@ -135,6 +153,11 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   cancel(id: string): Promise<boolean>
   /** See {@link Policy.release}. */
   release(id: string): Promise<boolean>
+  /** See {@link Policy.set}. */
+  set<Request extends PolicyRequest<Attribute>>(
+    request: Request,
+    options: PolicySetOptions<LevelName>,
+  ): Promise<Verdict>
   /** See {@link Policy.reset}. */
   reset<Request extends PolicyRequest<Attribute>>(request: Request, options?: ResetOptions<LevelName>): Promise<void>
   /** See {@link Policy.block}. */

@@ -9,7 +9,15 @@ import { blockedStates, checkBlockArguments, checkLevels } from './block-argumen
 import { type Explanation, withDecisions } from './explanation.js'
 import type { Matcher } from './matcher.js'
 import { checkOverride, checkRemoval, type OverrideArguments } from './override-arguments.js'
-import type { OverrideKey, OverrideOptions, PolicyBlockOptions, ResetOptions, RunTimeOverride } from './policy.js'
+import type {
+  OverrideKey,
+  OverrideOptions,
+  PolicyBlockOptions,
+  PolicySetOptions,
+  ResetOptions,
+  RunTimeOverride,
+} from './policy.js'
+import { checkSetArguments, setDemands } from './set-arguments.js'
 import { TakenDemands } from './taken-demands.js'
 import { type StoreReservation, TimedPolicyReservations } from './timed-policy-reservations.js'
 import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
@@ -64,12 +72,14 @@ export class StorePolicy {
 
   check(request: object, options?: CostOptions): Awaitable<Verdict> {
     const cost = checkCostOptions('check', options)
-    if (decisionChannel.hasSubscribers) return this.#withDemands(request, cost, false, this.#decideObserved)
-    return this.#withDemands(request, cost, false, this.#decide)
+    if (decisionChannel.hasSubscribers) return this.#withDemands(request, cost, this.#decideObserved)
+    return this.#withDemands(request, cost, this.#decide)
   }
 
-  peek(request: object): Awaitable<Verdict> {
-    return this.#withDemands(request, 0, true, this.#decide)
+  peek(request: object, options?: CostOptions): Awaitable<Verdict> {
+    return this.#withDemands(request, checkCostOptions('peek', options), (demands, isKnown) =>
+      this.#then(this.#store.peek(demands), ({ decisions }) => verdictOf(demands, decisions, isKnown)),
+    )
   }
 
   charge(request: object, options?: CostOptions): Awaitable<Verdict> {
@@ -83,7 +93,7 @@ export class StorePolicy {
   reserve(request: object, options?: ReserveOptions): Awaitable<StoreReservation> {
     const { cost, ttlMs, id } = checkReserve(options)
     const copy = this.#matcher.copyOf(request)
-    return this.#withDemands(copy, cost, false, (demands, isKnown) => {
+    return this.#withDemands(copy, cost, (demands, isKnown) => {
       if (ttlMs !== undefined) return this.#timed.reserve(id, { request: copy, cost, demands, isKnown }, ttlMs)
       const costsFor = this.#matcher.costsFor(demands, copy, cost)
       const asked = decisionChannel.hasSubscribers
@@ -113,6 +123,15 @@ export class StorePolicy {
 
   release(id: string): Awaitable<boolean> {
     return this.#timed.release(id)
+  }
+
+  set(request: object, options: PolicySetOptions<string>): Awaitable<Verdict> {
+    const given = checkSetArguments(this.#matcher, options)
+    const copy = this.#matcher.copyOf(request)
+    return this.#withDemands(copy, 0, (demands, isKnown) => {
+      const { chosen, units } = setDemands(this.#matcher, copy, demands, given)
+      return this.#verdictOfAll(chosen, (demand) => this.#store.set(demand, units), isKnown)
+    })
   }
 
   reset(request: object, options: ResetOptions<string> = {}): Awaitable<void> {
@@ -158,9 +177,9 @@ export class StorePolicy {
   explain(request: object, options?: CostOptions): Awaitable<readonly Explanation[]> {
     const cost = checkCostOptions('explain', options)
     const copy = this.#matcher.copyOf(request)
-    return this.#withDemands(copy, 0, true, (demands, isKnown) => {
+    return this.#withDemands(copy, cost, (demands, isKnown) => {
       const levels = this.#matcher.explain(copy, cost, this.#overrides)
-      return this.#then(this.#store.decide(demands), ({ decisions }) =>
+      return this.#then(this.#store.peek(demands), ({ decisions }) =>
         withDecisions(levels, verdictOf(demands, decisions).levels, isKnown),
       )
     })
@@ -168,27 +187,21 @@ export class StorePolicy {
 
   /**
    * Calls `next` with the demands of the request: now, unless the run-time overrides must be read first. `isKnown` says
-   * whether all of them were known in time. With `look`, the demands cost 0.
+   * whether all of them were known in time.
    *
    * This is the path of every check. The closures of the case that waits are in `#withDemandsLater`, because V8 would
    * allocate their context here even if they are not made.
    */
-  #withDemands<R>(request: object, cost: number, look: boolean, next: WithDemands<R>): Awaitable<R> {
+  #withDemands<R>(request: object, cost: number, next: WithDemands<R>): Awaitable<R> {
     const refreshed = this.#refresh()
-    if (refreshed instanceof Promise) return this.#withDemandsLater(refreshed, request, cost, look, next)
-    return next(this.#matcher.demandsOf(request, cost, this.#overrides, look), refreshed)
+    if (refreshed instanceof Promise) return this.#withDemandsLater(refreshed, request, cost, next)
+    return next(this.#matcher.demandsOf(request, cost, this.#overrides), refreshed)
   }
 
-  #withDemandsLater<R>(
-    refreshed: Promise<boolean>,
-    request: object,
-    cost: number,
-    look: boolean,
-    next: WithDemands<R>,
-  ): Promise<R> {
+  #withDemandsLater<R>(refreshed: Promise<boolean>, request: object, cost: number, next: WithDemands<R>): Promise<R> {
     // The caller may change the request while this waits.
     const copy = this.#matcher.copyOf(request)
-    return refreshed.then((isKnown) => next(this.#matcher.demandsOf(copy, cost, this.#overrides, look), isKnown))
+    return refreshed.then((isKnown) => next(this.#matcher.demandsOf(copy, cost, this.#overrides), isKnown))
   }
 
   /** Calls `next` once the run-time overrides are known, or are known to be incomplete. */
@@ -221,9 +234,16 @@ export class StorePolicy {
   }
 
   #each(request: object, cost: number, run: (demand: LevelDemand) => Awaitable<Decision>): Awaitable<Verdict> {
-    return this.#withDemands(request, cost, false, (demands, isKnown) =>
-      this.#then(this.#all(demands.map(run)), (decisions) => verdictOf(demands, decisions, isKnown)),
-    )
+    return this.#withDemands(request, cost, (demands, isKnown) => this.#verdictOfAll(demands, run, isKnown))
+  }
+
+  /** Calls `run` for each demand, and combines the decisions. */
+  #verdictOfAll(
+    demands: readonly LevelDemand[],
+    run: (demand: LevelDemand) => Awaitable<Decision>,
+    isKnown: boolean,
+  ): Awaitable<Verdict> {
+    return this.#then(this.#all(demands.map(run)), (decisions) => verdictOf(demands, decisions, isKnown))
   }
 
   #setOverride({ level, key, limits, untilMs }: OverrideArguments): Awaitable<void> {

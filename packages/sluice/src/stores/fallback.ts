@@ -64,22 +64,12 @@ export class Fallback {
   }
 
   decide(demands: readonly Demand[]): Answer {
-    const uncounted = demands.map((demand) => this.#withoutCount(demand))
-    const denied = demands.some(({ shadow }, i) => shadow !== true && uncounted[i]?.allowed === false)
-    // If another demand is denied, local limits take nothing.
-    const counted = this.#count(
-      demands
-        .filter((_, i) => uncounted[i] === undefined)
-        .map((demand) => ({ ...demand, cost: denied ? 0 : demand.cost })),
-    )
-    let next = 0
-    const takenUs: number[] = []
-    const decisions = demands.map((demand, i) => {
-      const decision = uncounted[i]
-      takenUs.push(decision === undefined ? counted.takenUs[next] : 0)
-      return decision ?? localDecision(demand, counted.decisions[next++])
-    })
-    return { allowed: !denied && counted.allowed, decisions, takenUs }
+    return this.#answer(demands, true)
+  }
+
+  /** Says what `decide` would say, and takes nothing. */
+  peek(demands: readonly Demand[]): Answer {
+    return this.#answer(demands, false)
   }
 
   charge(demand: Demand): Decision {
@@ -88,12 +78,8 @@ export class Fallback {
 
   /** Refunds units that a local limit took. Units taken from the store stay taken. */
   refund(demand: Demand, taken: Taken | undefined): Decision {
-    if (taken?.degraded !== 'local') return this.peek(demand)
+    if (taken?.degraded !== 'local') return this.#peekOne(demand)
     return this.#change({ ...demand, onFailure: 'local' }, (share) => this.#local.refund(share, taken))
-  }
-
-  peek(demand: Demand): Decision {
-    return this.decide([{ ...demand, cost: 0 }]).decisions[0]
   }
 
   reset(name: string, key: string): void {
@@ -119,12 +105,33 @@ export class Fallback {
     }
   }
 
+  #answer(demands: readonly Demand[], takes: boolean): Answer {
+    const uncounted = demands.map((demand) => this.#withoutCount(demand, takes))
+    const denied = demands.some(({ shadow }, i) => shadow !== true && uncounted[i]?.allowed === false)
+    const local = demands.filter((_, i) => uncounted[i] === undefined)
+    // If another demand is denied, local limits take nothing.
+    const counted = this.#count(local, takes && !denied)
+    let next = 0
+    const takenUs: number[] = []
+    const decisions = demands.map((demand, i) => {
+      const decision = uncounted[i]
+      takenUs.push(decision === undefined ? counted.takenUs[next] : 0)
+      return decision ?? localDecision(demand, counted.decisions[next++])
+    })
+    return { allowed: !denied && counted.allowed, decisions, takenUs }
+  }
+
+  /** What `peek` says for a cost of 1: the answer to a change. */
+  #peekOne(demand: Demand): Decision {
+    return this.peek([{ ...demand, cost: 1 }]).decisions[0]
+  }
+
   /** The decision for a demand that no local limit counts; `undefined` if one does. */
-  #withoutCount(demand: Demand): Decision | undefined {
+  #withoutCount(demand: Demand, takes: boolean): Decision | undefined {
     const rule = this.ruleOf(demand)
     if (rule === 'closed') return closedDecision(demand, 'closed')
     if (rule === 'local') return this.#shareOf(demand.limit) === undefined ? closedDecision(demand, 'local') : undefined
-    return this.#blocked(demand) ?? openDecision(demand)
+    return this.#blocked(demand) ?? openDecision(demand.limit, takes ? demand.cost : 0)
   }
 
   /** Even if the rule is open, a key that this process has blocked is denied. */
@@ -138,23 +145,24 @@ export class Fallback {
     }
   }
 
-  /** Decides demands that have a local share. If the process is out of memory, denies them. */
-  #count(demands: readonly Demand[]): Answer {
+  /** Decides demands that have a local share, or only peeks. If the process is out of memory, denies them. */
+  #count(demands: readonly Demand[], takes: boolean): Answer {
     try {
-      return this.#local.decide(demands.map((demand) => this.#shareIn(demand)))
+      const shares = demands.map((demand) => this.#shareIn(demand))
+      return takes ? this.#local.decide(shares) : this.#local.peek(shares)
     } catch {
       const decisions = demands.map((demand) => closedDecision(demand, 'local'))
       return { allowed: demands.every(({ shadow }) => shadow === true), decisions, takenUs: demands.map(() => 0) }
     }
   }
 
-  /** Changes a local count if the demand has one. Returns the decision of a request of cost 0 afterwards. */
+  /** Changes a local count if the demand has one. Returns what `peek` says afterwards for a cost of 1. */
   #change(demand: Demand, run: (share: Demand) => Decision): Decision {
-    if (this.#withoutCount(demand) !== undefined) return this.peek(demand)
+    if (this.#withoutCount(demand, false) !== undefined) return this.#peekOne(demand)
     try {
-      return localDecision({ ...demand, cost: 0 }, run(this.#shareIn(demand)))
+      return localDecision({ ...demand, cost: 1 }, run(this.#shareIn(demand)))
     } catch {
-      return closedDecision(demand, 'local')
+      return closedDecision({ ...demand, cost: 1 }, 'local')
     }
   }
 
@@ -172,12 +180,13 @@ export class Fallback {
   }
 }
 
-function openDecision({ limit, cost }: Demand): Decision {
+/** `taken` units are no longer there. */
+function openDecision(limit: Limit, taken: number): Decision {
   const quota = quotaOf(limit)
   return {
     allowed: true,
     quota,
-    remaining: Math.max(0, quota - cost),
+    remaining: Math.max(0, quota - taken),
     retryAfterMs: 0,
     nextUnitAfterMs: 0,
     resetAfterMs: 0,

@@ -2,8 +2,9 @@
 
 export { copiesOf, correctionsOf, refundsOf } from './corrections-of.js'
 export { checkOnFailure } from './fallback.js'
-export { MemoryStore, type MemoryStoreStats, memoryStore } from './memory/memory-store.js'
+export { MemoryStore, memoryStore } from './memory/memory-store.js'
 export type { MemoryStoreOptions } from './memory/memory-store-options.js'
+export type { MemoryStoreStats } from './memory/memory-store-stats.js'
 export type {
   Answer,
   AsyncStore,
@@ -11,6 +12,7 @@ export type {
   Correction,
   Degraded,
   Demand,
+  LimitedKey,
   NamedLimit,
   OnFailure,
   Opening,

@@ -29,10 +29,14 @@ export interface NamedLimit {
   readonly shadow?: boolean | undefined
 }
 
-/** One request's demand on one limit. */
-export interface Demand extends NamedLimit {
+/** A key under a limit. */
+export interface LimitedKey extends NamedLimit {
   /** The client, user or resource that is limited: any non-empty string. */
   readonly key: string
+}
+
+/** One request's demand on one limit. */
+export interface Demand extends LimitedKey {
   /** Units to take: a safe integer from 0. */
   readonly cost: number
   /**
@@ -52,7 +56,7 @@ export interface Answer {
   /**
    * For each demand, when its units count as taken: the store's own time in epoch microseconds, or a later time if the
    * state had seen one before the clock stepped back. For a cost of 0 it is the time of the decision. For any other demand
-   * that took nothing, the value has no meaning.
+   * that took nothing, as every demand of `peek`, the value has no meaning.
    */
   readonly takenUs: readonly number[]
 }
@@ -63,7 +67,8 @@ export interface Answer {
  * are.
  *
  * Stores may trust their callers: names and keys are non-empty strings, costs are safe integers from 0, limits are made by
- * their functions. `sluice/testing` has the contract that every store keeps.
+ * their functions, and `checkRemaining` of `sluice/limits` accepts what `set` gets. `sluice/testing` has the contract that
+ * every store keeps.
  *
  * A store that fails throws or rejects. Limiters, policies and shapers answer a failure or a malformed answer by
  * `onFailure`: the limit's, else the store's. If neither is set, the failure stays an error.
@@ -85,10 +90,25 @@ export interface Store {
   /** True if `decide` obeys `blockFor` of demands. A limiter or level with `blockFor` is refused on any other store. */
   readonly blocksByRule?: boolean
   decide(demands: readonly Demand[]): Awaitable<Answer>
-  /** Takes the cost whether it fits or not. Returns the decision of a request of cost 0 afterwards. */
+  /**
+   * Says what `decide` would say now, and changes nothing: takes no units and ignores `blockFor`. Whether a demand is allowed,
+   * its wait and its delay are those of its cost. The other numbers describe the state as it stands, because nothing is
+   * taken: a demand that fits is described as for a cost of 0.
+   */
+  peek(demands: readonly Demand[]): Awaitable<Answer>
+  /** Takes the cost whether it fits or not. Returns what `peek` says afterwards for a cost of 1. */
   charge(demand: Demand): Awaitable<Decision>
-  /** Gives `cost` units back: those of `taken` if it is given, else the newest. */
+  /**
+   * Gives `cost` units back: those of `taken` if it is given, else the newest. Returns what `peek` says afterwards for a cost
+   * of 1.
+   */
   refund(demand: Demand, taken: Taken | undefined): Awaitable<Decision>
+  /**
+   * Leaves a key exactly `remaining` units of a limit, as if the rest of the quota had just been taken from a fresh state. Its
+   * block, and its states under limits of another `stateId`, stay as they are. Returns what `peek` says afterwards for a cost
+   * of 1.
+   */
+  set(limited: LimitedKey, remaining: number): Awaitable<Decision>
   /** Forgets every state of a key under a name, and its block: its whole quota is there again. */
   reset(name: string, key: string): Awaitable<void>
   /**
@@ -116,8 +136,12 @@ export interface SyncStore extends Store {
   decide(demands: readonly Demand[]): Answer
   /** `decide` for one demand: the same decision, without allocating an answer. */
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision
+  peek(demands: readonly Demand[]): Answer
+  /** `peek` for one demand, without allocating an answer. */
+  peekOne(name: string, limit: Limit, key: string, cost: number): Decision
   charge(demand: Demand): Decision
   refund(demand: Demand, taken: Taken | undefined): Decision
+  set(limited: LimitedKey, remaining: number): Decision
   reset(name: string, key: string): void
   block(name: string, key: string, durationUs: number): void
   overrides?(policy: string): SyncOverrides
@@ -127,8 +151,10 @@ export interface SyncStore extends Store {
 export interface AsyncStore extends Store {
   readonly synchronous?: false
   decide(demands: readonly Demand[]): Promise<Answer>
+  peek(demands: readonly Demand[]): Promise<Answer>
   charge(demand: Demand): Promise<Decision>
   refund(demand: Demand, taken: Taken | undefined): Promise<Decision>
+  set(limited: LimitedKey, remaining: number): Promise<Decision>
   reset(name: string, key: string): Promise<void>
   block(name: string, key: string, durationUs: number): Promise<void>
 }

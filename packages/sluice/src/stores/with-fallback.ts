@@ -15,6 +15,7 @@ import type {
   Answer,
   AsyncStore,
   Demand,
+  LimitedKey,
   NamedLimit,
   OnFailure,
   Overrides,
@@ -113,6 +114,22 @@ class FallbackStore implements Store {
     return this.#answer([demand], decideOne, checkDecision, () => this.#fallback.decide([demand]).decisions[0])
   }
 
+  peek(demands: readonly Demand[]): Awaitable<Answer> {
+    const check = (answer: Answer) => checkAnswer(answer, demands)
+    const peek = () => this.#store.peek(demands)
+    return this.#answer(demands, peek, check, () => this.#fallback.peek(demands))
+  }
+
+  peekOne(name: string, limit: Limit, key: string, cost: number): Awaitable<Decision> {
+    const demand = { name, limit, key, cost }
+    const store = this.#store as SyncStore
+    const peekOne = () =>
+      store.peekOne === undefined
+        ? checkAnswer(checkAtOnce(store.peek([demand])), [demand]).decisions[0]
+        : store.peekOne(name, limit, key, cost)
+    return this.#answer([demand], peekOne, checkDecision, () => this.#fallback.peek([demand]).decisions[0])
+  }
+
   charge(demand: Demand): Awaitable<Decision> {
     const charge = () => this.#store.charge(demand)
     return this.#answer([demand], charge, checkDecision, () => this.#fallback.charge(demand))
@@ -130,14 +147,19 @@ class FallbackStore implements Store {
     return this.#answer([demand], refund, checkDecision, () => this.#fallback.refund(demand, taken))
   }
 
+  /** Sets the state of the store alone: a share of this process stays as it is. */
+  set(limited: LimitedKey, remaining: number): Awaitable<Decision> {
+    return this.#change('set', () => this.#store.set(limited, remaining), checkDecision)
+  }
+
   reset(name: string, key: string): Awaitable<void> {
     this.#fallback.reset(name, key)
-    return this.#change('reset', () => this.#store.reset(name, key))
+    return this.#change('reset', () => this.#store.reset(name, key), ignore)
   }
 
   block(name: string, key: string, durationUs: number): Awaitable<void> {
     this.#fallback.block(name, key, durationUs)
-    return this.#change('blocked', () => this.#store.block(name, key, durationUs))
+    return this.#change('blocked', () => this.#store.block(name, key, durationUs), ignore)
   }
 
   /**
@@ -188,9 +210,8 @@ class FallbackStore implements Store {
   }
 
   /** Makes a change that no answer can stand for. */
-  #change(done: string, run: () => Awaitable<void>): Awaitable<void> {
-    const ignore = () => {}
-    return this.#ask(run, ignore, (cause) => {
+  #change<T>(done: string, run: () => Awaitable<T>, check: (value: T) => T): Awaitable<T> {
+    return this.#ask(run, check, (cause) => {
       if (isMistake(cause) || cause instanceof StoreFullError || cause instanceof StoreUnavailableError) throw cause
       throw new StoreUnavailableError(`the store failed; the key may not have been ${done}`, { cause })
     })
@@ -231,6 +252,9 @@ class FallbackStore implements Store {
     )
   }
 }
+
+/** What `reset` and `block` return has no meaning. */
+function ignore(): void {}
 
 /** Did the caller make a mistake, rather than the store fail? */
 function isMistake(error: unknown): boolean {

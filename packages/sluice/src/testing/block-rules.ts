@@ -37,11 +37,13 @@ export const blockRules: StoreRules = {
     for (const limit of ONE_OF_EACH.filter(({ algorithm }) => algorithm !== 'leaky-bucket'))
       assert.equal((await store.decide([demand(limit, 'key', 1, nameOf(limit))])).allowed, true, nameOf(limit))
   },
-  'a demand that is allowed, a look and a charge block nothing': async (store) => {
+  'a demand that is allowed, a look, a peek and a charge block nothing': async (store) => {
     assert.equal((await store.decide([blocking(bucket, 5)])).allowed, true)
     await store.decide([blocking(bucket, 0)])
+    assert.equal((await store.peek([blocking(bucket, 1)])).decisions[0].retryAfterMs, 1_000)
     await store.charge(blocking(bucket, 3))
     await store.decide([blocking(bucket, 0)])
+    assert.equal((await store.peek([blocking(bucket, 1)])).allowed, false)
     assert.equal(await waitAfter(store, demand(bucket)), 4_000)
   },
   'of many demands at the same time one makes the block, and none makes it longer': async (store, clock) => {

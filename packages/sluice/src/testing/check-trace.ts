@@ -49,13 +49,17 @@ export async function checkTrace(
 
 async function call(
   store: Store,
-  { call, demands, durationUs }: TraceStep,
+  { call, demands, durationUs, remaining }: TraceStep,
   taken: ReadonlyMap<Limit, Taken>,
 ): Promise<unknown> {
   const [first] = demands
   switch (call) {
     case 'decide':
       return comparable(await store.decide(demands), demands)
+    case 'peek': {
+      const { allowed, decisions } = await store.peek(demands)
+      return { allowed, decisions }
+    }
     case 'charge':
       return store.charge(first)
     case 'change': {
@@ -67,6 +71,8 @@ async function call(
       return store.refund(first, undefined)
     case 'refundTaken':
       return store.refund(first, taken.get(first.limit))
+    case 'set':
+      return store.set(first, remaining)
     case 'reset':
       return store.reset(first.name, first.key)
     case 'block':

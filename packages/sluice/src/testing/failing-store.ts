@@ -25,8 +25,11 @@ export class FailingStore {
       ...properties,
       decide: pass('decide'),
       decideOne: pass('decideOne'),
+      peek: pass('peek'),
+      peekOne: pass('peekOne'),
       charge: pass('charge'),
       refund: pass('refund'),
+      set: pass('set'),
       reset: pass('reset'),
       block: pass('block'),
     } as SyncStore | AsyncStore

@@ -171,6 +171,7 @@ export const failureRules: Readonly<Record<string, (create: () => Promise<Store>
       failing.failure = fail
       await assert.rejects(async () => await limiter.block('during', { duration: '1m' }), StoreUnavailableError)
       await assert.rejects(async () => await limiter.reset('key'), StoreUnavailableError)
+      await assert.rejects(async () => await limiter.set('key', { remaining: 0 }), StoreUnavailableError)
       for (const key of ['before', 'during']) {
         const decision = await limiter.tryAcquire(key)
         assert.deepEqual([decision.allowed, decision.degraded], [false, onFailure], key)

@@ -3,10 +3,12 @@ import {
   type BlockRule,
   concurrency,
   fixedWindow,
+  isConcurrency,
   type Limit,
   leakyBucket,
   parseBlockFor,
   parseLimit,
+  quotaOf,
   slidingLog,
   slidingWindow,
   tokenBucket,
@@ -17,7 +19,7 @@ export interface TraceStep {
   /** How far the clock moves before the call. May be negative: clocks step back. */
   readonly advanceMs: number
   /** `change` gives a limit other numbers, and charges every key one unit under them. */
-  readonly call: 'decide' | 'charge' | 'refund' | 'refundTaken' | 'reset' | 'block' | 'change'
+  readonly call: 'decide' | 'peek' | 'charge' | 'refund' | 'refundTaken' | 'set' | 'reset' | 'block' | 'change'
   readonly demands: readonly {
     readonly name: string
     readonly limit: Limit
@@ -27,6 +29,8 @@ export interface TraceStep {
     readonly blockFor?: BlockRule | undefined
   }[]
   readonly durationUs: number
+  /** How many units `set` leaves to the first key. */
+  readonly remaining: number
   /** Are two versions of a limit in use? Then the answers depend on whether a store has forgotten a whole state. */
   readonly mixed?: boolean
 }
@@ -77,15 +81,19 @@ export function randomTrace(seed: number, steps: number, blocks = false): readon
       limits.set(name, limit)
       versions.set(name, [...(versions.get(name) ?? []), before])
       const demands = KEYS.map((key) => ({ name, limit, key, cost: 1 }))
-      return { advanceMs: 0, call: 'change', demands, durationUs: 0 }
+      return { advanceMs: 0, call: 'change', demands, durationUs: 0, remaining: 0 }
     }
+    const demands = Array.from({ length: pick(1, 1, 1, 2, 3) }, demand)
+    const [{ limit }] = demands
     return {
       advanceMs: pick(0, 0, 0, 0.001, 0.25, 1, 7, whole(50), whole(900), whole(70_000), -whole(40), -whole(90_000)),
       call: pick(
         ...(['decide', 'decide', 'decide', 'decide', 'decide', 'decide', 'charge', 'refund'] as const),
         ...(['refundTaken', 'reset', 'block', 'decide', 'decide', 'decide', 'decide', 'decide'] as const),
+        ...(['peek', 'peek', isConcurrency(limit) ? 'peek' : 'set'] as const),
       ),
-      demands: Array.from({ length: pick(1, 1, 1, 2, 3) }, demand),
+      demands,
+      remaining: whole(quotaOf(limit)),
       durationUs: pick(1_000, 250_000, 60_000_000),
       mixed: versions.size > 0,
     }

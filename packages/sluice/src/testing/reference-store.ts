@@ -12,7 +12,7 @@ import {
   nextBlock,
   type Taken,
 } from '../limits/index.js'
-import type { Answer, Demand, OverrideEntry, SyncOverrides, SyncStore } from '../stores/index.js'
+import type { Answer, Demand, LimitedKey, OverrideEntry, SyncOverrides, SyncStore } from '../stores/index.js'
 
 interface Entry {
   /** The arithmetic of the limit that wrote the state last: it says when the state is whole. */
@@ -42,13 +42,11 @@ export class ReferenceStore implements SyncStore {
 
   decide(demands: readonly Demand[]): Answer {
     const nowUs = microseconds(this.clock.now())
-    const sameState = (demand: Demand) => demands.filter((other) => stateOf(other) === stateOf(demand))
-    const costOf = (demand: Demand) => sameState(demand).reduce((sum, { cost }) => sum + cost, 0)
+    const costOf = (demand: Demand) => costOfAll(sameState(demand, demands))
     const offenders = demands.filter((demand) => this.#exceeds(demand, nowUs, costOf(demand)))
     for (const demand of offenders) this.#blockByRule(demand, nowUs)
     const fits = demands.map((demand) => this.#fits(demand, nowUs, costOf(demand)))
-    const isShadow = (demand: Demand) => sameState(demand).every(({ shadow }) => shadow === true)
-    const allowed = demands.every((demand, i) => fits[i] || isShadow(demand))
+    const allowed = demands.every((demand, i) => fits[i] || areShadows(sameState(demand, demands)))
     for (const [i, demand] of demands.entries()) {
       // The first demand for a state takes for all of them. A caller may pass one object twice, so compare indexes.
       const isFirst = demands.findIndex((other) => stateOf(other) === stateOf(demand)) === i
@@ -68,10 +66,28 @@ export class ReferenceStore implements SyncStore {
     return { allowed, decisions, takenUs }
   }
 
+  peekOne(name: string, limit: Limit, key: string, cost: number): Decision {
+    return this.peek([{ name, limit, key, cost }]).decisions[0]
+  }
+
+  peek(demands: readonly Demand[]): Answer {
+    const nowUs = microseconds(this.clock.now())
+    const decisions = demands.map((demand) => this.#peeked(demand, nowUs, costOfAll(sameState(demand, demands))))
+    const allowed = demands.every((demand, i) => decisions[i].allowed || areShadows(sameState(demand, demands)))
+    return { allowed, decisions, takenUs: demands.map(() => nowUs) }
+  }
+
   charge(demand: Demand): Decision {
     const nowUs = microseconds(this.clock.now())
     this.#take(demand, nowUs, demand.cost)
-    return this.#describe(demand, nowUs, 0, this.#fits(demand, nowUs, 0))
+    return this.#peeked(demand, nowUs, 1)
+  }
+
+  set(limited: LimitedKey, remaining: number): Decision {
+    const nowUs = microseconds(this.clock.now())
+    this.#states.delete(stateOf(limited))
+    this.#take(limited, nowUs, arithmeticOf(limited.limit).quota - remaining)
+    return this.#peeked(limited, nowUs, 1)
   }
 
   refund(demand: Demand, taken: Taken | undefined): Decision {
@@ -81,7 +97,7 @@ export class ReferenceStore implements SyncStore {
       const entry = this.#entry(demand, nowUs)
       if (entry.arithmetic.refund(entry.words, 0, nowUs, demand.cost, taken)) this.#states.set(stateOf(demand), entry)
     }
-    return this.#describe(demand, nowUs, 0, this.#fits(demand, nowUs, 0))
+    return this.#peeked(demand, nowUs, 1)
   }
 
   reset(name: string, key: string): void {
@@ -128,7 +144,7 @@ export class ReferenceStore implements SyncStore {
   }
 
   /** A copy of the state for the demand's limit to count in. A whole state equals no state, so it starts fresh. */
-  #entry(demand: Demand, nowUs: number): Entry {
+  #entry(demand: LimitedKey, nowUs: number): Entry {
     const arithmetic = arithmeticOf(demand.limit)
     const stored = this.#states.get(stateOf(demand))
     if (stored !== undefined && !stored.arithmetic.isWhole(stored.words, 0, nowUs))
@@ -138,7 +154,7 @@ export class ReferenceStore implements SyncStore {
     return { arithmetic, words }
   }
 
-  #fits(demand: Demand, nowUs: number, cost: number): boolean {
+  #fits(demand: LimitedKey, nowUs: number, cost: number): boolean {
     const { arithmetic, words } = this.#entry(demand, nowUs)
     return this.#blockedUs(demand, nowUs) <= 0 && arithmetic.fits(words, 0, nowUs, cost)
   }
@@ -154,7 +170,7 @@ export class ReferenceStore implements SyncStore {
     this.#blocks.set(idOf(name, key), nextBlock(blockFor, this.#blocks.get(idOf(name, key)), nowUs))
   }
 
-  #take(demand: Demand, nowUs: number, cost: number): void {
+  #take(demand: LimitedKey, nowUs: number, cost: number): void {
     if (cost === 0) return
     const { arithmetic, words } = this.#entry(demand, nowUs)
     const roomy = withRoom(arithmetic, words, nowUs, cost)
@@ -162,7 +178,13 @@ export class ReferenceStore implements SyncStore {
     this.#states.set(stateOf(demand), { arithmetic, words: roomy })
   }
 
-  #describe(demand: Demand, nowUs: number, cost: number, allowed: boolean): Decision {
+  /** The decision for a cost that is not taken: one that fits leaves the state as it stands. */
+  #peeked(demand: LimitedKey, nowUs: number, cost: number): Decision {
+    const fits = this.#fits(demand, nowUs, cost)
+    return this.#describe(demand, nowUs, fits ? 0 : cost, fits)
+  }
+
+  #describe(demand: LimitedKey, nowUs: number, cost: number, allowed: boolean): Decision {
     const { arithmetic, words } = this.#entry(demand, nowUs)
     const blockedUs = this.#blockedUs(demand, nowUs)
     if (blockedUs <= 0) return arithmetic.decision(words, 0, nowUs, cost, allowed)
@@ -170,7 +192,7 @@ export class ReferenceStore implements SyncStore {
     return blockedDecision(arithmetic.decision(words, 0, nowUs, cost, fits), blockedUs)
   }
 
-  #blockedUs({ name, key }: Demand, nowUs: number): number {
+  #blockedUs({ name, key }: LimitedKey, nowUs: number): number {
     return (this.#blocks.get(idOf(name, key))?.untilUs ?? 0) - nowUs
   }
 }
@@ -183,8 +205,21 @@ function idOf(name: string, key: string): string {
   return JSON.stringify([name, key.toWellFormed()])
 }
 
-function stateOf({ name, key, limit }: Demand): string {
+function stateOf({ name, key, limit }: LimitedKey): string {
   return `${arithmeticOf(limit).stateId} ${idOf(name, key)}`
+}
+
+/** The demands for the state of a demand, itself included. */
+function sameState(demand: Demand, demands: readonly Demand[]): readonly Demand[] {
+  return demands.filter((other) => stateOf(other) === stateOf(demand))
+}
+
+function costOfAll(demands: readonly Demand[]): number {
+  return demands.reduce((sum, { cost }) => sum + cost, 0)
+}
+
+function areShadows(demands: readonly Demand[]): boolean {
+  return demands.every(({ shadow }) => shadow === true)
 }
 
 /** The name and key of a state: no state id contains a space. */

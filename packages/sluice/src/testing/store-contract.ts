@@ -6,6 +6,7 @@ import { checkTrace } from './check-trace.js'
 import { checkOwnFailure, failureRules } from './failure-rules.js'
 import { ManualClock } from './manual-clock.js'
 import { overrideRules } from './override-rules.js'
+import { peekRules } from './peek-rules.js'
 import { reservationRules } from './reservation-rules.js'
 import { type StoreRules, storeRules } from './store-rules.js'
 import { type WorkedExample, workedExamples } from './worked-examples.js'
@@ -57,7 +58,7 @@ export function storeContract(
   }
   return [
     ...workedExamples.map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
-    ...Object.entries({ ...storeRules, ...changeRules, ...overrideRules }).map(([name, rule]) => ({
+    ...Object.entries({ ...storeRules, ...peekRules, ...changeRules, ...overrideRules }).map(([name, rule]) => ({
       name,
       run: () => check(rule),
     })),

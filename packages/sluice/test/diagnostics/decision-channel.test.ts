@@ -38,7 +38,9 @@ function laterStore(decide?: () => Promise<never>): AsyncStore {
   const store = memoryStore()
   return {
     decide: decide ?? (async (demands) => store.decide(demands)),
+    peek: async (demands) => store.peek(demands),
     charge: async (demand) => store.charge(demand),
+    set: async (limited, remaining) => store.set(limited, remaining),
     refund: async (demand, taken) => store.refund(demand, taken),
     reset: async (name, key) => store.reset(name, key),
     block: async (name, key, durationUs) => store.block(name, key, durationUs),
@@ -101,8 +103,10 @@ describe('the channel sluice:decision', () => {
     await limiter.peek('a')
     await limiter.charge('a')
     await limiter.refund('a')
+    await limiter.set('a', { remaining: 1 })
     await limiter.reset('a')
     await policy.peek({ user: 'a' })
+    await policy.set({ user: 'a' }, { remaining: 1 })
     await policy.explain({ user: 'a' })
     expect(events.map(({ name, method, allowed }) => [name, method, allowed])).toEqual([
       ['units', 'tryAcquire', true],

@@ -41,9 +41,9 @@ describe('docs/moving/rate-limiter-flexible.md', () => {
     expect(after).toEqual([false, true])
   })
 
-  test('penalty, reward, block and delete are charge, refund, block and reset', async () => {
+  test('penalty, reward, set, block and delete are charge, refund, set, block and reset', async () => {
     const [before, after] = await bothSides('The other verbs', ({ play }) => play('user:42'))
-    expect(before).toEqual([2, 3, true, 5])
+    expect(before).toEqual([2, 3, 1, true, 5])
     expect(after).toEqual(before)
   })
 

@@ -64,6 +64,7 @@ describe('the arguments of a limiter', () => {
     peek: (key: never) => limiter.peek(key),
     charge: (key: never) => limiter.charge(key),
     refund: (key: never) => limiter.refund(key),
+    set: (key: never) => limiter.set(key, { remaining: 1 }),
     reset: (key: never) => limiter.reset(key),
     reserve: (key: never) => limiter.reserve(key),
     block: (key: never) => limiter.block(key, { duration: '1s' }),
@@ -80,7 +81,7 @@ describe('the arguments of a limiter', () => {
     }
   })
 
-  it.each(['tryAcquire', 'charge', 'refund', 'reserve', 'lease'] as const)(
+  it.each(['tryAcquire', 'peek', 'charge', 'refund', 'reserve', 'lease'] as const)(
     '%s takes options that are an object',
     (method) => {
       for (const [options, shown] of [...WRONG_TYPES, [3, '3'] as const]) {
@@ -100,6 +101,30 @@ describe('the arguments of a limiter', () => {
       expect(limiter.peek('key').remaining).toBe(5)
     },
   )
+
+  const wrongSets: readonly (readonly [unknown, string])[] = [
+    [undefined, 'set takes an object such as { remaining: 0 }, got undefined'],
+    [3, 'set takes an object such as { remaining: 0 }, got 3'],
+    [{}, 'remaining must be a whole number from 0 to 5, the quota, got undefined'],
+    [{ remaning: 1 }, "set has no option 'remaning'; did you mean remaining?"],
+    [{ remaining: '1' }, "remaining must be a whole number from 0 to 5, the quota, got '1'"],
+    [{ remaining: -1 }, 'remaining must be a whole number from 0 to 5, the quota, got -1'],
+    [{ remaining: 1.5 }, 'remaining must be a whole number from 0 to 5, the quota, got 1.5'],
+    [{ remaining: 6 }, 'remaining must be a whole number from 0 to 5, the quota, got 6'],
+    [{ remaining: Number.NaN }, 'remaining must be a whole number from 0 to 5, the quota, got NaN'],
+  ]
+
+  it.each(wrongSets)('set refuses %o', (options, message) => {
+    expectRefusal(() => limiter.set('key', options as never), message)
+    expect(limiter.peek('key').remaining).toBe(5)
+  })
+
+  it('set refuses a concurrency limit, because leases in flight cannot be set', () => {
+    const places = createLimiter({ limit: concurrency({ max: 3 }) })
+    places.lease('key')
+    expectRefusal(() => places.set('key', { remaining: 3 }), 'concurrency counts leases in flight, which cannot be set')
+    expect(places.peek('key').remaining).toBe(2)
+  })
 
   const wrongBlocks: readonly (readonly [unknown, string])[] = [
     [undefined, "block takes an object such as { duration: '10m' }, got undefined"],
@@ -258,7 +283,9 @@ describe('memoryStore', () => {
 describe('an asynchronous limiter', () => {
   const unasked: AsyncStore = {
     decide: () => Promise.reject(new Error('asked')),
+    peek: () => Promise.reject(new Error('asked')),
     charge: () => Promise.reject(new Error('asked')),
+    set: () => Promise.reject(new Error('asked')),
     refund: () => Promise.reject(new Error('asked')),
     reset: () => Promise.reject(new Error('asked')),
     block: () => Promise.reject(new Error('asked')),

@@ -190,7 +190,9 @@ it('a store that answers later keeps the rule if it says so', async () => {
   const later: AsyncStore = {
     blocksByRule: true,
     decide: async (demands) => inner.decide(demands),
+    peek: async (demands) => inner.peek(demands),
     charge: async (demand) => inner.charge(demand),
+    set: async (limited, remaining) => inner.set(limited, remaining),
     refund: async (demand, taken) => inner.refund(demand, taken),
     reset: async (name, key) => inner.reset(name, key),
     block: async (name, key, durationUs) => inner.block(name, key, durationUs),

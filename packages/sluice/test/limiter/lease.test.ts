@@ -249,7 +249,9 @@ describe('a lease on a store that fails while it is extended', () => {
       clock,
       decide: (demands) => later('decide', () => memory.decide(demands)),
       refund: (demand, taken) => later('refund', () => memory.refund(demand, taken)),
+      peek: async (demands) => memory.peek(demands),
       charge: async (demand) => memory.charge(demand),
+      set: async (limited, remaining) => memory.set(limited, remaining),
       reset: async (name, key) => memory.reset(name, key),
       block: async (name, key, durationUs) => memory.block(name, key, durationUs),
     }

@@ -21,7 +21,9 @@ function laterStore(clock: ManualClock): AsyncStore {
   const store = memoryStore({ clock })
   return {
     decide: async (demands) => store.decide(demands),
+    peek: async (demands) => store.peek(demands),
     charge: async (demand) => store.charge(demand),
+    set: async (limited, remaining) => store.set(limited, remaining),
     refund: async (demand, taken) => store.refund(demand, taken),
     reset: async (name, key) => store.reset(name, key),
     block: async (name, key, durationUs) => store.block(name, key, durationUs),

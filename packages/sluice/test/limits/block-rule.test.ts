@@ -37,7 +37,7 @@ describe('blockFor', () => {
 
   it('refuses a store that does not block by rule', () => {
     const never = () => Promise.reject(new Error('not asked'))
-    const store = { decide: never, charge: never, refund: never, reset: never, block: never }
+    const store = { decide: never, peek: never, charge: never, refund: never, set: never, reset: never, block: never }
     const message = 'blockFor needs a store that blocks by rule, such as memoryStore(), redisStore(client)'
     expect(() => createLimiter({ name: 'a', limit, store, blockFor: '1m' })).toThrow(message)
     expect(() => createLimiters({ a: limit }, { store, blockFor: '1m' })).toThrow(message)

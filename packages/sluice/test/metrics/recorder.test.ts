@@ -20,7 +20,7 @@ afterEach(() => {
 /** A store that fails. */
 function brokenStore(): AsyncStore {
   const fail = () => Promise.reject(new Error('away'))
-  return { decide: fail, charge: fail, refund: fail, reset: fail, block: fail }
+  return { decide: fail, peek: fail, charge: fail, refund: fail, set: fail, reset: fail, block: fail }
 }
 
 describe('a recorder', () => {

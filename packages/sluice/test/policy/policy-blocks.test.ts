@@ -37,7 +37,7 @@ describe('a level with blockFor', () => {
     expect(policy.check({ user: 'c' })).toMatchObject({ deniedBy: ['one'] })
     expect(policy.peek({ user: 'c' }).levels[1].decision.allowed).toBe(true)
     expect(policy.check({ user: 'a' })).toMatchObject({ deniedBy: ['one', 'two'] })
-    expect(policy.peek({ user: 'a' }).deniedBy).toEqual(['two'])
+    expect(policy.peek({ user: 'a' }, { cost: 0 }).deniedBy).toEqual(['two'])
   })
 
   it('that is a shadow counts what it would deny, blocks included, and denies nothing', () => {

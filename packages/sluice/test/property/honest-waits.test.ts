@@ -113,7 +113,7 @@ describe('law 3: waits are honest, after debts, blocks, changed limits and steps
 
 /** A cost that is denied now and, if there is such a cost, allowed later. */
 function deniedCost({ limiter }: Lived, share: number): number {
-  const { remaining, quota, allowed } = limiter.peek(KEY)
+  const { remaining, quota, allowed } = limiter.peek(KEY, { cost: 0 })
   if (!allowed) return Math.floor((quota * share) / 1000)
   return remaining + 1 + Math.floor((Math.max(0, quota - remaining - 1) * share) / 1000)
 }

@@ -64,8 +64,8 @@ export function live(
     clock.noiseUs = step.noiseUs
     const cost = stepCost(step, given)
     if (step.deed === 'acquire') see(limiter.tryAcquire(KEY, { cost }), cost, given)
-    else if (step.deed === 'charge') see(limiter.charge(KEY, { cost }), 0, given)
-    else if (step.deed === 'refund') see(limiter.refund(KEY, { cost }), 0, given)
+    else if (step.deed === 'charge') see(limiter.charge(KEY, { cost }), 1, given)
+    else if (step.deed === 'refund') see(limiter.refund(KEY, { cost }), 1, given)
     else if (step.deed === 'block') limiter.block(KEY, { duration: 1 + step.share })
     else if (step.deed === 'reset') limiter.reset(KEY)
     else if (step.deed === 'reserve') {
@@ -78,7 +78,8 @@ export function live(
       // The limit that wrote last says when a state is whole, so its waits are exact once it has written.
       limiter.charge(KEY, { cost: 1 })
     }
-    see(limiter.peek(KEY), 0, given)
+    see(limiter.peek(KEY), 1, given)
+    see(limiter.peek(KEY, { cost: 0 }), 0, given)
   }
   return { clock, store, limiter, given }
 }

@@ -233,7 +233,8 @@ describe('law 6: a debt', () => {
   it('of a log is at most its quota', () => {
     const limiter = createLimiter({ limit: slidingLog({ quota: 5, window: '1m' }) })
     limiter.charge(KEY, { cost: 10 ** 12 })
-    expect(limiter.refund(KEY, { cost: 5 })).toMatchObject({ allowed: true, remaining: 0 })
+    expect(limiter.refund(KEY, { cost: 5 })).toMatchObject({ allowed: false, remaining: 0 })
+    expect(limiter.peek(KEY, { cost: 0 }).allowed).toBe(true)
     expect(limiter.refund(KEY, { cost: 1 })).toMatchObject({ allowed: true, remaining: 1 })
   })
 

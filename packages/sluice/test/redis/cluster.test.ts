@@ -92,12 +92,33 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('a cluster by %s', (_, connect) =
         expect(await limiter.peek(key)).toMatchObject({ remaining: 1 })
         await reservation.cancel()
         expect(await limiter.peek(key)).toMatchObject({ remaining: 6 })
+        expect(await limiter.peek(key, { cost: 7 })).toMatchObject({ allowed: false, remaining: 6 })
+        if (limit.algorithm !== 'concurrency')
+          expect(await limiter.set(key, { remaining: 3 })).toMatchObject({ allowed: true, remaining: 3 })
         await limiter.block(key, { duration: '1h' })
         expect(await limiter.peek(key)).toMatchObject({ allowed: false })
         await limiter.reset(key)
         expect(await limiter.peek(key)).toMatchObject({ allowed: true, remaining: 10 })
       }),
     )
+    expect(store.stats().degraded).toEqual(SOUND)
+  })
+
+  test.each(SLOW_LIMITS)('a peek over several slots takes nothing from a $algorithm', async (limit) => {
+    const store = freshStore()
+    await store.charge(demand('spent', 'b', 10))
+    for (const [other, allowed, left] of [
+      ['spent', false, 0],
+      ['free', true, 10],
+    ] as const) {
+      expect(await store.peek([demand('test', 'a', 3, limit), demand(other, 'b')])).toMatchObject({
+        allowed,
+        decisions: [
+          { allowed: true, remaining: 10 },
+          { allowed, remaining: left },
+        ],
+      })
+    }
     expect(store.stats().degraded).toEqual(SOUND)
   })
 

@@ -29,7 +29,9 @@ function later(clock: ManualClock): AsyncStore {
   return {
     clock,
     decide: async (demands) => store.decide(demands),
+    peek: async (demands) => store.peek(demands),
     charge: async (demand) => store.charge(demand),
+    set: async (limited, remaining) => store.set(limited, remaining),
     refund: async (demand, taken) => store.refund(demand, taken),
     reset: async (name, key) => store.reset(name, key),
     block: async (name, key, durationUs) => store.block(name, key, durationUs),

@@ -78,7 +78,9 @@ describe('processes that share a schedule', () => {
           answer = () => (isAway ? reject(new Error('away')) : resolve(memory.decide(demands)))
         }),
       refund: async (demand, taken) => memory.refund(demand, taken),
+      peek: async (demands) => memory.peek(demands),
       charge: async (demand) => memory.charge(demand),
+      set: async (limited, remaining) => memory.set(limited, remaining),
       reset: async (name, key) => memory.reset(name, key),
       block: async (name, key, durationUs) => memory.block(name, key, durationUs),
     }
@@ -124,7 +126,9 @@ describe('processes that share a schedule', () => {
             answers.push(() => (isAway ? reject(new Error('away')) : resolve(memory.decide(demands))))
           }),
         refund: async (demand, taken) => memory.refund(demand, taken),
+        peek: async (demands) => memory.peek(demands),
         charge: async (demand) => memory.charge(demand),
+        set: async (limited, remaining) => memory.set(limited, remaining),
         reset: async (name, key) => memory.reset(name, key),
         block: async (name, key, durationUs) => memory.block(name, key, durationUs),
       }

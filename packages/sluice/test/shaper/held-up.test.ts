@@ -21,7 +21,9 @@ function laterStore(clock: Clock): { store: AsyncStore; read: () => Promise<void
   const store: AsyncStore = {
     clock,
     decide: (demands) => later(memory.decide(demands)),
+    peek: (demands) => later(memory.peek(demands)),
     charge: (demand) => later(memory.charge(demand)),
+    set: (limited, remaining) => later(memory.set(limited, remaining)),
     refund: async (demand, taken) => memory.refund(demand, taken),
     reset: async (name, key) => memory.reset(name, key),
     block: async (name, key, durationUs) => memory.block(name, key, durationUs),

@@ -18,7 +18,9 @@ export function lateStore(store: MemoryStore, fails: () => boolean) {
   const late: AsyncStore = {
     clock: store.clock,
     decide: (demands: readonly Demand[]): Promise<Answer> => later(() => store.decide(demands)),
+    peek: (demands) => later(() => store.peek(demands)),
     charge: (demand) => later(() => store.charge(demand)),
+    set: (limited, remaining) => later(() => store.set(limited, remaining)),
     refund: (demand, taken) => later(() => store.refund(demand, taken)),
     reset: (name, key) => later(() => store.reset(name, key)),
     block: (name, key, durationUs) => later(() => store.block(name, key, durationUs)),

@@ -26,7 +26,9 @@ class ShaperProcess {
         this.asks++
         return later(memory.decide(demands))
       },
+      peek: (demands) => later(memory.peek(demands)),
       charge: (demand) => later(memory.charge(demand)),
+      set: (limited, remaining) => later(memory.set(limited, remaining)),
       refund: async (demand, taken) => memory.refund(demand, taken),
       reset: async (name, key) => memory.reset(name, key),
       block: async (name, key, durationUs) => memory.block(name, key, durationUs),

@@ -20,12 +20,14 @@ const fail = () => {
 
 /** The same store with methods that return promises. */
 function later(store: SyncStore): AsyncStore {
-  const promised = (name: 'decide' | 'charge' | 'refund' | 'reset' | 'block') =>
+  const promised = (name: 'decide' | 'peek' | 'charge' | 'refund' | 'set' | 'reset' | 'block') =>
     (async (...given: never[]) => Reflect.apply(store[name], store, given)) as never
   return {
     clock: store.clock,
     decide: promised('decide'),
+    peek: promised('peek'),
     charge: promised('charge'),
+    set: promised('set'),
     refund: promised('refund'),
     reset: promised('reset'),
     block: promised('block'),
@@ -200,11 +202,12 @@ it('an answer with a number that is not one, or that contradicts itself, is a fa
   }
 })
 
-it('a synchronous store works without decideOne', () => {
-  const { clock: time, decide, charge, refund, reset, block } = memoryStore({ clock: clock() })
+it('a synchronous store works without decideOne and peekOne', () => {
+  const { clock: time, decide, peek, charge, refund, set, reset, block } = memoryStore({ clock: clock() })
   const memory = memoryStore({ clock: time as ManualClock })
   const bound = (run: object) => (run as (...given: unknown[]) => unknown).bind(memory)
-  const methods = { decide: bound(decide), charge: bound(charge), refund: bound(refund) }
+  const asking = { decide: bound(decide), peek: bound(peek) }
+  const methods = { ...asking, charge: bound(charge), refund: bound(refund), set: bound(set) }
   const store = { synchronous: true, ...methods, reset: bound(reset), block: bound(block) } as unknown as SyncStore
   const limiter = createLimiter({ name: 'a', limit, store, onFailure: 'open' })
   const answers = Array.from({ length: 5 }, () => limiter.tryAcquire('key'))
@@ -212,19 +215,29 @@ it('a synchronous store works without decideOne', () => {
     ...Array.from({ length: 4 }, () => [true, undefined]),
     [false, undefined],
   ])
+  expect(limiter.peek('key')).toMatchObject({ allowed: false, remaining: 0 })
 })
 
 it('a synchronous store without decideOne that returns a promise is an error that says so', () => {
   const refuse = () => Promise.reject(new Error('unreachable'))
-  const methods = { decide: refuse, charge: refuse, refund: refuse, reset: refuse, block: refuse }
+  const methods = {
+    decide: refuse,
+    peek: refuse,
+    charge: refuse,
+    refund: refuse,
+    set: refuse,
+    reset: refuse,
+    block: refuse,
+  }
   const store = { synchronous: true, ...methods } as unknown as SyncStore
   const limiter = createLimiter({ name: 'a', limit, store })
   expect(() => limiter.tryAcquire('key')).toThrow('because the store says that it is synchronous')
+  expect(() => limiter.peek('key')).toThrow('because the store says that it is synchronous')
 })
 
 it('a limiter refuses a store that lacks methods when it is made', () => {
   const store = { decide: async () => ({}), reset: async () => {} } as never
-  expect(() => createLimiter({ name: 'a', limit, store })).toThrow('it lacks charge, refund, block')
+  expect(() => createLimiter({ name: 'a', limit, store })).toThrow('it lacks peek, charge, refund, set, block')
 })
 
 it('a shadow that shares its state with a demand that is none may deny the request', async () => {

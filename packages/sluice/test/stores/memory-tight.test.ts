@@ -204,7 +204,7 @@ class Play {
       const decision = this.store.decideOne(first.name, first.limit, first.key, first.cost)
       this.#see([first], { allowed: decision.allowed, decisions: [decision], takenUs: [this.#nowUs] })
     } else if (deed === 'charge') this.store.charge(first)
-    else if (deed === 'peek') this.store.decide(demands.map((demand) => ({ ...demand, cost: 0 })))
+    else if (deed === 'peek') this.store.peek(demands)
     else if (deed === 'refund') this.#refund()
     else this.#reset(first)
   }

@@ -1,7 +1,7 @@
 /** The protocol of `POST /v1/store`: `CallsBody` writes it, and the functions below read it. */
 import type { Decision, Limit, Taken } from '../../limits/index.js'
 import { checkAnswer, checkDecision } from '../check-answer.js'
-import type { Answer, Demand, OnFailure } from '../store.js'
+import type { Answer, Demand, LimitedKey, OnFailure } from '../store.js'
 
 /** Each limit as JSON: remembered, because it is the same in every request. */
 const texts = new WeakMap<Limit, string>()
@@ -29,9 +29,12 @@ export class CallsBody {
 
   /** Takes all demands or none. */
   decide(demands: readonly Demand[]): void {
-    let text = ''
-    for (const demand of demands) text += text === '' ? this.#demand(demand) : `,${this.#demand(demand)}`
-    this.#add(`{"decide":[${text}]}`)
+    this.#add(`{"decide":[${this.#demands(demands)}]}`)
+  }
+
+  /** Asks what `decide` would answer now. */
+  peek(demands: readonly Demand[]): void {
+    this.#add(`{"peek":[${this.#demands(demands)}]}`)
   }
 
   charge(demand: Demand): void {
@@ -41,6 +44,12 @@ export class CallsBody {
   refund(demand: Demand, taken: Taken | undefined): void {
     const which = taken === undefined ? '' : `,"taken":${JSON.stringify(taken)}`
     this.#add(`{"refund":${this.#demand(demand)}${which}}`)
+  }
+
+  /** Leaves a key `remaining` units. */
+  set({ name, limit, key }: LimitedKey, remaining: number): void {
+    const named = `"name":${JSON.stringify(name)},"limit":${this.#placeOf(limit)},"key":${JSON.stringify(key)}`
+    this.#add(`{"set":{${named},"remaining":${remaining}}}`)
   }
 
   /** Forgets the states of a key, or blocks them for `blockUs`: also those of `limits`, which the service may not know. */
@@ -60,6 +69,12 @@ export class CallsBody {
 
   #add(call: string): void {
     this.#calls = this.#calls === '' ? call : `${this.#calls},${call}`
+  }
+
+  #demands(demands: readonly Demand[]): string {
+    let text = ''
+    for (const demand of demands) text += text === '' ? this.#demand(demand) : `,${this.#demand(demand)}`
+    return text
   }
 
   #demand({ name, limit, key, cost, onFailure = this.#onFailure, shadow, blockFor }: Demand): string {
@@ -97,14 +112,14 @@ export function problemOfAnswer(answer: unknown): Error | undefined {
   )
 }
 
-/** Reads the answer to a `decide`. Throws a `MalformedAnswerError` for anything else. */
+/** Reads the answer to a `decide` or a `peek`. Throws a `MalformedAnswerError` for anything else. */
 export function readAnswer(answer: unknown, demands: readonly Demand[]): Answer {
   const { decisions } = (answer ?? {}) as { decisions?: unknown }
   if (Array.isArray(decisions)) for (const decision of decisions) restoreWaits(decision)
   return checkAnswer(answer as Answer, demands)
 }
 
-/** Reads the answer to a `charge` or a `refund`. */
+/** Reads the answer to a `charge`, a `refund` or a `set`. */
 export function readDecision(answer: unknown): Decision {
   const { decision } = (answer ?? {}) as { decision?: unknown }
   restoreWaits(decision)

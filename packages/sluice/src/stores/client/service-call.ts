@@ -1,6 +1,6 @@
 import type { Decision, Limit, Taken } from '../../limits/index.js'
 import type { Fallback } from '../fallback.js'
-import type { Answer, Awaitable, Demand } from '../store.js'
+import type { Answer, Awaitable, Demand, LimitedKey } from '../store.js'
 import { type CallsBody, readAnswer, readDecision } from './calls-body.js'
 import { type ServiceFailureReason, serviceUnavailable } from './service-failures.js'
 
@@ -37,6 +37,15 @@ export function decideCall(demands: readonly Demand[], fallback: Fallback): Serv
   }
 }
 
+export function peekCall(demands: readonly Demand[], fallback: Fallback): ServiceCall<Answer> {
+  return {
+    keys: demands,
+    write: (body) => body.peek(demands),
+    read: (given) => readAnswer(given, demands),
+    fail: () => fallback.peek(demands),
+  }
+}
+
 export function chargeCall(demand: Demand, fallback: Fallback): ServiceCall<Decision> {
   return {
     keys: [demand],
@@ -54,6 +63,16 @@ export function refundCall(demand: Demand, taken: Taken | undefined, fallback: F
     read: readDecision,
     fail: () => fallback.refund(demand, taken),
     isUrgent: true,
+  }
+}
+
+/** Leaves a key `remaining` units. Rejects if the service does not answer. */
+export function setCall(limited: LimitedKey, remaining: number): ServiceCall<Decision> {
+  return {
+    keys: [limited],
+    write: (body) => body.set(limited, remaining),
+    read: readDecision,
+    fail: (reason, error) => Promise.reject(serviceUnavailable('the key may not have been set', reason, error)),
   }
 }
 

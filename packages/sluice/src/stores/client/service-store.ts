@@ -1,10 +1,17 @@
 import { checkCost, checkKey, checkUnits } from '../../checks/check-value.js'
 import { InvalidValueError } from '../../errors.js'
 import { LONGEST_DURATION_US } from '../../limits/duration.js'
-import { arithmeticOf, checkBlockRule, type Decision, type Limit, type Taken } from '../../limits/index.js'
+import {
+  arithmeticOf,
+  checkBlockRule,
+  checkRemaining,
+  type Decision,
+  type Limit,
+  type Taken,
+} from '../../limits/index.js'
 import { checkOnFailure, Fallback } from '../fallback.js'
-import type { Answer, AsyncStore, Demand, NamedLimit, OnFailure } from '../store.js'
-import { chargeCall, decideCall, refundCall, resetOrBlockCall } from './service-call.js'
+import type { Answer, AsyncStore, Demand, LimitedKey, NamedLimit, OnFailure } from '../store.js'
+import { chargeCall, decideCall, peekCall, refundCall, resetOrBlockCall, setCall } from './service-call.js'
 import { ServiceConnection } from './service-connection.js'
 import { type ServiceFailureReason, ServiceFailures } from './service-failures.js'
 import { ServiceLink } from './service-link.js'
@@ -86,6 +93,12 @@ export class ServiceStore implements AsyncStore {
     return this.#link.ask(decideCall(demands, this.#fallback))
   }
 
+  async peek(demands: readonly Demand[]): Promise<Answer> {
+    this.#check(demands)
+    if (demands.length === 0) return { allowed: true, decisions: [], takenUs: [] }
+    return this.#link.ask(peekCall(demands, this.#fallback))
+  }
+
   async charge(demand: Demand): Promise<Decision> {
     this.#check([demand])
     return this.#link.ask(chargeCall(demand, this.#fallback))
@@ -102,6 +115,14 @@ export class ServiceStore implements AsyncStore {
     const isTaken = taken?.degraded === undefined || isLocal
     const refunded = isTaken ? demand : { ...demand, cost: 0 }
     return this.#link.ask(refundCall(refunded, taken, this.#fallback))
+  }
+
+  /** Rejects with a `StoreUnavailableError` if the service does not answer. */
+  async set(limited: LimitedKey, remaining: number): Promise<Decision> {
+    checkNamed(limited.name, limited.key)
+    checkRemaining(limited.limit, remaining)
+    this.#know(limited)
+    return this.#link.ask(setCall(limited, remaining))
   }
 
   /**

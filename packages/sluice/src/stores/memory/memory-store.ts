@@ -1,37 +1,20 @@
 import { type Clock, systemClock } from '../../clock.js'
 import { StoreFullError } from '../../errors.js'
 import { type Decision, type Limit, microseconds, nextBlock, type Taken } from '../../limits/index.js'
-import type { Answer, Demand, SyncStore } from '../store.js'
+import type { Answer, Demand, LimitedKey, SyncStore } from '../store.js'
 import { KeyHash } from './key-hash.js'
+import { KeyRoom } from './key-room.js'
 import { LogStorage } from './log-storage.js'
 import { MemoryOverrides } from './memory-overrides.js'
 import { checkMemoryStoreOptions, type MemoryStoreOptions } from './memory-store-options.js'
+import type { MemoryShortage, MemoryStoreStats } from './memory-store-stats.js'
 import { NamedStates } from './named-states.js'
-import { type MemoryShortage, OpenState } from './open-state.js'
+import { OpenState } from './open-state.js'
 import { TableSet } from './table.js'
-
-/** What a memory store holds, and how often it ran short of memory. Counters only grow. */
-export interface MemoryStoreStats {
-  /** Keys with a state or a block. */
-  readonly keys: number
-  readonly maxKeys: number
-  /** Bytes of all tables. */
-  readonly bytes: number
-  /** States that were whole again and have been forgotten. */
-  readonly dropped: number
-  /** Decisions for new keys that had to share a state, because the store was full. */
-  readonly shared: number
-  /** Denials for lack of memory alone, charges that were cut short by it, and blocks of `blockFor` that it prevented. */
-  readonly refused: number
-}
 
 /** Every 32nd call sweeps 16 neighbouring entries, so that sweeping fetches few cache lines. */
 const CALLS_A_SWEEP = 32
 const ENTRIES_A_SWEEP = 16
-/** A new key in a full store looks at 64 entries for one to drop, and at up to 256 as long as that finds some. */
-const ENTRIES_FOR_ROOM = 64
-const SWEEPS_FOR_ROOM = 4
-
 /**
  * Keeps all state in this process, in flat arrays: no object, timer or closure for each key, and never more than `maxKeys`.
  *
@@ -52,11 +35,11 @@ export class MemoryStore implements SyncStore {
   readonly synchronous = true
   readonly blocksByRule = true
   readonly clock: Clock
-  readonly #maxKeys: number
   readonly #canShare: boolean
   readonly #hash: KeyHash
   readonly #logs: LogStorage
   readonly #tables = new TableSet()
+  readonly #room: KeyRoom
   readonly #names = new Map<string, NamedStates>()
   readonly #overrides = new Map<string, MemoryOverrides>()
   readonly #shortage: MemoryShortage = { shared: 0, refused: 0 }
@@ -66,13 +49,12 @@ export class MemoryStore implements SyncStore {
   /** How many requests with several demands came so far. */
   #requests = 0
   #callsUntilSweep = CALLS_A_SWEEP
-  #foundRoom = true
   /** Did any demand not fit when `#reserveAll` was called last? */
   #isUnmet = false
 
   constructor(options: MemoryStoreOptions) {
     const { maxKeys, onFull, clock, maxLogTimestamps, seed } = checkMemoryStoreOptions(options)
-    this.#maxKeys = maxKeys
+    this.#room = new KeyRoom(this.#tables, maxKeys)
     this.#canShare = onFull === 'share'
     this.clock = clock ?? systemClock
     this.#logs = new LogStorage(maxLogTimestamps)
@@ -87,7 +69,7 @@ export class MemoryStore implements SyncStore {
   stats(): MemoryStoreStats {
     const { keys, dropped } = this.#tables.counts
     const bytes = this.#tables.bytes + this.#logs.words * 8
-    return { keys, maxKeys: this.#maxKeys, bytes, dropped, ...this.#shortage }
+    return { keys, maxKeys: this.#room.maxKeys, bytes, dropped, ...this.#shortage }
   }
 
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision {
@@ -121,14 +103,23 @@ export class MemoryStore implements SyncStore {
       this.#openAll(demands, nowUs)
       allowed = this.#reserveAll(count, nowUs)
     }
-    const decisions = new Array<Decision>(count)
-    const takenUs = new Array<number>(count)
-    for (let i = 0; i < count; i++) {
-      decisions[i] = records[i].finish(nowUs, allowed)
-      takenUs[i] = records[i].takenUs(nowUs)
-    }
+    const answer = this.#finishAll(count, nowUs, allowed, allowed)
     if (allowed) for (let i = 0; i < count; i++) if (records[i].isAddDue) records[i].add(nowUs)
-    return { allowed, decisions, takenUs }
+    return answer
+  }
+
+  peekOne(name: string, limit: Limit, key: string, cost: number): Decision {
+    const nowUs = this.#begin()
+    this.#useSingle(name, limit, key)
+    this.#openSingle(nowUs)
+    return this.#single.peek(nowUs, cost)
+  }
+
+  /** Ends as `decide` does for a request that is not allowed: such a request takes nothing. */
+  peek(demands: readonly Demand[]): Answer {
+    const nowUs = this.#begin()
+    this.#openAll(demands, nowUs)
+    return this.#finishAll(demands.length, nowUs, this.#reserveAll(demands.length, nowUs), false)
   }
 
   charge({ name, limit, key, cost }: Demand): Decision {
@@ -136,7 +127,7 @@ export class MemoryStore implements SyncStore {
     const state = this.#useSingle(name, limit, key)
     this.#openSingle(nowUs)
     if (cost > 0 && state.take(nowUs, cost) && state.isNew) state.add(nowUs)
-    return state.describe(nowUs, 0, state.allows(nowUs, 0))
+    return state.peek(nowUs, 1)
   }
 
   refund({ name, limit, key, cost }: Demand, taken: Taken | undefined): Decision {
@@ -144,7 +135,16 @@ export class MemoryStore implements SyncStore {
     const state = this.#useSingle(name, limit, key)
     this.#openSingle(nowUs)
     if (cost > 0) state.refund(nowUs, cost, taken)
-    return state.describe(nowUs, 0, state.allows(nowUs, 0))
+    return state.peek(nowUs, 1)
+  }
+
+  /** Throws if the store is full: to set a state that keys share would change them all. */
+  set({ name, limit, key }: LimitedKey, remaining: number): Decision {
+    const nowUs = this.#begin()
+    const state = this.#useSingle(name, limit, key)
+    this.#openSingle(nowUs)
+    if (state.restart(nowUs, state.arithmetic.quota - remaining)) return state.peek(nowUs, 1)
+    throw new StoreFullError('the store is full (maxKeys or, for a log, maxLogTimestamps): the key was not set')
   }
 
   reset(name: string, key: string): void {
@@ -158,8 +158,8 @@ export class MemoryStore implements SyncStore {
     const names = this.#namesOf(name)
     const { lastUs, rememberedUs } = names.blockOf(this.#single) ?? { lastUs: 0, rememberedUs: 0 }
     const block = { untilUs: nowUs + durationUs, lastUs, rememberedUs }
-    if (names.block(this.#single, nowUs, block, () => this.#makeRoom(1, nowUs))) return
-    throw new StoreFullError(`the store holds ${this.#maxKeys} keys (maxKeys) and cannot remember another block`)
+    if (names.block(this.#single, nowUs, block, () => this.#room.make(1, nowUs))) return
+    throw new StoreFullError(`the store holds ${this.#room.maxKeys} keys (maxKeys) and cannot remember another block`)
   }
 
   overrides(policy: string): MemoryOverrides {
@@ -204,15 +204,15 @@ export class MemoryStore implements SyncStore {
   #openSingle(nowUs: number): void {
     const state = this.#single
     state.open(nowUs)
-    if (!state.isFound) state.begin(this.#makeRoom(1, nowUs), this.#canShare, nowUs)
+    if (!state.isFound) state.begin(this.#room.make(1, nowUs), this.#canShare, nowUs)
   }
 
   #openAll(demands: readonly Demand[], nowUs: number): readonly OpenState[] {
     while (this.#records.length < demands.length) this.#records.push(new OpenState(this.#shortage))
     const newKeys = this.#open(demands, nowUs)
-    if (!this.#hasRoom(newKeys)) {
+    if (!this.#room.has(newKeys)) {
       // Sweeping moves states, so all are opened again.
-      this.#makeRoom(newKeys, nowUs)
+      this.#room.make(newKeys, nowUs)
       this.#open(demands, nowUs)
     }
     return this.#records
@@ -258,6 +258,17 @@ export class MemoryStore implements SyncStore {
     return allowed
   }
 
+  /** Ends a request for which `#reserveAll` was called. Without `takes`, nothing is taken. */
+  #finishAll(count: number, nowUs: number, allowed: boolean, takes: boolean): Answer {
+    const decisions = new Array<Decision>(count)
+    const takenUs = new Array<number>(count)
+    for (let i = 0; i < count; i++) {
+      decisions[i] = this.#records[i].finish(nowUs, takes)
+      takenUs[i] = this.#records[i].takenUs(nowUs)
+    }
+    return { allowed, decisions, takenUs }
+  }
+
   /** Blocks the keys of open demands that exceed, as far as there is room. Returns whether it blocked any. */
   #blockOffenders(demands: readonly Demand[], nowUs: number): boolean {
     let offenders: Demand[] | undefined
@@ -279,7 +290,7 @@ export class MemoryStore implements SyncStore {
     // Two demands of one request may be for the same key.
     if (blockFor === undefined || (earlier !== undefined && earlier.untilUs > nowUs)) return
     const block = nextBlock(blockFor, earlier, nowUs)
-    if (!names.block(this.#single, nowUs, block, () => this.#makeRoom(1, nowUs))) this.#shortage.refused++
+    if (!names.block(this.#single, nowUs, block, () => this.#room.make(1, nowUs))) this.#shortage.refused++
   }
 
   #beginMissing(count: number, nowUs: number): number {
@@ -289,23 +300,10 @@ export class MemoryStore implements SyncStore {
       const state = records[i]
       if (state.isFound) continue
       const isFirst = state.first === state
-      state.begin(isFirst ? this.#hasRoom(newKeys + 1) : !state.first.isShared, this.#canShare, nowUs)
+      state.begin(isFirst ? this.#room.has(newKeys + 1) : !state.first.isShared, this.#canShare, nowUs)
       if (isFirst && state.cost > 0) newKeys++
       if (state.isShared) for (let j = 0; j < i; j++) state.giveWayTo(records[j])
     }
     return newKeys
-  }
-
-  #hasRoom(newKeys: number): boolean {
-    return this.#tables.counts.keys + newKeys <= this.#maxKeys
-  }
-
-  /** Drops whole states until there is room for so many new keys, for a bounded time. Returns whether there is. */
-  #makeRoom(newKeys: number, nowUs: number): boolean {
-    if (this.#hasRoom(newKeys)) return true
-    const sweeps = this.#foundRoom ? SWEEPS_FOR_ROOM : 1
-    for (let i = 0; i < sweeps && !this.#hasRoom(newKeys); i++) this.#tables.sweep(ENTRIES_FOR_ROOM, nowUs)
-    this.#foundRoom = this.#hasRoom(newKeys)
-    return this.#foundRoom
   }
 }

@@ -8,14 +8,9 @@ import {
 } from '../../limits/index.js'
 import { type Fingerprint, OVERFLOW } from './key-hash.js'
 import type { LogStorage } from './log-storage.js'
+import type { MemoryShortage } from './memory-store-stats.js'
 import type { NamedStates, StateTable } from './named-states.js'
 import type { Segment } from './segment.js'
-
-/** Counts decisions that were shaped by a lack of memory: see `MemoryStoreStats`. */
-export interface MemoryShortage {
-  shared: number
-  refused: number
-}
 
 /** The wait that a client is told after a refusal for lack of memory: the store cannot know when there is room. */
 const REFUSED_MS = 1000
@@ -162,18 +157,18 @@ export class OpenState implements Fingerprint {
   }
 
   /**
-   * Call after `reserve`. If the request is `allowed`, takes the units of a demand that fits, and describes the state after
-   * that. Otherwise takes nothing, and describes a demand that fits as for a cost of 0: the state that the next request meets.
+   * Call after `reserve`. If it `takes`, takes the units of a demand that fits, and describes the state after that. Otherwise
+   * takes nothing, and describes a demand that fits as for a cost of 0: the state that the next request meets.
    */
-  finish(nowUs: number, allowed: boolean): Decision {
+  finish(nowUs: number, takes: boolean): Decision {
     const { first } = this
-    const cost = allowed || !this.fits ? first.cost : 0
+    const cost = takes || !this.fits ? first.cost : 0
     if (this.isPlain) {
       const decision = this.arithmetic.tryTake(this.#words, this.#at, nowUs, cost)
       if (decision.allowed && cost > 0) this.#sign()
       return decision
     }
-    if (!allowed) this.#setReserved(0)
+    if (!takes) this.#setReserved(0)
     else if (first === this) {
       if (this.fits && cost > 0) this.take(nowUs, cost)
     } else if (first.fits && cost > 0) {
@@ -219,6 +214,18 @@ export class OpenState implements Fingerprint {
     return true
   }
 
+  /** Takes `units` from a fresh state that replaces the key's own. Without memory for it, changes nothing and returns false. */
+  restart(nowUs: number, units: number): boolean {
+    if (!this.#hasRoom || this.isShared) return false
+    const { logs, table } = this.states
+    const held = this.isNew ? 0 : this.#words.length
+    if (logs !== undefined && this.arithmetic.words + units > held + logs.room) return false
+    table.remove(this.high, this.low)
+    this.#startFresh(nowUs)
+    if (units > 0 && this.take(nowUs, units)) this.add(nowUs)
+    return true
+  }
+
   /** Gives units back to a state that a table has. */
   refund(nowUs: number, units: number, taken: Taken | undefined): void {
     if (!this.#hasRoom || this.isNew) return
@@ -226,6 +233,11 @@ export class OpenState implements Fingerprint {
     // a queue is forgotten only when it holds no units, so for those `taken` proves that the shared state has the units.
     if (this.isShared && (taken === undefined || this.arithmetic.limit.algorithm === 'token-bucket')) return
     if (this.arithmetic.refund(this.#words, this.#at, nowUs, units, taken)) this.#sign()
+  }
+
+  /** The decision for `cost`, which is not taken. */
+  peek(nowUs: number, cost: number): Decision {
+    return this.allows(nowUs, cost) ? this.describe(nowUs, 0, true) : this.describe(nowUs, cost, false)
   }
 
   /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */

@@ -90,6 +90,12 @@ export class Batch {
     this.#addDemands(demands)
   }
 
+  /** The same, but nothing is taken. */
+  peek(demands: readonly GroupDemand[]): void {
+    this.#step(`13,${demands.length}`)
+    this.#addDemands(demands)
+  }
+
   /** A request that is decided, and kept for `ttlMs` if it is allowed, unless the reservation is open already. */
   openReservation(place: ReservationPlace, ttlMs: number, payload: string, demands: readonly GroupDemand[]): void {
     this.keys.push(place.record, place.ends)
@@ -133,6 +139,12 @@ export class Batch {
     this.keys.push(key)
     const known = taken === undefined ? '0,0,0,0' : `${isUndo ? 2 : 1},${taken.atUs},${taken.cost},${taken.delayMs}`
     this.#step(`4,${this.#placeOf(limit)},${units},${known}`)
+  }
+
+  /** Replaces a state by a fresh one, from which `units` are taken. */
+  set(key: string, limit: Limit, units: number): void {
+    this.keys.push(key)
+    this.#step(`14,${this.#placeOf(limit)},${units}`)
   }
 
   /** Blocks states for `blockUs`, or forgets them if it is absent. */
@@ -252,6 +264,16 @@ export class Reply {
   isDone(): boolean {
     return this.number() >> 1 !== FOREIGN
   }
+}
+
+/** Was the demand met, unless another one denied the request? */
+export function isMet({ fits, blockedUs }: DemandReport): boolean {
+  return fits && blockedUs <= 0
+}
+
+/** The answer to a demand for `cost` that took nothing. If it is met, it is described as for a cost of 0. */
+export function peekedDecision(arithmetic: Arithmetic, report: DemandReport, cost: number): Decision {
+  return decisionOf(arithmetic, report, isMet(report) ? 0 : cost)
 }
 
 /** The answer to a demand for `cost`, which was taken or refused. */

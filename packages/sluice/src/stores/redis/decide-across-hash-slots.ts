@@ -28,6 +28,24 @@ export async function decideAcrossHashSlots(
     })
     answers = await Promise.all(refunded)
   }
+  return joined(parts, answers, allowed)
+}
+
+/** Asks all parts of a request over several hash slots what they would decide. Nothing is taken. */
+export async function peekAcrossHashSlots(
+  parts: readonly Part[],
+  peek: (demands: readonly Demand[]) => Promise<Answer>,
+): Promise<Answer> {
+  const answers = await Promise.all(parts.map(({ demands }) => peek(demands)))
+  return joined(
+    parts,
+    answers,
+    answers.every((answer) => answer.allowed),
+  )
+}
+
+/** One answer from those of all parts. */
+function joined(parts: readonly Part[], answers: readonly Answer[], allowed: boolean): Answer {
   const decisions: Answer['decisions'][number][] = []
   const takenUs: number[] = []
   for (const [i, { places }] of parts.entries()) {

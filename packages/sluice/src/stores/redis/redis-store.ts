@@ -1,19 +1,19 @@
 import { checkCost, checkKey, checkUnits } from '../../checks/check-value.js'
 import type { Clock } from '../../clock.js'
 import { LONGEST_DURATION_US } from '../../limits/duration.js'
-import { arithmeticOf, checkBlockRule, type Decision, type Taken } from '../../limits/index.js'
+import { arithmeticOf, checkBlockRule, checkRemaining, type Decision, type Taken } from '../../limits/index.js'
 import { checkOnFailure, Fallback } from '../fallback.js'
-import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, OnFailure } from '../store.js'
+import type { Answer, AsyncStore, Awaitable, Demand, LimitedKey, NamedLimit, OnFailure } from '../store.js'
 import { type RedisClient, runnerOf } from './clients/runner-of.js'
 import type { ScriptRunner } from './clients/script-runner.js'
-import { decideAcrossHashSlots, type Part } from './decide-across-hash-slots.js'
+import { decideAcrossHashSlots, type Part, peekAcrossHashSlots } from './decide-across-hash-slots.js'
 import { type FailureReason, Failures, warnOfOptions } from './failures.js'
 import { hashSlotOf, KeyLayout } from './key-layout.js'
 import { Link } from './link.js'
 import { RedisOverrides } from './redis-overrides.js'
 import { RedisReservations } from './redis-reservations.js'
 import { checkRedisStoreOptions, type RedisStoreOptions } from './redis-store-options.js'
-import { charge, decideGroup, decideOne, refund, resetOrBlock } from './script-call.js'
+import { charge, decideGroup, decideOne, peekGroup, refund, resetOrBlock, set } from './script-call.js'
 import { redisTime, type TimeSource } from './time-source.js'
 
 /** The counters of a Redis store, which only grow, and its present state. */
@@ -131,6 +131,13 @@ export class RedisStore implements AsyncStore {
     )
   }
 
+  async peek(demands: readonly Demand[]): Promise<Answer> {
+    for (const demand of demands) checkDemand(demand)
+    if (demands.length === 0) return { allowed: true, decisions: [], takenUs: [] }
+    const peek = (each: readonly Demand[]) => this.#link.ask(peekGroup(this.#keysOf(each), each, this.#fallback))
+    return this.#isCluster ? peekAcrossHashSlots(this.#partsOf(demands), peek) : peek(demands)
+  }
+
   async charge(demand: Demand): Promise<Decision> {
     checkDemand(demand)
     return this.#link.ask(charge(this.#keyOf(demand), demand, this.#fallback))
@@ -144,13 +151,19 @@ export class RedisStore implements AsyncStore {
     return this.#refund(refunded, taken, false)
   }
 
+  /** Rejects with a `StoreUnavailableError` if Redis does not answer. */
+  async set(limited: LimitedKey, remaining: number): Promise<Decision> {
+    checkNamed(limited.name, limited.key)
+    checkRemaining(limited.limit, remaining)
+    return this.#link.ask(set(this.#keyOf(limited), limited, remaining))
+  }
+
   /**
    * Forgets both buckets of the key and each window that this store has used under the name. Rejects with a
    * `StoreUnavailableError` if Redis does not answer.
    */
   async reset(name: string, key: string): Promise<void> {
-    checkKey(name, 'name')
-    checkKey(key)
+    checkNamed(name, key)
     this.#fallback.reset(name, key)
     return this.#link.ask(resetOrBlock(this.#layout.seen(name, key), undefined))
   }
@@ -160,8 +173,7 @@ export class RedisStore implements AsyncStore {
    * away. Rejects with a `StoreUnavailableError` if Redis does not answer.
    */
   async block(name: string, key: string, durationUs: number): Promise<void> {
-    checkKey(name, 'name')
-    checkKey(key)
+    checkNamed(name, key)
     checkUnits('durationUs', durationUs, LONGEST_DURATION_US)
     this.#fallback.block(name, key, durationUs)
     return this.#link.ask(resetOrBlock(this.#layout.seen(name, key), durationUs))
@@ -184,8 +196,7 @@ export class RedisStore implements AsyncStore {
   }
 
   #decideGroup(demands: readonly Demand[]): Promise<Answer> {
-    const keys = demands.map((demand) => this.#keyOf(demand))
-    return this.#link.ask(decideGroup(keys, demands, this.#fallback))
+    return this.#link.ask(decideGroup(this.#keysOf(demands), demands, this.#fallback))
   }
 
   #refund(demand: Demand, taken: Taken | undefined, isUndo: boolean): Promise<Decision> {
@@ -194,16 +205,16 @@ export class RedisStore implements AsyncStore {
 
   /** Gives back everything that a part of a request took, once for each state. */
   async #undo(demands: readonly Demand[], answer: Answer): Promise<Answer> {
-    const keys = demands.map((demand) => this.#keyOf(demand))
+    const keys = this.#keysOf(demands)
     const refunds: Awaitable<Decision>[] = []
     for (const [i, demand] of demands.entries()) {
       const first = keys.indexOf(keys[i])
       const { allowed, degraded, delayMs } = answer.decisions[i]
+      const cost = demands.reduce((sum, other, j) => sum + (keys[j] === keys[i] ? other.cost : 0), 0)
       if (first < i) refunds.push(refunds[first])
-      // A shadow that was not met has taken nothing, and neither has an open answer.
-      else if (!allowed || degraded === 'open') refunds.push(answer.decisions[i])
+      // A shadow that was not met has taken nothing, and neither has an open answer or a cost of 0.
+      else if (!allowed || degraded === 'open' || cost === 0) refunds.push(answer.decisions[i])
       else {
-        const cost = demands.reduce((sum, other, j) => sum + (keys[j] === keys[i] ? other.cost : 0), 0)
         const taken = { atUs: answer.takenUs[i], cost, delayMs, degraded }
         const all = { ...demand, cost }
         refunds.push(degraded === undefined ? this.#refund(all, taken, true) : this.refund(all, taken))
@@ -225,15 +236,23 @@ export class RedisStore implements AsyncStore {
     return [...parts.values()]
   }
 
-  #keyOf({ name, limit, key }: Demand): string {
+  #keyOf({ name, limit, key }: LimitedKey): string {
     return this.#layout.of(name, limit, key)
   }
+
+  #keysOf(demands: readonly Demand[]): readonly string[] {
+    return demands.map((demand) => this.#keyOf(demand))
+  }
+}
+
+function checkNamed(name: string, key: string): void {
+  checkKey(name, 'name')
+  checkKey(key)
 }
 
 /** A demand shares a batch with other callers' demands: a wrong one must not get that far. */
 function checkDemand({ name, limit, key, cost, onFailure, blockFor }: Demand): void {
-  checkKey(name, 'name')
-  checkKey(key)
+  checkNamed(name, key)
   checkCost(cost)
   arithmeticOf(limit)
   if (onFailure !== undefined) checkOnFailure(onFailure)

@@ -1,7 +1,7 @@
-import { arithmeticOf, type Decision, type Taken } from '../../limits/index.js'
+import { arithmeticOf, type Decision, quotaOf, type Taken } from '../../limits/index.js'
 import type { Fallback } from '../fallback.js'
-import type { Answer, Awaitable, Demand } from '../store.js'
-import { type Batch, decisionOf, type GroupDemand, type Reply } from './batch.js'
+import type { Answer, Awaitable, Demand, LimitedKey } from '../store.js'
+import { type Batch, decisionOf, type GroupDemand, isMet, peekedDecision, type Reply } from './batch.js'
 import { type FailureReason, ForeignState, unavailable } from './failures.js'
 
 /** One request to the script, for `Link.ask`. */
@@ -54,22 +54,35 @@ export function decideGroup(
   }
 }
 
-/** Reads the answer to a group. The costs of demands for the same state are added up, if `added` is from `addedUp`. */
+/** What `decideGroup` would say now. Rules that block keys are not sent. */
+export function peekGroup(keys: readonly string[], demands: readonly Demand[], fallback: Fallback): ScriptCall<Answer> {
+  const added = addedUp(keys, demands).map((demand) => ({ ...demand, blockFor: undefined }))
+  return {
+    keys,
+    addTo: (batch) => batch.peek(added),
+    read: (reply) => readGroup(added, reply, keys, false),
+    fail: () => fallback.peek(demands),
+  }
+}
+
+/**
+ * Reads the answer to a group. The costs of demands for the same state are added up, if `added` is from `addedUp`. Without
+ * `takes`, the group took nothing even if it is allowed.
+ */
 export function readGroup(
   added: readonly Pick<Demand, 'limit' | 'cost' | 'shadow'>[],
   reply: Reply,
   keys: readonly string[] = [],
+  takes = true,
 ): Answer | ForeignState {
   const reports = added.map(({ limit }) => reply.next(arithmeticOf(limit)))
   const foreign = reports.indexOf(undefined)
   if (foreign >= 0) return new ForeignState([keys[foreign]])
   const known = reports.filter((report) => report !== undefined)
-  const isMet = known.map(({ fits, blockedUs }) => fits && blockedUs <= 0)
-  const allowed = added.every(({ shadow }, i) => shadow === true || isMet[i])
-  const decisions = known.map((report, i) =>
-    // If another demand was denied, this one took nothing: it is described as for a cost of 0.
-    decisionOf(arithmeticOf(added[i].limit), report, isMet[i] && !allowed ? 0 : added[i].cost),
-  )
+  const allowed = added.every(({ shadow }, i) => shadow === true || isMet(known[i]))
+  // If another demand was denied, this one took nothing.
+  const describe = allowed && takes ? decisionOf : peekedDecision
+  const decisions = known.map((report, i) => describe(arithmeticOf(added[i].limit), report, added[i].cost))
   const takenUs = known.map((report, i) => arithmeticOf(added[i].limit).remote.takenUs(report))
   return { allowed, decisions, takenUs }
 }
@@ -95,9 +108,20 @@ export function charge(key: string, demand: Demand, fallback: Fallback): ScriptC
   }
 }
 
+/** Leaves a key `remaining` units. Rejects if Redis does not answer. */
+export function set(key: string, limited: LimitedKey, remaining: number): ScriptCall<Decision> {
+  const { limit } = limited
+  return {
+    keys: [key],
+    addTo: (batch) => batch.set(key, limit, quotaOf(limit) - remaining),
+    read: (reply) => readChanged(key, limited, reply),
+    fail: (reason, error) => Promise.reject(unavailable('the key may not have been set', reason, error)),
+  }
+}
+
 /**
  * Gives back the cost of a demand: the units of `taken`, or the newest. `isUndo` says that the request never went: then
- * even a slot of a leaky bucket whose time has come is given back.
+ * even a slot of a leaky bucket whose time has come is given back, and the answer is for a cost of 0.
  */
 export function refund(
   key: string,
@@ -109,17 +133,17 @@ export function refund(
   return {
     keys: [key],
     addTo: (batch) => batch.refund(key, demand.limit, demand.cost, taken, isUndo),
-    read: (reply) => readChanged(key, demand, reply),
+    read: (reply) => readChanged(key, demand, reply, isUndo ? 0 : 1),
     fail: () => fallback.refund(demand, taken),
     isUrgent: true,
   }
 }
 
-/** Answers a charge or refund: describes the state that the next request meets. */
-function readChanged(key: string, { limit }: Demand, reply: Reply): Decision | ForeignState {
+/** Answers a change of a state: what a peek at `cost` says now. */
+function readChanged(key: string, { limit }: LimitedKey, reply: Reply, cost = 1): Decision | ForeignState {
   const arithmetic = arithmeticOf(limit)
   const report = reply.next(arithmetic)
-  return report === undefined ? new ForeignState([key]) : decisionOf(arithmetic, report, 0)
+  return report === undefined ? new ForeignState([key]) : peekedDecision(arithmetic, report, cost)
 }
 
 /** Forgets states of a key, or blocks them for `blockUs`. Rejects if Redis does not answer. */

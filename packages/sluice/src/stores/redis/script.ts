@@ -605,7 +605,7 @@ if earlier.rememberedUs > now then lastUs = min(rule[3], max(rule[1], floor(earl
 local untilUs = now + lastUs
 setBlock(key, untilUs, lastUs, rule[4] > 0 and untilUs + rule[4] or 0)
 end
-local function decideGroup(keyAt, at, count, isDone)
+local function decideGroup(keyAt, at, count, isPeek, isDone)
 local states, met, allowed, isShared, offenders = {}, {}, true, false, nil
 for i = 1, count do
 local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
@@ -623,9 +623,9 @@ end
 end
 if offenders then
 for key, offender in pairs(offenders) do blockOffender(key, offender[1], offender[2]) end
-return decideGroup(keyAt, at, count, true)
+return decideGroup(keyAt, at, count, isPeek, true)
 end
-if allowed then
+if allowed and not isPeek then
 for i = 1, count do
 local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
 if met[i] and role % 2 == 1 and cost > 0 then
@@ -650,7 +650,20 @@ if state and cost > 0 then
 arithmetic.take(state, limit, cost)
 arithmetic.save(key, state, limit)
 end
-describe(arithmetic, state, limit, 0)
+describe(arithmetic, state, limit, 1)
+end
+local function set(key, limit, units)
+local arithmetic = arithmeticOf(limit)
+local state = arithmetic.open(key, limit)
+if state then
+write(key, '', now, state.block)
+state = arithmetic.open(key, limit)
+if units > 0 then
+arithmetic.take(state, limit, units)
+arithmetic.save(key, state, limit)
+end
+end
+describe(arithmetic, state, limit, 1)
 end
 local function refund(key, limit, units, atUs, cost, delayMs, isUndo)
 local arithmetic = arithmeticOf(limit)
@@ -659,7 +672,7 @@ local isPossible = state and state.stored and units > 0
 if isPossible and arithmetic.refund(state, limit, units, atUs, cost, delayMs, isUndo) then
 arithmetic.save(key, state, limit)
 end
-describe(arithmetic, state, limit, 0)
+describe(arithmetic, state, limit, isUndo and 0 or 1)
 end
 local function reset(keyAt, count)
 for i = 1, count do call('DEL', KEYS[keyAt + i]) end
@@ -805,7 +818,7 @@ for _, member in ipairs(found) do put(member) end
 end
 return { begin = begin, keep = keep, claim = claim, find = find, due = due }
 end
-return { overrides = overrides, reservations = reservations, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
+return { overrides = overrides, reservations = reservations, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }
 end)()
 return made
 end
@@ -822,7 +835,7 @@ fast.report(fits, x, y)
 end
 end
 end
-local function decideTogether(keyAt, at, count)
+local function decideTogether(keyAt, at, count, isPeek)
 local seen, allowed = {}, true
 for i = 1, count do
 local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
@@ -836,14 +849,14 @@ end
 for i = 1, count do
 local fast, cost = fastOf(limits[steps[at + 3 * i - 3]]), steps[at + 3 * i - 2]
 local x, y = seen[3 * i - 1], seen[3 * i]
-if allowed and cost > 0 then x, y = fast.take(KEYS[keyAt + i], cost, x, y) end
+if allowed and cost > 0 and not isPeek then x, y = fast.take(KEYS[keyAt + i], cost, x, y) end
 fast.report(seen[3 * i - 2], x, y)
 end
 return allowed
 end
-local function decideRequest(keyAt, at, count)
-local allowed = decideTogether(keyAt, at, count)
-if allowed == nil then allowed = general().decideGroup(keyAt, at, count) end
+local function decideRequest(keyAt, at, count, isPeek)
+local allowed = decideTogether(keyAt, at, count, isPeek)
+if allowed == nil then allowed = general().decideGroup(keyAt, at, count, isPeek) end
 return allowed
 end
 if onlyCost then
@@ -860,9 +873,9 @@ local step = steps[at]
 if step == 1 then
 decideEach(limits[steps[at + 1]], steps[at + 2], keyAt, steps[at + 3])
 keyAt, at = keyAt + steps[at + 3], at + 4
-elseif step == 2 then
+elseif step == 2 or step == 13 then
 local count = steps[at + 1]
-decideRequest(keyAt, at + 2, count)
+decideRequest(keyAt, at + 2, count, step == 13)
 keyAt, at = keyAt + count, at + 2 + 3 * count
 elseif step == 3 then
 general().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
@@ -897,8 +910,11 @@ keyAt, at = keyAt + 2 + (isClaimed and 0 or keys), at + 6 + (isClaimed and 0 or 
 elseif step == 11 then
 general().reservations().find(keyAt)
 keyAt, at = keyAt + 1, at + 1
-else
+elseif step == 12 then
 general().reservations().due(keyAt, steps[at + 1], steps[at + 2])
+keyAt, at = keyAt + 1, at + 3
+else
+general().set(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
 keyAt, at = keyAt + 1, at + 3
 end
 end

@@ -84,7 +84,7 @@ export function waitingStore() {
     open = resolve
   })
   let asked = 0
-  const later = (name: 'decide' | 'charge' | 'refund' | 'reset' | 'block') =>
+  const later = (name: 'decide' | 'peek' | 'charge' | 'refund' | 'set' | 'reset' | 'block') =>
     (async (...given: never[]) => {
       asked++
       await opened
@@ -92,7 +92,9 @@ export function waitingStore() {
     }) as never
   const waiting: AsyncStore = {
     decide: later('decide'),
+    peek: later('peek'),
     charge: later('charge'),
+    set: later('set'),
     refund: later('refund'),
     reset: later('reset'),
     block: later('block'),

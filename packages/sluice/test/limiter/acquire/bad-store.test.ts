@@ -19,7 +19,9 @@ function brokenStore(clock: ManualClock, broken: Partial<AsyncStore>) {
     clock,
     decide: pick('decide', async (demands) => memory.decide(demands)),
     refund: pick('refund', async (demand, taken) => memory.refund(demand, taken)),
+    peek: async (demands) => memory.peek(demands),
     charge: async (demand) => memory.charge(demand),
+    set: async (limited, remaining) => memory.set(limited, remaining),
     reset: async (name, key) => memory.reset(name, key),
     block: async (name, key, durationUs) => memory.block(name, key, durationUs),
   }

@@ -14,7 +14,10 @@ it('a waiter goes on in its own async context, and never in that of another', as
       return inner.decide(demands)
     },
     decideOne: (...given) => inner.decideOne(...given),
+    peekOne: (...given) => inner.peekOne(...given),
+    peek: (demands) => inner.peek(demands),
     charge: (demand) => inner.charge(demand),
+    set: (limited, remaining) => inner.set(limited, remaining),
     refund: (demand, taken) => inner.refund(demand, taken),
     reset: (name, key) => inner.reset(name, key),
     block: (name, key, durationUs) => inner.block(name, key, durationUs),

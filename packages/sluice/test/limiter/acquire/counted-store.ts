@@ -13,7 +13,10 @@ export function countedStore(clock: ManualClock): { readonly store: SyncStore; r
       return inner.decide(demands)
     },
     decideOne: (...asked) => inner.decideOne(...asked),
+    peekOne: (...asked) => inner.peekOne(...asked),
+    peek: (demands) => inner.peek(demands),
     charge: (demand) => inner.charge(demand),
+    set: (limited, remaining) => inner.set(limited, remaining),
     refund: (demand, taken) => inner.refund(demand, taken),
     reset: (name, key) => inner.reset(name, key),
     block: (name, key, durationUs) => inner.block(name, key, durationUs),
@@ -58,7 +61,9 @@ export class LateStore implements AsyncStore {
       this.#waiting.push(() => (this.#error ? reject(this.#error) : resolve(early ?? this.memory.decide(demands))))
     })
   }
+  peek: AsyncStore['peek'] = async (demands) => this.memory.peek(demands)
   charge: AsyncStore['charge'] = async (demand) => this.memory.charge(demand)
+  set: AsyncStore['set'] = async (limited, remaining) => this.memory.set(limited, remaining)
   refund: AsyncStore['refund'] = async (demand, taken) => this.memory.refund(demand, taken)
   reset: AsyncStore['reset'] = async (name, key) => this.memory.reset(name, key)
   block: AsyncStore['block'] = async (name, key, durationUs) => this.memory.block(name, key, durationUs)

@@ -58,7 +58,7 @@ describe('the cost of a request', () => {
     '9'.repeat(100),
   ])('is an error that takes nothing if the attribute is %j', (bytes) => {
     const each = policy()
-    for (const method of ['check', 'charge', 'refund', 'reserve', 'explain'] as const) {
+    for (const method of ['check', 'peek', 'charge', 'refund', 'reserve', 'explain'] as const) {
       expectRefusal(
         () => each[method as 'check']({ bytes }),
         "the attribute bytes must be a whole number from 0, because it is the cost in level 'bytes'",
@@ -82,25 +82,45 @@ describe('the cost of a request', () => {
     expect(each.peek({ bytes: 1 }).levels.map(({ decision }) => decision.remaining)).toEqual([100, 100, 100])
   })
 
-  it.each(['check', 'charge', 'refund', 'reserve', 'explain'] as const)('is the only option of %s', async (method) => {
-    const asked = () => Promise.reject(new Error('asked'))
-    const store: AsyncStore = { decide: asked, charge: asked, refund: asked, reset: asked, block: asked }
-    const apart = createPolicy({ name: 'apart', levels: [{ name: 'all', limit }], store })
-    const wrong = { csot: 3 } as never
-    expectRefusal(
-      () => policy()[method as 'check']({ bytes: 1 }, wrong),
-      `${method} has no option 'csot'; did you mean cost?`,
-    )
-    await expectRejection(
-      apart[method as 'check']({ bytes: 1 }, wrong),
-      `${method} has no option 'csot'; did you mean cost?`,
-    )
-  })
+  it.each(['check', 'peek', 'charge', 'refund', 'reserve', 'explain'] as const)(
+    'is the only option of %s',
+    async (method) => {
+      const asked = () => Promise.reject(new Error('asked'))
+      const store: AsyncStore = {
+        decide: asked,
+        peek: asked,
+        charge: asked,
+        refund: asked,
+        set: asked,
+        reset: asked,
+        block: asked,
+      }
+      const apart = createPolicy({ name: 'apart', levels: [{ name: 'all', limit }], store })
+      const wrong = { csot: 3 } as never
+      expectRefusal(
+        () => policy()[method as 'check']({ bytes: 1 }, wrong),
+        `${method} has no option 'csot'; did you mean cost?`,
+      )
+      await expectRejection(
+        apart[method as 'check']({ bytes: 1 }, wrong),
+        `${method} has no option 'csot'; did you mean cost?`,
+      )
+    },
+  )
 
-  it('is 0 for peek, whatever the levels say', () => {
+  it('decides what peek and explain say, and is not taken', () => {
     const each = policy()
-    expect(each.peek({ bytes: 'many' }).allowed).toBe(true)
-    expect(each.peek({ bytes: 50 }).levels.map(({ decision }) => decision.remaining)).toEqual([100, 100, 100])
+    for (const [bytes, cost, deniedBy] of [
+      [100, 100, []],
+      [101, 100, ['bytes']],
+      [101, 101, ['call', 'bytes']],
+    ] as const) {
+      const peeked = each.peek({ bytes }, { cost })
+      expect(peeked.deniedBy).toEqual(deniedBy)
+      expect(peeked.levels.map(({ decision }) => decision.remaining)).toEqual([100, 100, 100])
+      const explained = each.explain({ bytes }, { cost }).flatMap(({ limits = [] }) => limits)
+      expect(explained.map(({ decision }) => decision)).toEqual(peeked.levels.map(({ decision }) => decision))
+    }
   })
 })
 

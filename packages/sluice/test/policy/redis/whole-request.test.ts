@@ -33,12 +33,51 @@ onBothStores((own) => {
     expect(remaining(peeked)).toEqual([99, 49, 59, 8, 500])
   })
 
-  it('peek is not denied by a level that is used up, only by one in debt', async () => {
+  it('peek gives the verdict that check then gives, and is denied by a level that is used up', async () => {
     const policy = create()
-    await policy.check(u, { cost: 50 })
-    expect(await policy.peek(u)).toMatchObject({ allowed: true })
-    await policy.charge({ user: 'u', tokens: 0 }, { cost: 1 })
-    expect(await policy.peek(u)).toMatchObject({ allowed: false, deniedBy: ['user'] })
+    for (const cost of [50, 1, 0]) {
+      const { allowed, deniedBy, retryAfterMs } = await policy.peek(u, { cost })
+      expect(await policy.check(u, { cost })).toMatchObject({ allowed, deniedBy })
+      expect(allowed).toBe(cost !== 1)
+      expect(retryAfterMs > 0).toBe(cost === 1)
+    }
+    const light = { user: 'u', tokens: 0 }
+    expect((await policy.peek(light)).deniedBy).toEqual(['user'])
+    expect((await policy.peek(light, { cost: 0 })).deniedBy).toEqual([])
+    await policy.charge(light, { cost: 1 })
+    expect((await policy.peek(light, { cost: 0 })).deniedBy).toEqual(['user'])
+  })
+
+  it('set leaves the keys of the request so many units, in the levels that it names', async () => {
+    const policy = create()
+    await policy.check(u, { cost: 3 })
+    const { levels } = await policy.set(u, { remaining: 2, levels: ['user'] })
+    expect(levels.map(({ name, decision }) => [name, decision.allowed, decision.remaining])).toEqual([
+      ['user', true, 2],
+      ['user', true, 2],
+    ])
+    expect(remaining(await policy.peek(u))).toEqual([97, 2, 2, 8, 500])
+    expect((await policy.peek(u, { cost: 3 })).deniedBy).toEqual(['user'])
+    expect(remaining(await policy.peek({ ...u, user: 'other' }))[1]).toBe(50)
+  })
+
+  it('set changes nothing if one of the levels cannot have so many units, or if no level is meant', async () => {
+    const policy = create()
+    await policy.check(u)
+    const wrong = [
+      [{ remaining: 11 }, "level 'fixed': remaining must be a whole number from 0 to 10, the quota, got 11"],
+      [{ remaining: 1, levels: [] }, 'nothing would be set: the request matches all, user, fixed, tokens'],
+      [{ remaining: 1, levels: ['usr'] }, "did you mean 'user'?"],
+      [{ remaning: 1 }, "set has no option 'remaning'; did you mean remaining?"],
+      [3, 'set takes an object such as { remaining: 0 }, got 3'],
+    ] as const
+    for (const [options, message] of wrong)
+      await expect(async () => await policy.set(u, options as never)).rejects.toThrow(message)
+    expect(remaining(await policy.peek(u))).toEqual([99, 49, 59, 8, 500])
+    // By default every level that has a key is set, with the limits in force.
+    expect(remaining(await policy.set(u, { remaining: 10 }))).toEqual([10, 10, 10, 10])
+    await policy.override('fixed', 'u', day(30))
+    expect(remaining(await policy.set(u, { remaining: 25, levels: ['fixed'] }))).toEqual([25])
   })
 
   it('charge takes from every level, there or not, and refund gives back to every level', async () => {

@@ -138,7 +138,8 @@ local function blockOffender(key, earlier, rule)
 end
 
 -- Returns whether the request is allowed. Keys that exceed are blocked first, and then the request is decided anew: `isDone`.
-local function decideGroup(keyAt, at, count, isDone)
+-- A peek takes nothing, and has no rules that block.
+local function decideGroup(keyAt, at, count, isPeek, isDone)
   local states, met, allowed, isShared, offenders = {}, {}, true, false, nil
   for i = 1, count do
     local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
@@ -156,9 +157,9 @@ local function decideGroup(keyAt, at, count, isDone)
   end
   if offenders then
     for key, offender in pairs(offenders) do blockOffender(key, offender[1], offender[2]) end
-    return decideGroup(keyAt, at, count, true)
+    return decideGroup(keyAt, at, count, isPeek, true)
   end
-  if allowed then
+  if allowed and not isPeek then
     for i = 1, count do
       local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
       if met[i] and role % 2 == 1 and cost > 0 then
@@ -185,9 +186,25 @@ local function charge(key, limit, cost)
     arithmetic.take(state, limit, cost)
     arithmetic.save(key, state, limit)
   end
-  describe(arithmetic, state, limit, 0)
+  describe(arithmetic, state, limit, 1)
 end
 
+-- Replaces the state by a fresh one and takes units from it. Writing the block alone forgets the state.
+local function set(key, limit, units)
+  local arithmetic = arithmeticOf(limit)
+  local state = arithmetic.open(key, limit)
+  if state then
+    write(key, '', now, state.block)
+    state = arithmetic.open(key, limit)
+    if units > 0 then
+      arithmetic.take(state, limit, units)
+      arithmetic.save(key, state, limit)
+    end
+  end
+  describe(arithmetic, state, limit, 1)
+end
+
+-- The answer is for a cost of 1 or, if the request never went, of 0.
 local function refund(key, limit, units, atUs, cost, delayMs, isUndo)
   local arithmetic = arithmeticOf(limit)
   local state = arithmetic.open(key, limit)
@@ -195,7 +212,7 @@ local function refund(key, limit, units, atUs, cost, delayMs, isUndo)
   if isPossible and arithmetic.refund(state, limit, units, atUs, cost, delayMs, isUndo) then
     arithmetic.save(key, state, limit)
   end
-  describe(arithmetic, state, limit, 0)
+  describe(arithmetic, state, limit, isUndo and 0 or 1)
 end
 
 local function reset(keyAt, count)
@@ -219,4 +236,4 @@ local reservations = function()
   -- RESERVATIONS
 end
 
-return { overrides = overrides, reservations = reservations, decide = decide, decideGroup = decideGroup, charge = charge, refund = refund, reset = reset, block = block }
+return { overrides = overrides, reservations = reservations, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }

@@ -31,6 +31,8 @@
 --            find      11                                a record
 --            due       12, how many to pass, how many at most
 --                                                        the reservations that have ended; its only key is the set
+--            peek      13, count, (limit, cost, role)…   a group that takes nothing. Its roles have no rules
+--            set       14, limit, units                  takes units from a fresh state; a block stays
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
 --            head      1 if the cost fits + 2 · kind. Kinds are 0 usual, 1 blocked, 2 unusual, 3 not a state.
 --                      A usual bucket adds 8 · its tokens in parts, which are below 2^49
@@ -140,9 +142,10 @@ local function decideEach(limit, cost, keyAt, count)
   end
 end
 
--- Decides one request of several demands: looks at all, then takes from all. Returns whether it is allowed; nothing, and
--- has done nothing, if a demand is unusual, is a shadow, shares its state with another, or exceeds and has a rule.
-local function decideTogether(keyAt, at, count)
+-- Decides one request of several demands: looks at all, then takes from all, unless it only peeks. Returns whether it is
+-- allowed; nothing, and has done nothing, if a demand is unusual, is a shadow, shares its state with another, or exceeds and
+-- has a rule.
+local function decideTogether(keyAt, at, count, isPeek)
   local seen, allowed = {}, true
   for i = 1, count do
     local limit, cost, role = limits[steps[at + 3 * i - 3]], steps[at + 3 * i - 2], steps[at + 3 * i - 1]
@@ -156,15 +159,15 @@ local function decideTogether(keyAt, at, count)
   for i = 1, count do
     local fast, cost = fastOf(limits[steps[at + 3 * i - 3]]), steps[at + 3 * i - 2]
     local x, y = seen[3 * i - 1], seen[3 * i]
-    if allowed and cost > 0 then x, y = fast.take(KEYS[keyAt + i], cost, x, y) end
+    if allowed and cost > 0 and not isPeek then x, y = fast.take(KEYS[keyAt + i], cost, x, y) end
     fast.report(seen[3 * i - 2], x, y)
   end
   return allowed
 end
 
-local function decideRequest(keyAt, at, count)
-  local allowed = decideTogether(keyAt, at, count)
-  if allowed == nil then allowed = general().decideGroup(keyAt, at, count) end
+local function decideRequest(keyAt, at, count, isPeek)
+  local allowed = decideTogether(keyAt, at, count, isPeek)
+  if allowed == nil then allowed = general().decideGroup(keyAt, at, count, isPeek) end
   return allowed
 end
 
@@ -183,9 +186,9 @@ while steps[at] do
   if step == 1 then
     decideEach(limits[steps[at + 1]], steps[at + 2], keyAt, steps[at + 3])
     keyAt, at = keyAt + steps[at + 3], at + 4
-  elseif step == 2 then
+  elseif step == 2 or step == 13 then
     local count = steps[at + 1]
-    decideRequest(keyAt, at + 2, count)
+    decideRequest(keyAt, at + 2, count, step == 13)
     keyAt, at = keyAt + count, at + 2 + 3 * count
   elseif step == 3 then
     general().charge(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
@@ -220,8 +223,11 @@ while steps[at] do
   elseif step == 11 then
     general().reservations().find(keyAt)
     keyAt, at = keyAt + 1, at + 1
-  else
+  elseif step == 12 then
     general().reservations().due(keyAt, steps[at + 1], steps[at + 2])
+    keyAt, at = keyAt + 1, at + 3
+  else
+    general().set(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
     keyAt, at = keyAt + 1, at + 3
   end
 end
