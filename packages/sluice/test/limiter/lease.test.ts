@@ -148,7 +148,7 @@ describe('a lease', () => {
     const bucket = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/s' }), name: 'api' })
     expect(() => bucket.lease('k')).toThrow(InvalidTypeError)
     expect(() => bucket.lease('k')).toThrow(
-      "lease needs a limit made by concurrency({ max, ttl }), and 'api' is a token-bucket: " +
+      "lease needs a limit made by concurrency({ max, ttl }), and that of 'api' is token-bucket: " +
         'to take units now and settle them later, use reserve',
     )
     expect(bucket.peek('k').remaining).toBe(1)

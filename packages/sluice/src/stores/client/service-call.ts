@@ -41,7 +41,7 @@ export function chargeCall(demand: Demand, fallback: Fallback): ServiceCall<Deci
   return {
     keys: [demand],
     write: (body) => body.charge(demand),
-    read: readDecision,
+    read: (given) => readDecision(given, demand),
     fail: () => fallback.charge(demand),
   }
 }
@@ -51,7 +51,7 @@ export function refundCall(demand: Demand, taken: Taken | undefined, fallback: F
   return {
     keys: [demand],
     write: (body) => body.refund(demand, taken),
-    read: readDecision,
+    read: (given) => readDecision(given, demand),
     fail: () => fallback.refund(demand, taken),
     isUrgent: true,
   }
