@@ -153,7 +153,7 @@ describe('a lease', () => {
     )
     expect(bucket.peek('k').remaining).toBe(1)
     const log = createLimiter({ limit: slidingLog({ quota: 1, window: '1s' }) })
-    expect(() => log.lease('k')).toThrow('is a sliding-log')
+    expect(() => log.lease('k')).toThrow('is sliding-log')
     expect(() => limiter.lease('k', { cost: -1 })).toThrow('cost')
     expect(() => limiter.lease('')).toThrow('key')
   })
