@@ -10,7 +10,15 @@ const folder = join(root, 'packages/sluice/src/stores/redis')
 const module = join(folder, 'script.ts')
 
 /** In the order of their numbers in a request. */
-const algorithms = ['token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-window', 'sliding-log', 'concurrency']
+const algorithms = [
+  'token-bucket',
+  'leaky-bucket',
+  'fixed-window',
+  'sliding-window',
+  'sliding-log',
+  'concurrency',
+  'unlimited',
+]
 
 /** Algorithms that share a file: a function of it, called with an argument. */
 const twins = {

@@ -28,7 +28,7 @@ const limits = [
   '{ algorithm: tokn-bucket, capacity: 1, refill: 1/s }',
   '{ algorithm: token-bucket, refill: 1/s }',
   '{ algorithm: token-bucket, capacity: 1 }',
-  '{ algorithm: token-bucket, capacity: 0, refill: 1/s }',
+  '{ algorithm: token-bucket, capacity: -1, refill: 1/s }',
   '{ algorithm: token-bucket, capacity: 1.5, refill: 1/s }',
   "{ algorithm: token-bucket, capacity: '1', refill: 1/s }",
   '{ algorithm: token-bucket, capacity: 1000000000000001, refill: 1/s }',
@@ -47,10 +47,12 @@ const limits = [
   '{ algorithm: sliding-log, quota: 1000001, window: 1s }',
   '{ algorithm: sliding-log, quota: 1, window: 1s, align: first }',
   '{ algorithm: concurrency, ttl: 1s }',
-  '{ algorithm: concurrency, max: 0 }',
+  '{ algorithm: concurrency, max: -1 }',
   '{ algorithm: concurrency, max: 1000001 }',
   '{ algorithm: concurrency, max: 1, ttl: soon }',
   '{ algorithm: concurrency, max: 1, window: 1s }',
+  '{ algorithm: unlimited, capacity: 1 }',
+  '{ algorithm: unlimted }',
   `[${Array(9).fill('{ algorithm: token-bucket, capacity: 1, refill: 1/s }')}]`,
 ]
 

@@ -51,6 +51,8 @@ export {
   type TokenBucket,
   type TokenBucketOptions,
   tokenBucket,
+  type Unlimited,
+  unlimited,
 } from './limits/index.js'
 export * from './policy/index.js'
 export * from './reservations/index.js'

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import type { BlockFor, Explanation, Limit } from 'sluice'
 import { printable } from '../policy-file/policy-file-error.js'
 import type { ExplainReport } from './explain-report.js'
-import { textTable } from './text-table.js'
+import { leftText, textTable } from './text-table.js'
 
 const HEAD = ['level', 'key', 'limit', 'from', 'cost', 'left']
 
@@ -33,7 +33,7 @@ export function explanationText(report: ExplainReport, colours: boolean): string
 function rowsOf(explanation: Explanation): readonly string[][] {
   const { level, key = '', from = 'level', cost = 0, shadow, blockFor, limits = [] } = explanation
   return limits.map(({ limit, decision }, i) => {
-    const left = `${decision.remaining} of ${decision.quota}`
+    const left = leftText(decision.remaining, decision.quota)
     const fit = decision.allowed ? left : `${left}, which is not enough`
     const first = i === 0 ? [shadow === true ? `${level} (shadow)` : level, printable(key)] : ['', '']
     const rule = blockFor === undefined ? '' : `; ${blockText(blockFor)}`

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util'
 import { printable } from '../policy-file/policy-file-error.js'
-import { durationText, textTable } from './text-table.js'
+import { durationText, leftText, textTable } from './text-table.js'
 
-/** A verdict as the service sends it. A wait that never ends is `null`. */
+/** A verdict as the service sends it. A wait that never ends and a quota without a limit are `null`. */
 export interface ServiceVerdict {
   readonly allowed: boolean
   readonly retryAfterMs: number | null
@@ -11,8 +11,8 @@ export interface ServiceVerdict {
   readonly levels: readonly {
     readonly name: string
     readonly allowed: boolean
-    readonly quota: number
-    readonly remaining: number
+    readonly quota: number | null
+    readonly remaining: number | null
     readonly retryAfterMs: number | null
     readonly resetAfterMs: number | null
     readonly shadow?: boolean
@@ -26,8 +26,10 @@ export function serviceVerdictText(verdict: ServiceVerdict, colours: boolean): s
   const { allowed, levels, degraded } = verdict
   const rows = levels.map(({ name, allowed, quota, remaining, retryAfterMs, resetAfterMs, shadow }) => [
     shadow === true ? `${printable(name)} (shadow)` : printable(name),
-    `${remaining} of ${quota}`,
-    allowed ? wholeText(resetAfterMs) : `${shadow === true ? 'would deny' : 'denies'}, ${retryText(retryAfterMs)}`,
+    leftText(remaining ?? Infinity, quota ?? Infinity),
+    allowed
+      ? wholeText(quota, resetAfterMs)
+      : `${shadow === true ? 'would deny' : 'denies'}, ${retryText(retryAfterMs)}`,
   ])
   const lines = [
     allowed ? paint('green', allowedText(verdict)) : paint('red', deniedText(verdict)),
@@ -52,7 +54,8 @@ function retryText(ms: number | null): string {
   return ms === null ? 'a request like this never passes' : `come back in ${durationText(ms)}`
 }
 
-function wholeText(ms: number | null): string {
+function wholeText(quota: number | null, ms: number | null): string {
+  if (quota === null) return ''
   if (ms === 0) return 'whole'
   return ms === null ? 'never whole again' : `whole in ${durationText(ms)}`
 }

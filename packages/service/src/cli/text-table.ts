@@ -28,6 +28,12 @@ export function durationText(ms: number): string {
   return `${Math.ceil(ms / 3_600_000)} h`
 }
 
+/** How much of a quota is left: `5 of 20`, or `unlimited`. */
+export function leftText(remaining: number, quota: number): string {
+  if (quota < Infinity) return `${remaining} of ${quota}`
+  return remaining === Infinity ? 'unlimited' : String(remaining)
+}
+
 /** `1 level`, `2 levels`. */
 export function countText(count: number, what: string): string {
   return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`

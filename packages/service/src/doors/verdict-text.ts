@@ -3,7 +3,7 @@ import type { Decision, LevelDecision, Verdict } from 'sluice'
 /**
  * A verdict as JSON text, in ASCII: the server counts and writes it without looking at each character. Written by hand
  * because it is made for every decision and `JSON.stringify` takes three times as long; tests check that it parses to the
- * same verdict. A wait that never ends (`Infinity`) is `null`.
+ * same verdict. JSON has no `Infinity`: a wait that never ends and a quota without a limit are `null`.
  */
 export function verdictText(verdict: Verdict): string {
   const { allowed, deniedBy, levels, retryAfterMs, delayMs, degraded } = verdict
@@ -11,7 +11,7 @@ export function verdictText(verdict: Verdict): string {
   let text =
     allowed && delayMs === 0 && retryAfterMs === 0 && deniedBy.length === 0
       ? '{"allowed":true,"retryAfterMs":0,"delayMs":0,"deniedBy":[],"levels":['
-      : `{"allowed":${allowed},"retryAfterMs":${wait(retryAfterMs)},"delayMs":${delayMs},"deniedBy":${namesText(deniedBy)},"levels":[`
+      : `{"allowed":${allowed},"retryAfterMs":${finite(retryAfterMs)},"delayMs":${delayMs},"deniedBy":${namesText(deniedBy)},"levels":[`
   for (let i = 0; i < levels.length; i++) text += i === 0 ? levelText(levels[i]) : `,${levelText(levels[i])}`
   return degraded === undefined ? `${text}]}` : `${text}],"degraded":"${degraded}"}`
 }
@@ -22,7 +22,7 @@ function levelText({ name, decision, shadow }: LevelDecision): string {
 
 /** A decision as JSON text, in ASCII. */
 export function decisionText(decision: Decision): string {
-  return `{"quota":${decision.quota},${membersText(decision)}}`
+  return `{"quota":${finite(decision.quota)},${membersText(decision)}}`
 }
 
 /** All members of a decision but the quota. */
@@ -31,8 +31,8 @@ function membersText(decision: Decision): string {
   const outcome =
     allowed && retryAfterMs === 0 && delayMs === 0
       ? ',"allowed":true,"retryAfterMs":0,"delayMs":0,"nextUnitAfterMs":'
-      : `,"allowed":${allowed},"retryAfterMs":${wait(retryAfterMs)},"delayMs":${delayMs},"nextUnitAfterMs":`
-  const text = `"remaining":${remaining}${outcome}${wait(nextUnitAfterMs)},"resetAfterMs":${wait(resetAfterMs)}`
+      : `,"allowed":${allowed},"retryAfterMs":${finite(retryAfterMs)},"delayMs":${delayMs},"nextUnitAfterMs":`
+  const text = `"remaining":${finite(remaining)}${outcome}${finite(nextUnitAfterMs)},"resetAfterMs":${finite(resetAfterMs)}`
   return degraded === undefined ? text : `${text},"degraded":"${degraded}"`
 }
 
@@ -49,7 +49,7 @@ const MOST_LEVELS = 10_000
 function startOf(name: string, quota: number): string {
   const known = starts.get(name)
   if (known !== undefined && known.quota === quota) return known.text
-  const text = `{"name":${asciiText(name)},"quota":${quota},`
+  const text = `{"name":${asciiText(name)},"quota":${finite(quota)},`
   if (known !== undefined || starts.size < MOST_LEVELS) starts.set(name, { quota, text })
   return text
 }
@@ -65,6 +65,6 @@ function asciiText(text: string): string {
 
 const NOT_ASCII = /[^\x20-\x7e]/g
 
-function wait(ms: number): number | null {
-  return ms === Infinity ? null : ms
+function finite(value: number): number | null {
+  return value === Infinity ? null : value
 }

@@ -1,4 +1,5 @@
 import type { Limit, PolicyProblem, ReadLevel } from 'sluice'
+import { isUnlimited } from 'sluice/limits'
 import { ComparableLevels } from './comparable-levels.js'
 import { ComparisonBudget } from './comparison-budget.js'
 import { asksAbsence, asksPresence, implies } from './implies.js'
@@ -52,6 +53,9 @@ class IdleLevelSearch {
     if (level.shadow) return []
     if (level.cost === 0) {
       return [{ path: [...path, 'cost'], message: `'${level.name}' can never deny: it takes nothing` }]
+    }
+    if (isUnlimitedForAll(level)) {
+      return [{ path: [...path, 'limit'], message: `'${level.name}' can never deny: it is unlimited` }]
     }
     // Even if another level denies the same requests: this one goes on to deny the keys that it has blocked.
     if (level.blockFor !== undefined) return []
@@ -134,6 +138,11 @@ class IdleLevelSearch {
       }),
     )
   }
+}
+
+/** An unlimited level with an override that limits some requests may deny those. */
+function isUnlimitedForAll({ limits, overrides }: ReadLevel): boolean {
+  return limits.every(isUnlimited) && overrides.every((override) => override.limits.every(isUnlimited))
 }
 
 /**

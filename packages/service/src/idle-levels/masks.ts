@@ -1,5 +1,5 @@
-import type { Concurrency, LeakyBucket, Limit, SlidingLog, TokenBucket } from 'sluice'
-import { durationUs, parseRate } from 'sluice/limits'
+import type { Concurrency, LeakyBucket, Limit, SlidingLog, TokenBucket, Unlimited } from 'sluice'
+import { durationUs, isUnlimited, parseRate, quotaOf } from 'sluice/limits'
 
 /**
  * Does `first` mask `second`: can `second` never deny, if everything that is taken from `second` is taken from `first`
@@ -20,8 +20,12 @@ import { durationUs, parseRate } from 'sluice/limits'
  *
  * The units in flight of a concurrency limit came within the last `ttl`, so it never denies traffic that a sliding log of
  * the same numbers allows. It admits any number of requests one after another, so it masks only concurrency limits.
+ *
+ * A limit of 0 admits nothing, so it masks every limit. Every limit masks an unlimited one, which itself masks no other.
  */
 export function masks(first: Limit, second: Limit, forSameRequests = false): boolean {
+  if (quotaOf(first) === 0 || isUnlimited(second)) return true
+  if (isUnlimited(first)) return false
   if (first.algorithm === 'concurrency') return second.algorithm === 'concurrency' && holdsLonger(first, second)
   const [a, b] = [boundOf(first), boundOf(second)]
   if (a.grid !== '' && a.grid === b.grid && (forSameRequests || !a.startsWithKey)) return a.quota <= b.quota
@@ -57,7 +61,7 @@ interface Bound {
 
 const bounds = new WeakMap<Limit, Bound>()
 
-function boundOf(limit: Limit): Bound {
+function boundOf(limit: Exclude<Limit, Unlimited>): Bound {
   let bound = bounds.get(limit)
   if (bound === undefined) {
     bound = 'capacity' in limit ? bucketBound(limit) : windowBound('max' in limit ? logOf(limit) : limit)

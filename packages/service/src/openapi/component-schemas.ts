@@ -7,6 +7,7 @@ const count = (description: string): JsonSchema => ({ type: 'integer', minimum: 
 const ms = (description: string): JsonSchema => ({ type: 'number', minimum: 0, description })
 const names = (description: string): JsonSchema => ({ type: 'array', items: { type: 'string' }, description })
 /** JSON has no infinity. */
+const units = (description: string): JsonSchema => ({ type: ['integer', 'null'], minimum: 0, description })
 const wait = (description: string): JsonSchema => ({ type: ['number', 'null'], minimum: 0, description })
 
 const degraded: JsonSchema = {
@@ -18,8 +19,8 @@ const degraded: JsonSchema = {
 
 const decision = {
   allowed: { type: 'boolean', description: 'Does this limit allow the request?' },
-  quota: count('The most units that the limit ever has.'),
-  remaining: count('Units that are left after this decision.'),
+  quota: units('The most units that the limit ever has. null: it is unlimited.'),
+  remaining: units('Units that are left after this decision. null: any number.'),
   retryAfterMs: wait('After how long the same request can succeed; 0 if it was allowed. null: never.'),
   nextUnitAfterMs: wait('After how long there is more than now. null: never.'),
   resetAfterMs: wait('After how long the whole quota is there. null: never.'),

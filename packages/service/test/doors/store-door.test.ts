@@ -108,7 +108,7 @@ describe('a request that is not valid', () => {
     [{ calls: [], limit: [] }, `there is no member "limit"; a request has limits, calls`],
     [{ limits: {}, calls: [] }, 'limits must be a list'],
     [{ limits: [1], calls: [] }, 'limits[0]: limit must be a limit such as'],
-    [{ limits: [{ ...BUCKET, capacity: 0 }], calls: [] }, 'limits[0]: capacity must be a whole number from 1'],
+    [{ limits: [{ ...BUCKET, capacity: -1 }], calls: [] }, 'limits[0]: capacity must be a whole number from 0'],
     [
       { limits: [BUCKET, { ...BUCKET, algorithm: 'bucket' }], calls: [] },
       "limits[1]: limit.algorithm 'bucket' is unknown",

@@ -4,13 +4,14 @@ import { expect, test } from 'vitest'
 import { verdictText } from '../../src/doors/verdict-text.js'
 
 const wait = fc.oneof(fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }), fc.constant(Infinity), fc.nat())
+const units = fc.oneof(fc.maxSafeNat(), fc.constant(Infinity))
 const number = fc.oneof(fc.maxSafeNat(), fc.double({ noNaN: true, noDefaultInfinity: true }))
 const degraded = fc.constantFrom('open', 'closed', 'local')
 const decision = fc.record(
   {
     allowed: fc.boolean(),
-    quota: number,
-    remaining: number,
+    quota: units,
+    remaining: units,
     retryAfterMs: wait,
     nextUnitAfterMs: wait,
     resetAfterMs: wait,

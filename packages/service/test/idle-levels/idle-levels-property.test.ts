@@ -11,13 +11,14 @@ import {
   slidingLog,
   slidingWindow,
   tokenBucket,
+  unlimited,
   type When,
 } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { findIdleLevels } from '../../src/idle-levels/find-idle-levels.js'
 
-const units = fc.constantFrom(1, 2, 3, 4, 5, 8, 12)
+const units = fc.constantFrom(0, 1, 2, 3, 4, 5, 8, 12)
 const lengths = fc.constantFrom(1, 2, 4, 8)
 const rates = fc.tuple(fc.constantFrom(1, 2, 4), lengths).map(([count, ms]) => `${count}/${ms}ms`)
 const aligns = fc.constantFrom('epoch' as const, 'first' as const)
@@ -29,6 +30,7 @@ const limits: Arbitrary<Limit> = fc.oneof(
   fc.record({ quota: units, window: lengths, align: aligns, slices: fc.constantFrom(1, 2) }).map(slidingWindow),
   fc.record({ quota: units, window: lengths }).map(slidingLog),
   fc.record({ max: units, ttl: lengths }).map(concurrency),
+  fc.constant(unlimited()),
 )
 
 const someLimits = fc.oneof(

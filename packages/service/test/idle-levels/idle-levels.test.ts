@@ -1,4 +1,13 @@
-import { fixedWindow, type Level, leakyBucket, readPolicy, slidingLog, slidingWindow, tokenBucket } from 'sluice'
+import {
+  fixedWindow,
+  type Level,
+  leakyBucket,
+  readPolicy,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+  unlimited,
+} from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { findIdleLevels } from '../../src/idle-levels/find-idle-levels.js'
 
@@ -220,5 +229,48 @@ describe('the requests of two levels are compared condition by condition', () =>
     [{ ip: { not: '10.0.0.0/8' } }, { ip: '10.1.2.3' }],
   ])('%j does not hold whenever %j holds', (a, b) => {
     expect(covers(a, b)).toBe(false)
+  })
+})
+
+describe('unlimited levels and limits of 0', () => {
+  const merchant = { name: 'merchant', key: 'merchant', limit: bucket(100) }
+  const narrow = { name: 'narrow', key: 'merchant', limit: bucket(50) }
+  const exempt = { when: { merchant: 'acct_partner' }, limit: unlimited() }
+
+  it('a level that is unlimited for all can never deny, even with blockFor, and the warning says why', () => {
+    const message = "levels.0.limit: 'free' can never deny: it is unlimited"
+    const free = { name: 'free', key: 'merchant', limit: unlimited() }
+    expect(warnings(free, merchant)).toEqual([message])
+    expect(warnings({ ...free, blockFor: '1m' })).toEqual([message])
+    expect(warnings({ ...free, overrides: [exempt] })).toEqual([message])
+    expect(warnings({ ...free, shadow: true })).toEqual([])
+  })
+
+  it('a level that is unlimited but for some is not idle', () => {
+    const abusers = { when: { merchant: 'acct_bad' }, limit: bucket(1) }
+    expect(warnings({ name: 'free', key: 'merchant', limit: unlimited(), overrides: [abusers] })).toEqual([])
+  })
+
+  it('an override that exempts a customer is not warned about', () => {
+    expect(warnings({ ...merchant, overrides: [exempt] })).toEqual([])
+    expect(warnings({ ...merchant, overrides: [{ ...exempt, limit: bucket(1, 0) }] })).toEqual([])
+  })
+
+  it('a level that exempts a customer does not make a wider level idle, because that customer reaches it', () => {
+    expect(idle({ ...narrow, overrides: [exempt] }, merchant)).toEqual([])
+    expect(idle(narrow, { ...merchant, overrides: [exempt] })).toEqual(['merchant'])
+  })
+
+  it('a level of 0 makes every level behind it idle, and is not idle itself', () => {
+    const closed = { name: 'closed', limit: fixedWindow({ quota: 0, window: '1s' }) }
+    expect(idle(merchant, closed)).toEqual(['merchant'])
+    expect(idle(merchant, { ...closed, when: { merchant: 'acct_gone' } })).toEqual([])
+    expect(idle(merchant, { ...closed, overrides: [exempt] })).toEqual([])
+  })
+
+  it('an unlimited limit beside another limit of its level can never deny', () => {
+    expect(warnings({ ...merchant, limit: [bucket(100), unlimited()] })).toEqual([
+      "levels.0.limit.1: limit 2 of 'merchant' can never deny: limit 1 never lets so much through",
+    ])
   })
 })

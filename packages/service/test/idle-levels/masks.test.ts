@@ -8,6 +8,7 @@ import {
   slidingLog,
   slidingWindow,
   tokenBucket,
+  unlimited,
 } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it, test } from 'vitest'
@@ -46,6 +47,14 @@ describe('a limit masks a wider limit', () => {
     [log(10, '1s'), sliding(20, '1s', 3)],
     [log(10, '1s'), token(10, '10/s')],
     [log(10, '1s'), leaky(10, '10/s')],
+    // Nothing passes a limit of 0, and everything passes no limit.
+    [token(0, '10/s'), log(1, '1h')],
+    [concurrency({ max: 0, ttl: '1s' }), fixed(1, '1d')],
+    [fixed(0, '1s'), token(0, '10/s')],
+    [log(0, '1s'), unlimited()],
+    [token(10, '10/s'), unlimited()],
+    [concurrency({ max: 5 }), unlimited()],
+    [unlimited(), unlimited()],
   ])('%j, %j', (first, second) => {
     expect(masks(first, second)).toBe(true)
   })
@@ -68,6 +77,11 @@ describe('a limit does not mask a limit that admits less', () => {
     [log(10, '1s'), log(9, '1s')],
     [log(10, '1s'), fixed(599, '1m')],
     [sliding(11, '1s'), sliding(10, '1s')],
+    [token(1, '1/d'), token(0, '10/s')],
+    [fixed(1, '1d'), concurrency({ max: 0 })],
+    [concurrency({ max: 1 }), concurrency({ max: 0 })],
+    [unlimited(), token(1e6, '1000000/s')],
+    [unlimited(), fixed(0, '1s')],
   ])('%j, %j', (first, second) => {
     expect(masks(first, second)).toBe(false)
   })
@@ -130,9 +144,14 @@ function limitsOf(quotas: Arbitrary<number>): Arbitrary<Limit> {
   )
 }
 
+const wideLimits = fc.oneof(
+  { weight: 9, arbitrary: limitsOf(wideUnits) },
+  { weight: 1, arbitrary: fc.constant(unlimited()) },
+)
+
 /** The first limit is small and the second may be large: otherwise hardly any pair would pass the filter. */
 const pairsOf = (forSameRequests: boolean) =>
-  fc.tuple(limitsOf(units), limitsOf(wideUnits)).filter(([first, second]) => masks(first, second, forSameRequests))
+  fc.tuple(limitsOf(units), wideLimits).filter(([first, second]) => masks(first, second, forSameRequests))
 const maskedPairs = pairsOf(true)
 
 /** Waits and bursts. Some waits end a microsecond before or after the end of a window. */
@@ -198,8 +217,8 @@ test('the properties above see every pair of algorithms', () => {
     for (const [first, second] of fc.sample(pairsOf(forSameRequests), { numRuns: 3_000, seed: 1 }))
       pairs.add(`${first.algorithm} ${second.algorithm} ${forSameRequests}`)
   }
-  // A concurrency limit masks only concurrency limits.
-  expect(pairs.size).toBe(2 * (5 * 6 + 1))
+  // A concurrency limit masks only concurrency limits, and what is unlimited.
+  expect(pairs.size).toBe(2 * (5 * 7 + 2))
 })
 
 test('a masked limit never denies a client that takes every unit as soon as it is there', () => {

@@ -20,6 +20,21 @@ levels:
   - { name: log, limit: { algorithm: sliding-log, quota: 7, window: 1.5s } }
   - { name: running, limit: { algorithm: concurrency, max: 7, ttl: 30s } }
   - { name: jobs, limit: { algorithm: concurrency, max: 8 } }
+  - { name: free, limit: { algorithm: unlimited } }
+`,
+  'everything and nothing': `
+version: 1
+levels:
+  - name: user
+    key: user
+    limit: { algorithm: token-bucket, capacity: 0, refill: 5/s }
+    overrides:
+      - { when: { user: partner }, limit: { algorithm: unlimited } }
+      - { when: { user: queue }, limit: { algorithm: leaky-bucket, capacity: 0, drain: 5/s } }
+      - { when: { user: gone }, limit: { algorithm: fixed-window, quota: 0, window: 1m } }
+      - { when: { user: late }, limit: { algorithm: sliding-window, quota: 0, window: 1m } }
+      - { when: { user: old }, limit: { algorithm: sliding-log, quota: 0, window: 1m } }
+      - { when: { user: new }, limit: { algorithm: concurrency, max: 0 } }
 `,
   'every condition': `
 version: 1

@@ -30,6 +30,7 @@ export function isObject(value: unknown): value is object {
 }
 
 function spellingAdvice(name: string, known: readonly string[]): string {
+  if (known.length === 0) return 'it takes none'
   const meant = nearest(name, known)
   return meant === undefined ? `it takes ${known.join(', ')}` : `did you mean ${meant}?`
 }

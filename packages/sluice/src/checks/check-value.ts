@@ -5,11 +5,21 @@ import { type InvalidTypeError, type InvalidValueError, invalidType, invalidValu
 const LARGEST_QUOTA = 1e15
 const LARGEST_COST_TEXT = '9,007,199,254,740,991'
 
-/** A quota, capacity or similar: a whole number from 1 to `largest`. */
+/** A count of which there must be one: a whole number from 1 to `largest`. */
 export function checkUnits(option: string, value: unknown, largest = LARGEST_QUOTA): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= largest) return value
+  return checkWhole(option, value, 1, largest)
+}
+
+/** The quota or capacity of a limit: a whole number from 0, which denies everything, to `largest`. */
+export function checkQuota(option: string, value: unknown, largest = LARGEST_QUOTA): number {
+  return checkWhole(option, value, 0, largest)
+}
+
+function checkWhole(option: string, value: unknown, least: number, largest: number): number {
+  // `+ 0` makes 0 of -0, which JSON can contain.
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= largest) return value + 0
   // Formatted only for the error: the first toLocaleString takes a process milliseconds.
-  throw wrong('number', option, `a whole number from 1 to ${largest.toLocaleString('en')}`, value)
+  throw wrong('number', option, `a whole number from ${least} to ${largest.toLocaleString('en')}`, value)
 }
 
 /** A cost is a safe integer from 0. */

@@ -1,7 +1,7 @@
 import { invalidType, invalidValue } from '../errors.js'
-import { type Decision, durationUs, type Limit } from '../limits/index.js'
+import { type Decision, durationUs, isUnlimited, type Limit } from '../limits/index.js'
 import type { LevelDecision } from '../policy/index.js'
-import { integerText, quotaItems, secondsText } from './quota-items.js'
+import { integerText, type Quota, quotaItems, secondsText } from './quota-items.js'
 
 /**
  * How quotas are written in header fields.
@@ -15,9 +15,12 @@ export type Dialect = 'draft' | 'draft-6' | 'legacy'
 /** Header fields by name. */
 export type Fields = Record<string, string>
 
+/** A level that fields tell. */
+type ToldLevel = LevelDecision & { readonly limit: Quota }
+
 type Write = (
   fields: Fields,
-  levels: readonly LevelDecision[],
+  levels: readonly ToldLevel[],
   nowMs: number | undefined,
   earlier: readonly LevelDecision[],
 ) => void
@@ -59,7 +62,7 @@ export function checkDialects(value: unknown): readonly Dialect[] {
   return DIALECTS.filter((each) => given.includes(each))
 }
 
-/** Writes the quotas of all levels into `fields`, except those of shadow levels. `earlier` limits have written theirs. */
+/** Writes the quotas of all levels into `fields`, except shadow and unlimited ones. `earlier` limits have written theirs. */
 export function writeQuotas(
   fields: Fields,
   levels: readonly LevelDecision[],
@@ -67,9 +70,14 @@ export function writeQuotas(
   nowMs: number | undefined,
   earlier: readonly LevelDecision[],
 ): void {
-  const counted = levels.some(({ shadow }) => shadow) ? levels.filter(({ shadow }) => shadow !== true) : levels
-  if (counted.length === 0) return
-  for (const dialect of dialects) WRITERS[dialect](fields, counted, nowMs, earlier)
+  const told = levels.every(isTold) ? levels : levels.filter(isTold)
+  if (told.length === 0) return
+  for (const dialect of dialects) WRITERS[dialect](fields, told, nowMs, earlier)
+}
+
+/** Are clients told of the level? A shadow denies nothing, and there is no field for no limit. */
+function isTold(level: LevelDecision): level is ToldLevel {
+  return level.shadow !== true && !isUnlimited(level.limit)
 }
 
 /**
@@ -78,13 +86,13 @@ export function writeQuotas(
  */
 export function labelOf(levels: readonly LevelDecision[], at: number, earlier: readonly LevelDecision[] = []): string {
   const { name } = levels[at]
-  const isNamesake = (level: LevelDecision) => level.name === name && level.shadow !== true
+  const isNamesake = (level: LevelDecision) => level.name === name && isTold(level)
   const number = 1 + earlier.filter(isNamesake).length + levels.slice(0, at).filter(isNamesake).length
   return number === 1 ? name : `${name}#${number}`
 }
 
 /** For dialects with room for one level: the level that denies for longest, otherwise the level with the fewest units left. */
-function tightest(levels: readonly LevelDecision[]) {
+function tightest(levels: readonly ToldLevel[]) {
   let at = 0
   for (let i = 1; i < levels.length; i++) if (isTighter(levels[i].decision, levels[at].decision)) at = i
   const { limit, decision } = levels[at]
@@ -101,9 +109,13 @@ function isTighter(one: Decision, other: Decision): boolean {
 /** A client with units left is told when the whole quota is back. A client without any is told when it may go on. */
 function resetMsOf(limit: Limit, decision: Decision): number {
   const { allowed, remaining, retryAfterMs, nextUnitAfterMs, resetAfterMs } = decision
-  const ms =
-    allowed && remaining > 0 ? resetAfterMs : Math.max(nextUnitAfterMs || 0, retryAfterMs < Infinity ? retryAfterMs : 0)
-  return Math.max(0, shownWaitMs(limit, ms || 0))
+  const ms = allowed && remaining > 0 ? finite(resetAfterMs) : Math.max(finite(nextUnitAfterMs), finite(retryAfterMs))
+  return Math.max(0, shownWaitMs(limit, ms))
+}
+
+/** A wait that never ends cannot be told. */
+function finite(ms: number): number {
+  return ms < Infinity ? ms : 0
 }
 
 /** The longest wait that clients are told for a place of a concurrency limit. */

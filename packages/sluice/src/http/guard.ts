@@ -1,6 +1,6 @@
 import { invalidType, reasonOf, warn } from '../errors.js'
 import type { CostOptions } from '../limiter/index.js'
-import { isConcurrency, type Limit } from '../limits/index.js'
+import { isConcurrency, isUnlimited, type Limit } from '../limits/index.js'
 import type { Verdict } from '../policy/index.js'
 import type { Awaitable } from '../stores/index.js'
 import type { RequestReader } from './client-address.js'
@@ -48,11 +48,12 @@ export class Guard<Request extends object, Response = unknown> {
     const { only } = this.#limiter
     const dialects = checkDialects(dialect)
     const isPlain = dialects.length === 1 && dialects[0] === 'draft' && expose !== true
+    const hasPlainItems = isPlain && only !== undefined && !isUnlimited(only.limit)
     this.#format = {
       dialects,
       options: this.#options,
       limiter: this.#limiter,
-      plainItems: only !== undefined && isPlain ? new QuotaItems(only.limit, only.name) : undefined,
+      plainItems: hasPlainItems ? new QuotaItems(only.limit, only.name) : undefined,
     }
     this.#cost = typeof cost === 'number' ? { cost } : undefined
   }

@@ -6,7 +6,11 @@ import {
   parseRate,
   quotaOf,
   type TokenBucket,
+  type Unlimited,
 } from '../limits/index.js'
+
+/** A limit that header fields can tell: there is no field for no limit. */
+export type Quota = Exclude<Limit, Unlimited>
 
 /**
  * One limit in header fields, as the IETF draft writes it: an item of `RateLimit-Policy`, which is the same for every
@@ -21,7 +25,7 @@ export class QuotaItems {
   readonly policy: string
   readonly #beforeRemaining: string
 
-  constructor(limit: Limit, label: string) {
+  constructor(limit: Quota, label: string) {
     const name = stringText(label)
     this.label = label
     this.quota = quotaOf(limit)
@@ -42,7 +46,7 @@ export class QuotaItems {
 const itemsByLimit = new WeakMap<Limit, QuotaItems>()
 
 /** The items of a limit under a label. Made once for each limit, as long as its label does not change. */
-export function quotaItems(limit: Limit, label: string): QuotaItems {
+export function quotaItems(limit: Quota, label: string): QuotaItems {
   let items = itemsByLimit.get(limit)
   if (items?.label !== label) {
     items = new QuotaItems(limit, label)
@@ -51,7 +55,7 @@ export function quotaItems(limit: Limit, label: string): QuotaItems {
   return items
 }
 
-function windowSecondsOf(limit: Limit): number | undefined {
+function windowSecondsOf(limit: Quota): number | undefined {
   if (limit.algorithm === 'concurrency') return undefined
   const us = 'window' in limit ? durationUs('window', limit.window) : fillUs(limit)
   return Math.max(1, Math.ceil(us / 1_000_000) || 1)

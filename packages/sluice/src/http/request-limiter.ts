@@ -66,7 +66,7 @@ function byLimit<Request>(
 ): RequestLimiter<Request, string> {
   const limiter = options.limiter ?? limiterOf(options)
   const { limit } = limiter
-  if (typeof options.cost === 'number' && options.cost > quotaOf(limit))
+  if (typeof options.cost === 'number' && options.cost > quotaOf(limit) && quotaOf(limit) > 0)
     throw invalidValue('cost', 'no more than the quota of the limit, or every request is denied', options.cost)
   if (isConcurrency(limit) && options.settle !== undefined)
     throw invalidType(

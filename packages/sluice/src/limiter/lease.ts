@@ -56,7 +56,7 @@ export interface AsyncLease extends LeaseMethods<true> {
 export function checkHasPlaces({ name, limit }: Demand): void {
   if (limit.algorithm === 'concurrency') return
   throw new InvalidTypeError(
-    `lease needs a limit made by concurrency({ max, ttl }), and ${shown(name)} is a ${limit.algorithm}: ` +
+    `lease needs a limit made by concurrency({ max, ttl }), and that of ${shown(name)} is ${limit.algorithm}: ` +
       'to take units now and settle them later, use reserve',
     { option: 'limit' },
   )

@@ -8,6 +8,7 @@ import type { Algorithm, Limit } from './limit.js'
 import { type SlidingLogOptions, slidingLogArithmetic } from './sliding-log.js'
 import { SlidingWindowArithmetic, type SlidingWindowOptions } from './sliding-window.js'
 import { TokenBucketArithmetic, type TokenBucketOptions } from './token-bucket.js'
+import { unlimitedArithmetic } from './unlimited.js'
 
 const MAKERS: { readonly [A in Algorithm]: (options: object) => Arithmetic } = {
   'token-bucket': (options) => new TokenBucketArithmetic(options as TokenBucketOptions),
@@ -16,6 +17,7 @@ const MAKERS: { readonly [A in Algorithm]: (options: object) => Arithmetic } = {
   'sliding-window': (options) => new SlidingWindowArithmetic(options as SlidingWindowOptions),
   'sliding-log': (options) => slidingLogArithmetic(options as SlidingLogOptions),
   concurrency: (options) => concurrencyArithmetic(options as ConcurrencyOptions),
+  unlimited: unlimitedArithmetic,
 }
 
 /** Every algorithm, by the name it has in a limit's JSON. */

@@ -25,9 +25,9 @@ export interface Taken {
  */
 export interface Arithmetic {
   readonly limit: Limit
-  /** A bucket's capacity, a window's quota, or a concurrency limit's maximum. */
+  /** A bucket's capacity, a window's quota, or a concurrency limit's maximum; `Infinity` without a limit. */
   readonly quota: number
-  /** How many words a key's state takes. An elastic state takes at least this many. */
+  /** How many words a key's state takes. An elastic state takes at least this many. If 0, there is no state to keep. */
   readonly words: number
   /** Set if a state needs more words the more it holds. */
   readonly elastic: ElasticState | undefined

@@ -42,7 +42,7 @@ export abstract class Bucket implements Arithmetic {
   protected readonly full: number
 
   constructor(algorithm: string, capacity: number, option: string, rate: Rate) {
-    const [gain, scale] = lowerFraction(rate, BigInt(Math.floor(MOST_PARTS / capacity)))
+    const [gain, scale] = lowerFraction(rate, BigInt(Math.floor(MOST_PARTS / Math.max(1, capacity))))
     checkShortfall(capacity, option, rate, gain, scale)
     this.quota = capacity
     this.partsPerUnit = Number(scale)
@@ -138,7 +138,11 @@ export abstract class Bucket implements Arithmetic {
         : cost > this.quota
           ? Infinity
           : Math.ceil((cost * partsPerUnit + missing) / partsPerMs),
-      nextUnitAfterMs: isWhole ? 0 : Math.ceil(((remaining + 1) * partsPerUnit + missing) / partsPerMs),
+      nextUnitAfterMs: isWhole
+        ? 0
+        : this.quota === 0
+          ? Infinity
+          : Math.ceil(((remaining + 1) * partsPerUnit + missing) / partsPerMs),
       resetAfterMs: isWhole ? 0 : Math.ceil((full + missing) / partsPerMs),
       delayMs: allowed ? this.delayMs(tokens, aheadUs, cost) : 0,
     }

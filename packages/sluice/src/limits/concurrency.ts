@@ -1,5 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
-import { checkUnits } from '../checks/check-value.js'
+import { checkQuota } from '../checks/check-value.js'
 import { remember } from './arithmetic.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { Concurrency } from './limit.js'
@@ -7,7 +7,7 @@ import { LARGEST_LOG, LogArithmetic } from './log-arithmetic.js'
 
 /** The numbers of a concurrency limit. */
 export interface ConcurrencyOptions {
-  /** Units that may be in flight at once: a whole number from 1 to 1,000,000. */
+  /** Units that may be in flight at once: a whole number from 0, which denies everything, to 1,000,000. */
   readonly max: number
   /**
    * How long a unit counts if it is never released: `'30s'`, or milliseconds. Choose it longer than the longest work:
@@ -41,7 +41,7 @@ export function concurrency(options: ConcurrencyOptions): Concurrency {
 
 export function concurrencyArithmetic(options: ConcurrencyOptions): LogArithmetic {
   const given = checkOptions('concurrency', options, ['max', 'ttl'])
-  const max = checkUnits('max', given.max, LARGEST_LOG)
+  const max = checkQuota('max', given.max, LARGEST_LOG)
   const ttlUs = durationUs('ttl', given.ttl === undefined ? '1m' : given.ttl)
   const limit = Object.freeze({ algorithm: 'concurrency', max, ttl: durationText(ttlUs) })
   return new LogArithmetic(limit, max, ttlUs)

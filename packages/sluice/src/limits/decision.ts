@@ -2,9 +2,9 @@
 export interface Decision {
   /** May the request go? */
   readonly allowed: boolean
-  /** The limit as a client is shown it: a bucket's capacity, or a window's quota. */
+  /** The limit as a client is shown it: a bucket's capacity, or a window's quota. `Infinity` if it is unlimited. */
   readonly quota: number
-  /** Whole units left after this decision: from 0 to `quota`. */
+  /** Whole units left after this decision: from 0 to `quota`. `Infinity` if the limit is unlimited and the key not blocked. */
   readonly remaining: number
   /**
    * 0 when allowed. Otherwise the shortest wait, in whole milliseconds rounded up, after which the same cost is allowed
@@ -12,7 +12,7 @@ export interface Decision {
    * larger than the limit can ever give.
    */
   readonly retryAfterMs: number
-  /** Whole milliseconds until `remaining` grows by one; 0 when the quota is whole. */
+  /** Whole milliseconds until `remaining` grows by one; 0 when the quota is whole, `Infinity` for a debt of a quota of 0. */
   readonly nextUnitAfterMs: number
   /** Whole milliseconds until the whole quota is there again. */
   readonly resetAfterMs: number

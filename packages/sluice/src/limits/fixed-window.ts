@@ -1,5 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
-import { checkUnits, checkValue } from '../checks/check-value.js'
+import { checkQuota, checkValue } from '../checks/check-value.js'
 import { type Arithmetic, LARGEST_DEBT, type RemoteArithmetic, remember, type Taken, type Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
 import { type Duration, durationText, durationUs } from './duration.js'
@@ -8,7 +8,7 @@ import { RemoteWords } from './remote-words.js'
 
 /** The numbers of a fixed window. */
 export interface FixedWindowOptions {
-  /** Units a window gives: a whole number from 1. */
+  /** Units a window gives: a whole number from 0, which denies everything. */
   readonly quota: number
   /** The window's length: `'1m'`, or milliseconds. */
   readonly window: Duration
@@ -54,7 +54,7 @@ export class FixedWindowArithmetic implements Arithmetic {
 
   constructor(options: FixedWindowOptions) {
     const given = checkOptions('fixedWindow', options, ['quota', 'window', 'align'])
-    this.quota = checkUnits('quota', given.quota)
+    this.quota = checkQuota('quota', given.quota)
     this.windowUs = durationUs('window', given.window)
     this.first = checkValue('align', given.align === undefined ? 'epoch' : given.align, ['epoch', 'first']) === 'first'
     this.limit = Object.freeze({
@@ -124,7 +124,7 @@ export class FixedWindowArithmetic implements Arithmetic {
       quota: this.quota,
       remaining: Math.max(0, this.quota - used),
       retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : endMs,
-      nextUnitAfterMs: resetAfterMs,
+      nextUnitAfterMs: used > 0 && this.quota === 0 ? Infinity : resetAfterMs,
       resetAfterMs,
       delayMs: 0,
     }

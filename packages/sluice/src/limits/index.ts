@@ -32,9 +32,11 @@ export {
   type SlidingLog,
   type SlidingWindow,
   type TokenBucket,
+  type Unlimited,
 } from './limit.js'
 export { parseRate, type Rate } from './rate.js'
 export { shareOf } from './share-of.js'
 export { type SlidingLogOptions, slidingLog } from './sliding-log.js'
 export { type SlidingWindowOptions, slidingWindow } from './sliding-window.js'
 export { type TokenBucketOptions, tokenBucket } from './token-bucket.js'
+export { isUnlimited, unlimited } from './unlimited.js'

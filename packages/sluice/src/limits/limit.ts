@@ -51,14 +51,20 @@ export interface Concurrency {
   readonly ttl: string
 }
 
+/** Any number of units, at any rate. */
+export interface Unlimited {
+  readonly algorithm: 'unlimited'
+}
+
 /** An algorithm with its numbers. */
-export type Limit = TokenBucket | LeakyBucket | FixedWindow | SlidingWindow | SlidingLog | Concurrency
+export type Limit = TokenBucket | LeakyBucket | FixedWindow | SlidingWindow | SlidingLog | Concurrency | Unlimited
 
 /** The name of an algorithm, as it is written in a limit's JSON. */
 export type Algorithm = Limit['algorithm']
 
-/** How many units a limit gives: a capacity, a window's quota, or how many may be in flight. */
+/** How many units a limit gives: a capacity, a window's quota, how many may be in flight, or `Infinity`. */
 export function quotaOf(limit: Limit): number {
   if ('capacity' in limit) return limit.capacity
-  return 'max' in limit ? limit.max : limit.quota
+  if ('quota' in limit) return limit.quota
+  return 'max' in limit ? limit.max : Infinity
 }

@@ -14,12 +14,13 @@ const PERIODS = ['36500d', '1d', '1s', '1ms'].map((text) => ({ text, us: BigInt(
  *
  *     share quota · instances ≤ quota        share rate · instances ≤ rate
  *
- * Both are rounded down; a window keeps its length. Returns `undefined` for a share that admits nothing: it has less than
- * one unit, or is too slow to be counted. Never throws for a limit made by its function and a whole number from 1.
+ * Both are rounded down; a window keeps its length. A limit that gives nothing or everything is its own share. Returns
+ * `undefined` for a share that admits nothing of a limit that admits something: it has less than one unit, or is too slow to
+ * be counted. Never throws for a limit made by its function and a whole number from 1.
  */
 export function shareOf(limit: Limit, instances: number): Limit | undefined {
-  if (instances === 1) return limit
   const quota = quotaOf(limit)
+  if (instances === 1 || quota === 0 || quota === Infinity) return limit
   const units = (quota - (quota % instances)) / instances
   if (units === 0) return undefined
   switch (limit.algorithm) {

@@ -1,5 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
-import { checkUnits } from '../checks/check-value.js'
+import { checkQuota } from '../checks/check-value.js'
 import { remember } from './arithmetic.js'
 import { type Duration, durationText, durationUs } from './duration.js'
 import type { SlidingLog } from './limit.js'
@@ -7,7 +7,7 @@ import { LARGEST_LOG, LogArithmetic } from './log-arithmetic.js'
 
 /** The numbers of a sliding log. */
 export interface SlidingLogOptions {
-  /** Units that any window gives: a whole number from 1 to 1,000,000. Each unit is remembered for a window. */
+  /** Units that any window gives: a whole number from 0 (denies everything) to 1,000,000. Each is remembered for a window. */
   readonly quota: number
   /** The window's length: `'1m'`, or milliseconds. */
   readonly window: Duration
@@ -30,7 +30,7 @@ export function slidingLog(options: SlidingLogOptions): SlidingLog {
 
 export function slidingLogArithmetic(options: SlidingLogOptions): LogArithmetic {
   const given = checkOptions('slidingLog', options, ['quota', 'window'])
-  const quota = checkUnits('quota', given.quota, LARGEST_LOG)
+  const quota = checkQuota('quota', given.quota, LARGEST_LOG)
   const windowUs = durationUs('window', given.window)
   const limit = Object.freeze({ algorithm: 'sliding-log', quota, window: durationText(windowUs) })
   return new LogArithmetic(limit, quota, windowUs)

@@ -1,5 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
-import { checkUnits, checkValue } from '../checks/check-value.js'
+import { checkQuota, checkUnits, checkValue } from '../checks/check-value.js'
 import { invalidValue } from '../errors.js'
 import { type Arithmetic, LARGEST_DEBT, type RemoteArithmetic, remember, type Taken, type Words } from './arithmetic.js'
 import { ceilMs, type Decision } from './decision.js'
@@ -10,7 +10,7 @@ import { SliceGrid } from './slice-grid.js'
 
 /** The numbers of a sliding window. */
 export interface SlidingWindowOptions {
-  /** Units that any window gives, by the weighted count: a whole number from 1. */
+  /** Units that any window gives, by the weighted count: a whole number from 0, which denies everything. */
   readonly quota: number
   /** The window's length: `'1m'`, or milliseconds. */
   readonly window: Duration
@@ -58,7 +58,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
 
   constructor(options: SlidingWindowOptions) {
     const given = checkOptions('slidingWindow', options, ['quota', 'window', 'slices', 'align'])
-    this.quota = checkUnits('quota', given.quota)
+    this.quota = checkQuota('quota', given.quota)
     const windowUs = durationUs('window', given.window)
     this.slices = given.slices === undefined ? 1 : checkUnits('slices', given.slices, MOST_SLICES)
     if (windowUs * this.slices > Number.MAX_SAFE_INTEGER) {
@@ -123,7 +123,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
       allowed,
       quota: this.quota,
       remaining,
-      retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : this.waitMs(words, at, nowUs, cost),
+      retryAfterMs: allowed ? 0 : this.waitMs(words, at, nowUs, cost),
       nextUnitAfterMs: taken === undefined ? 0 : this.waitMs(words, at, nowUs, remaining + 1),
       resetAfterMs: taken === undefined ? 0 : ceilMs(laterUs - nowUs + untilGoneUs),
       delayMs: 0,
@@ -156,10 +156,12 @@ export class SlidingWindowArithmetic implements Arithmetic {
   }
 
   /**
-   * How long until `cost` fits, if no other request takes units. The estimate only falls. At the end of a slice it is the
-   * sum of the slices that are wholly inside. So the answer lies in the first slice that ends low enough.
+   * How long until `cost` fits, if no other request takes units; `Infinity` if it never does. The estimate only falls. At
+   * the end of a slice it is the sum of the slices that are wholly inside. So the answer lies in the first slice that ends
+   * low enough.
    */
   private waitMs(words: Words, at: number, nowUs: number, cost: number): number {
+    if (cost > this.quota) return Infinity
     const laterUs = this.takenUs(words, at, nowUs)
     let slice = this.sliceAt(words, at, laterUs)
     while (this.sum(words, at, slice) > this.quota - cost) slice++

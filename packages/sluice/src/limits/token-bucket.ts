@@ -1,5 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
-import { checkUnits } from '../checks/check-value.js'
+import { checkQuota } from '../checks/check-value.js'
 import { remember, type Words } from './arithmetic.js'
 import { Bucket, SINCE, UNITS } from './bucket.js'
 import type { Decision } from './decision.js'
@@ -8,7 +8,7 @@ import { parseRate } from './rate.js'
 
 /** The numbers of a token bucket. */
 export interface TokenBucketOptions {
-  /** The largest burst: a whole number from 1. The bucket starts full. */
+  /** The largest burst: a whole number from 0, which denies everything. The bucket starts full. */
   readonly capacity: number
   /** How fast tokens come back: a rate such as `'5/s'`. */
   readonly refill: string
@@ -38,7 +38,7 @@ export class TokenBucketArithmetic extends Bucket {
 
   constructor(options: TokenBucketOptions) {
     const given = checkOptions('tokenBucket', options, ['capacity', 'refill'], HABITS)
-    const capacity = checkUnits('capacity', given.capacity)
+    const capacity = checkQuota('capacity', given.capacity)
     const refill = parseRate('refill', given.refill)
     super('token-bucket', capacity, 'refill', refill)
     this.limit = Object.freeze({ algorithm: 'token-bucket', capacity, refill: refill.text })

@@ -1,5 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
-import { checkKey } from '../checks/check-value.js'
+import { checkKey, checkUnits } from '../checks/check-value.js'
 import { type Clock, checkClock, systemClock } from '../clock.js'
 import { invalidType } from '../errors.js'
 import { onFailureOption, storeOption } from '../limiter/store-option.js'
@@ -62,7 +62,7 @@ export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Syn
     ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'],
     DRAIN_HABITS,
   )
-  const limit = leakyBucket({ drain: given.drain as string, capacity: given.capacity as number })
+  const limit = leakyBucket({ drain: given.drain as string, capacity: checkUnits('capacity', given.capacity) })
   if (given.store === undefined) {
     const { name = 'default', onFailure } = given
     checkKey(name, 'name')

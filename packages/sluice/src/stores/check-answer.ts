@@ -4,13 +4,13 @@
  */
 import { InvalidTypeError, shown } from '../errors.js'
 import { LONGEST_DURATION_US } from '../limits/duration.js'
-import { arithmeticOf, type Decision } from '../limits/index.js'
+import { arithmeticOf, type Decision, isUnlimited, type Limit } from '../limits/index.js'
 import { type Answer, type Awaitable, type Demand, isPromiseLike, type OnFailure } from './store.js'
 
 /** The store returned something that is not an answer. */
 export class MalformedAnswerError extends InvalidTypeError {}
 
-/** All are numbers from 0. Only a wait may be infinite, and a delay must be one that a timer can wait for. */
+/** All are numbers from 0. A wait may be infinite, a count only without a limit; a timer must be able to wait for a delay. */
 const COUNTS = ['quota', 'remaining'] as const
 const WAITS = ['retryAfterMs', 'nextUnitAfterMs', 'resetAfterMs'] as const
 const RULES: readonly OnFailure[] = ['open', 'closed', 'local']
@@ -25,7 +25,7 @@ export function checkAnswer(answer: Answer, demands: readonly Demand[]): Answer 
     Array.isArray(takenUs) &&
     decisions.length === demands.length &&
     takenUs.length === demands.length &&
-    decisions.every(isDecision) &&
+    decisions.every((decision, i) => isDecision(decision, demands[i].limit)) &&
     takenUs.every(Number.isFinite)
   if (!isWhole) return refuse(answer, 'allowed, decisions and takenUs, one for each demand')
   const isMet = demands.every((demand, i) => decisions[i].allowed || isShadow(demand, demands))
@@ -48,16 +48,16 @@ function isShadow({ name, key, limit, shadow }: Demand, demands: readonly Demand
 }
 
 /** Returns a well-formed decision; throws a `MalformedAnswerError` for anything else. */
-export function checkDecision(decision: Decision): Decision {
-  return isDecision(decision) ? decision : refuse(decision, 'a decision')
+export function checkDecision(decision: Decision, { limit }: Pick<Demand, 'limit'>): Decision {
+  return isDecision(decision, limit) ? decision : refuse(decision, 'a decision')
 }
 
-function isDecision(value: unknown): value is Decision {
+function isDecision(value: unknown, limit: Limit): value is Decision {
   if (typeof value !== 'object' || value === null) return false
   const decision = value as Partial<Decision>
   return (
     typeof decision.allowed === 'boolean' &&
-    COUNTS.every((name) => isFrom0(decision[name]) && decision[name] < Infinity) &&
+    COUNTS.every((name) => isFrom0(decision[name]) && (decision[name] < Infinity || isUnlimited(limit))) &&
     WAITS.every((name) => isFrom0(decision[name])) &&
     isFrom0(decision.delayMs) &&
     decision.delayMs <= LONGEST_DELAY_MS &&

@@ -131,6 +131,8 @@ export class Fallback {
     const rule = this.ruleOf(demand)
     if (rule === 'closed') return closedDecision(demand, 'closed')
     if (rule === 'local') return this.#shareOf(demand.limit) === undefined ? closedDecision(demand, 'local') : undefined
+    // Waiting for the store would not help a cost that the limit can never give, so no store is needed to deny it.
+    if (demand.cost > quotaOf(demand.limit)) return closedDecision(demand, 'open')
     return this.#blocked(demand) ?? openDecision(demand.limit, takes ? demand.cost : 0)
   }
 
@@ -195,7 +197,7 @@ function openDecision(limit: Limit, taken: number): Decision {
   }
 }
 
-function closedDecision({ limit, cost }: Demand, degraded: 'closed' | 'local'): Decision {
+function closedDecision({ limit, cost }: Demand, degraded: OnFailure): Decision {
   const quota = quotaOf(limit)
   const denial = uncountedDenial(quota, CLOSED_MS)
   return { ...denial, ...(cost > quota && { retryAfterMs: Infinity }), degraded }

@@ -111,7 +111,7 @@ class FallbackStore implements Store {
       store.decideOne === undefined
         ? checkAnswer(checkAtOnce(store.decide([demand])), [demand]).decisions[0]
         : store.decideOne(name, limit, key, cost)
-    return this.#answer([demand], decideOne, checkDecision, () => this.#fallback.decide([demand]).decisions[0])
+    return this.#answerOne(demand, decideOne, () => this.#fallback.decide([demand]).decisions[0])
   }
 
   peek(demands: readonly Demand[]): Awaitable<Answer> {
@@ -127,12 +127,12 @@ class FallbackStore implements Store {
       store.peekOne === undefined
         ? checkAnswer(checkAtOnce(store.peek([demand])), [demand]).decisions[0]
         : store.peekOne(name, limit, key, cost)
-    return this.#answer([demand], peekOne, checkDecision, () => this.#fallback.peek([demand]).decisions[0])
+    return this.#answerOne(demand, peekOne, () => this.#fallback.peek([demand]).decisions[0])
   }
 
   charge(demand: Demand): Awaitable<Decision> {
     const charge = () => this.#store.charge(demand)
-    return this.#answer([demand], charge, checkDecision, () => this.#fallback.charge(demand))
+    return this.#answerOne(demand, charge, () => this.#fallback.charge(demand))
   }
 
   /** Units that were not taken from the store are not refunded to it. */
@@ -144,12 +144,12 @@ class FallbackStore implements Store {
     }
     const refund = () =>
       isDegraded ? this.#store.refund({ ...demand, cost: 0 }, undefined) : this.#store.refund(demand, taken)
-    return this.#answer([demand], refund, checkDecision, () => this.#fallback.refund(demand, taken))
+    return this.#answerOne(demand, refund, () => this.#fallback.refund(demand, taken))
   }
 
   /** Sets the state of the store alone: a share of this process stays as it is. */
   set(limited: LimitedKey, remaining: number): Awaitable<Decision> {
-    return this.#change('set', () => this.#store.set(limited, remaining), checkDecision)
+    return this.#change('set', () => this.#store.set(limited, remaining), (given) => checkDecision(given, limited))
   }
 
   reset(name: string, key: string): Awaitable<void> {
@@ -192,6 +192,10 @@ class FallbackStore implements Store {
         return isPromiseLike(refreshed) ? Promise.resolve(refreshed).catch((error) => failed(error, false)) : refreshed
       },
     }
+  }
+
+  #answerOne(demand: Demand, run: () => Awaitable<Decision>, instead: () => Decision): Awaitable<Decision> {
+    return this.#answer([demand], run, (decision) => checkDecision(decision, demand), instead)
   }
 
   /** Asks the store. If it fails and every demand has a rule, answers by `instead`; otherwise the failure stays an error. */

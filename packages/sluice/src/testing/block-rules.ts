@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Limit, parseBlockFor, tokenBucket } from '../limits/index.js'
+import { type Limit, parseBlockFor, tokenBucket, unlimited } from '../limits/index.js'
 import type { Demand, Store } from '../stores/index.js'
 import { demand, nameOf, ONE_OF_EACH, type StoreRules } from './store-rules.js'
 
@@ -45,6 +45,16 @@ export const blockRules: StoreRules = {
     await store.decide([blocking(bucket, 0)])
     assert.equal((await store.peek([blocking(bucket, 1)])).allowed, false)
     assert.equal(await waitAfter(store, demand(bucket)), 4_000)
+  },
+  'a demand for units of a limit of 0 blocks its key, and one for units of an unlimited key never does': async (
+    store,
+  ) => {
+    const nothing = tokenBucket({ capacity: 0, refill: '1/s' })
+    assert.equal((await store.decide([blocking(nothing, 0)])).allowed, true)
+    assert.equal(await waitAfter(store, blocking(nothing)), Infinity)
+    assert.equal(await waitAfter(store, demand(bucket)), 10_000)
+    for (const cost of [0, 1, Number.MAX_SAFE_INTEGER])
+      assert.equal(await waitAfter(store, blocking(unlimited(), cost, tenSeconds, 'all')), 0)
   },
   'of many demands at the same time one makes the block, and none makes it longer': async (store, clock) => {
     const answers = await Promise.all(

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { fixedWindow, type Limit, tokenBucket } from '../limits/index.js'
+import { fixedWindow, type Limit, tokenBucket, unlimited } from '../limits/index.js'
 import type { OverrideEntry, Overrides, Store } from '../stores/index.js'
 import type { StoreRules } from './store-rules.js'
 
 const one = [tokenBucket({ capacity: 1, refill: '1/s' })]
-const two = [fixedWindow({ quota: 2, window: '1m' }), tokenBucket({ capacity: 2, refill: '2/s' })]
+const two = [fixedWindow({ quota: 0, window: '1m' }), tokenBucket({ capacity: 2, refill: '2/s' }), unlimited()]
 
 /** Texts that are the same key to no store, and that a store may take for something else. */
 const KEYS = ['a', 'a/b', 'a|b', '{a}', '*', '#version', '__proto__', 'constructor', ' ', 'ä', 'x'.repeat(500)]

@@ -12,6 +12,7 @@ import {
   slidingLog,
   slidingWindow,
   tokenBucket,
+  unlimited,
 } from '../limits/index.js'
 
 /** One call of a store, after a move of the clock. */
@@ -103,8 +104,13 @@ export function randomTrace(seed: number, steps: number, blocks = false): readon
 type Pick = <T>(...from: readonly T[]) => T
 type Whole = (most: number) => number
 
+/** The quota of a limit. One in ten denies everything. */
+function randomUnits(pick: Pick, whole: Whole): number {
+  return whole(9) === 0 ? 0 : 1 + whole(pick(4, 20, 300))
+}
+
 function randomLimit(pick: Pick, whole: Whole): Limit {
-  const units = 1 + whole(pick(4, 20, 300))
+  const units = randomUnits(pick, whole)
   const rate = `${pick('1', '3', '6', '7', '10', '0.08', '1000', '2.5')}/${pick('s', 's', '250ms', 'm', '7s', 'h')}`
   const window = pick('1s', '1m', '700ms', '7s', '1h')
   const align = pick('epoch', 'epoch', 'first')
@@ -116,12 +122,13 @@ function randomLimit(pick: Pick, whole: Whole): Limit {
     () => slidingWindow({ quota: units, window, align, slices: pick(2, 3, 10) }),
     () => slidingLog({ quota: units, window }),
     () => concurrency({ max: units, ttl: window }),
+    unlimited,
   )()
 }
 
 /** A limit of the same algorithm with other numbers. Half of the time, a window stays the same. */
 function sameAlgorithm(limit: Limit, pick: Pick, whole: Whole): Limit {
-  if ('window' in limit && pick(true, false)) return parseLimit({ ...limit, quota: 1 + whole(pick(4, 20, 300)) })
+  if ('window' in limit && pick(true, false)) return parseLimit({ ...limit, quota: randomUnits(pick, whole) })
   for (;;) {
     const other = randomLimit(pick, whole)
     if (other.algorithm === limit.algorithm) return other
@@ -130,7 +137,7 @@ function sameAlgorithm(limit: Limit, pick: Pick, whole: Whole): Limit {
 
 /** A limit of the same state id with other numbers. */
 function sameWindow(limit: Limit, pick: Pick, whole: Whole): Limit {
-  const units = 1 + whole(pick(4, 20, 300))
+  const units = randomUnits(pick, whole)
   if ('window' in limit) return parseLimit({ ...limit, quota: units })
   return limit.algorithm === 'concurrency' ? parseLimit({ ...limit, max: units }) : sameAlgorithm(limit, pick, whole)
 }

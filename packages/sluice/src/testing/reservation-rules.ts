@@ -7,6 +7,7 @@ import {
   slidingLog,
   slidingWindow,
   tokenBucket,
+  unlimited,
 } from '../limits/index.js'
 import { openReservationsOf } from '../reservations/open-reservations.js'
 import { correctionsOf, type OpenReservation, refundsOf, type Store } from '../stores/index.js'
@@ -120,18 +121,19 @@ export const reservationRules: StoreRules = {
       demand(bucket, 'a', 3, 'one'),
       demand(concurrency({ max: 2, ttl: '1h' }), 'b', 1, 'two'),
       { ...demand(bucket, 'c', 20, 'three'), shadow: true },
+      demand(unlimited(), 'd', 4, 'four'),
     ]
     const remaining = async () =>
       (await Promise.all(demands.map(async (each) => store.decide([{ ...each, cost: 0 }])))).map(
         ({ decisions }) => decisions[0].remaining,
       )
     const { reservation } = await reservations.open('a', demands, TTL_MS, 'data')
-    assert.deepEqual(await remaining(), [5, 5, 1, 10])
+    assert.deepEqual(await remaining(), [5, 5, 1, 10, Infinity])
     const found = await reservations.find('a')
     assert.deepEqual(found?.answer, reservation.answer)
     clock.advance(TTL_MS)
     await reservations.sweep()
-    assert.deepEqual(await remaining(), [10, 10, 2, 10])
+    assert.deepEqual(await remaining(), [10, 10, 2, 10, Infinity])
   },
 }
 

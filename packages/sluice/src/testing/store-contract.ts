@@ -3,6 +3,7 @@ import type { Store } from '../stores/index.js'
 import { blockRules } from './block-rules.js'
 import { changeRules } from './change-rules.js'
 import { checkTrace } from './check-trace.js'
+import { extremeRules } from './extreme-rules.js'
 import { checkOwnFailure, failureRules } from './failure-rules.js'
 import { ManualClock } from './manual-clock.js'
 import { overrideRules } from './override-rules.js'
@@ -58,7 +59,7 @@ export function storeContract(
   }
   return [
     ...workedExamples.map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
-    ...Object.entries({ ...storeRules, ...peekRules, ...changeRules, ...overrideRules }).map(([name, rule]) => ({
+    ...Object.entries({ ...storeRules, ...peekRules, ...changeRules, ...extremeRules, ...overrideRules }).map(([name, rule]) => ({
       name,
       run: () => check(rule),
     })),

@@ -2,7 +2,16 @@
  * Worked examples of five articles on rate limiting, as data: a series of requests and the answers that a limit gives.
  * Their numbers are those of the articles. Where an article describes an example in words only, the numbers follow from it.
  */
-import { fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from '../limits/index.js'
+import {
+  concurrency,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+  unlimited,
+} from '../limits/index.js'
 
 /** Requests of one key at one time, and the expected answers. */
 export interface WorkedStep {
@@ -32,6 +41,16 @@ export interface WorkedExample {
 /** A midnight (UTC), at which a minute, an hour and a day begin. */
 const MIDNIGHT = 1_745_020_800_000
 const TEN_HOURS = 36_000_000
+
+/** Limits that give nothing. */
+const NOTHING: readonly Limit[] = [
+  tokenBucket({ capacity: 0, refill: '5/s' }),
+  leakyBucket({ capacity: 0, drain: '5/s' }),
+  fixedWindow({ quota: 0, window: '1m' }),
+  slidingWindow({ quota: 0, window: '1m' }),
+  slidingLog({ quota: 0, window: '1m' }),
+  concurrency({ max: 0 }),
+]
 
 /** Worked examples of articles on rate limiting. Every store must give their decisions. */
 export const workedExamples: readonly WorkedExample[] = [
@@ -208,6 +227,24 @@ export const workedExamples: readonly WorkedExample[] = [
       { atMs: 500, allowed: 0, remaining: 0, retryAfterMs: 500 },
       { atMs: 999, allowed: 0, remaining: 0, retryAfterMs: 1 },
       { atMs: 1_000, allowed: 1, remaining: 0 },
+    ],
+  },
+  ...NOTHING.map((limit) => ({
+    name: `a ${limit.algorithm} of 0 admits nothing, now or later`,
+    limit,
+    startMs: MIDNIGHT,
+    steps: [
+      { atMs: 0, requests: 2, allowed: 0, remaining: 0, retryAfterMs: Infinity },
+      { atMs: TEN_HOURS, allowed: 0, remaining: 0, retryAfterMs: Infinity },
+    ],
+  })),
+  {
+    name: 'an unlimited key is always admitted, and always has as much left',
+    limit: unlimited(),
+    startMs: MIDNIGHT,
+    steps: [
+      { atMs: 0, requests: 1_000, allowed: 1_000, remaining: Infinity, delayMs: 0 },
+      { atMs: 1, allowed: 1, remaining: Infinity, delayMs: 0 },
     ],
   },
 ]

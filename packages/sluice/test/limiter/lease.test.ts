@@ -148,12 +148,12 @@ describe('a lease', () => {
     const bucket = createLimiter({ limit: tokenBucket({ capacity: 1, refill: '1/s' }), name: 'api' })
     expect(() => bucket.lease('k')).toThrow(InvalidTypeError)
     expect(() => bucket.lease('k')).toThrow(
-      "lease needs a limit made by concurrency({ max, ttl }), and 'api' is a token-bucket: " +
+      "lease needs a limit made by concurrency({ max, ttl }), and that of 'api' is token-bucket: " +
         'to take units now and settle them later, use reserve',
     )
     expect(bucket.peek('k').remaining).toBe(1)
     const log = createLimiter({ limit: slidingLog({ quota: 1, window: '1s' }) })
-    expect(() => log.lease('k')).toThrow('is a sliding-log')
+    expect(() => log.lease('k')).toThrow('is sliding-log')
     expect(() => limiter.lease('k', { cost: -1 })).toThrow('cost')
     expect(() => limiter.lease('')).toThrow('key')
   })

@@ -121,7 +121,7 @@ describe('limiters by name', () => {
   })
 
   it('are named in the error if they have a bad limit', () => {
-    const bad = { algorithm: 'token-bucket', capacity: 0, refill: '1/s' } as const
+    const bad = { algorithm: 'token-bucket', capacity: -1, refill: '1/s' } as const
     expect(() => createLimiters({ good: bucket, search: bad })).toThrow(/search: capacity must be/)
   })
 })

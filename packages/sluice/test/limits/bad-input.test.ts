@@ -12,7 +12,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { expectRefusal, TEN_MB, WRONG_NUMBERS, WRONG_TYPES } from './refusals.js'
 
-const WHOLE = /must be a whole number from 1 to 1(,000)+/
+const WHOLE = /must be a whole number from 0 to 1(,000)+/
 const RATE = "a rate such as '5/s', '100/m', '0.08/s' or '10/250ms'"
 const DURATION = "a duration such as '250ms', '1s', '1m', '1h' or '30d', or a whole number of milliseconds"
 
@@ -27,8 +27,8 @@ describe('a quota or capacity', () => {
   }
   for (const [name, make] of Object.entries(makers)) {
     const option = name.split(' ')[1]
-    it(`a quota or capacity that is not a whole number from 1 is refused: ${name}`, () => {
-      for (const [value, shown] of [...WRONG_NUMBERS, [0, '0'] as const]) {
+    it(`a quota or capacity that is not a whole number from 0 is refused: ${name}`, () => {
+      for (const [value, shown] of WRONG_NUMBERS) {
         expect(() => make(value)).toThrow(InvalidValueError)
         expectRefusal(() => make(value), new RegExp(`^${option} `), WHOLE, `got ${shown}`)
       }
@@ -36,14 +36,15 @@ describe('a quota or capacity', () => {
         expect(() => make(value)).toThrow(InvalidTypeError)
         expectRefusal(() => make(value), new RegExp(`^${option} `), WHOLE, `got ${shown}`)
       }
-      expect(() => make(1)).not.toThrow()
+      for (const value of [0, -0, 1]) expect(() => make(value)).not.toThrow()
+      expect(Object.is((make(-0) as Record<string, unknown>)[option], 0)).toBe(true)
     })
   }
 
   it('a quota that is larger than the algorithm can count is refused', () => {
     expectRefusal(() => tokenBucket({ capacity: 1e15 + 1, refill: '1/s' }), 'capacity', '1000000000000001')
-    expectRefusal(() => slidingLog({ quota: 1_000_001, window: '1s' }), 'quota', '1 to 1,000,000,', '1000001')
-    expectRefusal(() => concurrency({ max: 1_000_001 }), 'max', '1 to 1,000,000,', '1000001')
+    expectRefusal(() => slidingLog({ quota: 1_000_001, window: '1s' }), 'quota', '0 to 1,000,000,', '1000001')
+    expectRefusal(() => concurrency({ max: 1_000_001 }), 'max', '0 to 1,000,000,', '1000001')
     expect(fixedWindow({ quota: 1e15, window: '1s' }).quota).toBe(1e15)
   })
 

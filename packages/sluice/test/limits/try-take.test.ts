@@ -6,6 +6,7 @@ import {
   BY_ALGORITHM,
   givenQuota,
   type LimitCase,
+  ofNothing,
   RUNS,
   rawSteps,
   stepCost,
@@ -33,21 +34,26 @@ describe('tryTake', () => {
         maxLength: 20,
       })
       fc.assert(
-        fc.property(pairs(limits), rawSteps(true, 20), deeds, ([given, other], steps, deeds) => {
-          const [arithmetic, version] = [arithmeticOf(given.limit), arithmeticOf(other.limit)]
-          let state: Words = new Float64Array(arithmetic.words)
-          let nowUs = START_US
-          arithmetic.start(state, 0, nowUs)
-          for (const [i, step] of steps.entries()) {
-            nowUs += Number(stepUs(step, given))
-            const cost = stepCost(step, given)
-            const writer = deeds[i] === 'other' ? version : arithmetic
-            state = withRoom(writer, state, nowUs, cost)
-            expectGeneralForm(arithmetic, withRoom(arithmetic, state, nowUs, cost), nowUs, cost)
-            if (deeds[i] === 'refund') writer.refund(state, 0, nowUs, cost, undefined)
-            else if (deeds[i] !== 'fit' || writer.fits(state, 0, nowUs, cost)) writer.take(state, 0, nowUs, cost)
-          }
-        }),
+        fc.property(
+          pairs(fc.oneof({ weight: 4, arbitrary: limits }, { weight: 1, arbitrary: ofNothing(limits) })),
+          rawSteps(true, 20),
+          deeds,
+          ([given, other], steps, deeds) => {
+            const [arithmetic, version] = [arithmeticOf(given.limit), arithmeticOf(other.limit)]
+            let state: Words = new Float64Array(arithmetic.words)
+            let nowUs = START_US
+            arithmetic.start(state, 0, nowUs)
+            for (const [i, step] of steps.entries()) {
+              nowUs += Number(stepUs(step, given))
+              const cost = stepCost(step, given)
+              const writer = deeds[i] === 'other' ? version : arithmetic
+              state = withRoom(writer, state, nowUs, cost)
+              expectGeneralForm(arithmetic, withRoom(arithmetic, state, nowUs, cost), nowUs, cost)
+              if (deeds[i] === 'refund') writer.refund(state, 0, nowUs, cost, undefined)
+              else if (deeds[i] !== 'fit' || writer.fits(state, 0, nowUs, cost)) writer.take(state, 0, nowUs, cost)
+            }
+          },
+        ),
         RUNS,
       )
     })
@@ -61,11 +67,17 @@ describe('tryTake', () => {
     )
     const aheadUs = fc.oneof(fc.constant(0), fc.integer({ min: -10_000_000, max: 10_000_000 }), fc.constant(-START_US))
     fc.assert(
-      fc.property(tokenBuckets, units, aheadUs, rawSteps(false, 1), (given, units, aheadUs, [step]) => {
-        const state = Float64Array.of(units, START_US + aheadUs)
-        expectGeneralForm(arithmeticOf(given.limit), state, START_US, stepCost(step, given))
-        expectGeneralForm(arithmeticOf(given.limit), state, START_US, Number.MAX_SAFE_INTEGER)
-      }),
+      fc.property(
+        fc.oneof(tokenBuckets, ofNothing(tokenBuckets)),
+        units,
+        aheadUs,
+        rawSteps(false, 1),
+        (given, units, aheadUs, [step]) => {
+          const state = Float64Array.of(units, START_US + aheadUs)
+          expectGeneralForm(arithmeticOf(given.limit), state, START_US, stepCost(step, given))
+          expectGeneralForm(arithmeticOf(given.limit), state, START_US, Number.MAX_SAFE_INTEGER)
+        },
+      ),
       { numRuns: 10_000 },
     )
   })

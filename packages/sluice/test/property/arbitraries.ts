@@ -13,6 +13,7 @@ import {
   slidingLog,
   slidingWindow,
   tokenBucket,
+  type Unlimited,
 } from 'sluice'
 
 /** At least this many runs a property. */
@@ -27,9 +28,12 @@ export interface ExactRate {
   readonly perUs: bigint
 }
 
+/** A limit that has numbers. */
+export type CountedLimit = Exclude<Limit, Unlimited>
+
 /** A limit, and its numbers as the generator made them. */
 export interface LimitCase {
-  readonly limit: Limit
+  readonly limit: CountedLimit
   readonly quota: bigint
   /** The rate of a bucket. */
   readonly rate: ExactRate
@@ -135,8 +139,8 @@ const concurrencies: Arbitrary<LimitCase> = fc
   .record({ max: quotas, ttl: windows })
   .map(({ max, ttl }) => windowCase(concurrency({ max, ttl: ttl.text }), max, ttl.us, 1, 'epoch' as const))
 
-/** The generators, by the algorithm's name in a limit. */
-export const BY_ALGORITHM: Readonly<Record<Limit['algorithm'], Arbitrary<LimitCase>>> = {
+/** The generators, by the algorithm's name in a limit. Of unlimited limits there is only one. */
+export const BY_ALGORITHM: Readonly<Record<CountedLimit['algorithm'], Arbitrary<LimitCase>>> = {
   'token-bucket': tokenBuckets,
   'leaky-bucket': leakyBuckets,
   'fixed-window': fixedWindows,
@@ -230,13 +234,13 @@ export function series(limits: Arbitrary<LimitCase>, { back }: { back: boolean }
   })
 }
 
-function bucketCase(limit: Limit, capacity: number, rate: ExactRate): LimitCase {
+function bucketCase(limit: CountedLimit, capacity: number, rate: ExactRate): LimitCase {
   const scaleUs = larger(rate.perUs / rate.units, 1n)
   return { limit, quota: BigInt(capacity), rate, windowUs: 1n, slices: 1n, alignFirst: false, scaleUs }
 }
 
 export function windowCase(
-  limit: Limit,
+  limit: CountedLimit,
   quota: number,
   windowUs: bigint,
   slices: number,
@@ -250,7 +254,15 @@ export function windowCase(
 /** The same window or concurrency limit with another quota. */
 export function givenQuota(given: LimitCase, quota: number): LimitCase {
   const changed = 'max' in given.limit ? { ...given.limit, max: quota } : { ...given.limit, quota }
-  return { ...given, limit: parseLimit(changed), quota: BigInt(quota) }
+  return { ...given, limit: parseLimit(changed) as CountedLimit, quota: BigInt(quota) }
+}
+
+/** The same limits, with a quota of 0. */
+export function ofNothing(limits: Arbitrary<LimitCase>): Arbitrary<LimitCase> {
+  return limits.map((given) => {
+    if (!('capacity' in given.limit)) return givenQuota(given, 0)
+    return { ...given, limit: parseLimit({ ...given.limit, capacity: 0 }) as CountedLimit, quota: 0n }
+  })
 }
 
 /** A numerator over a denominator above 0. */

@@ -13,6 +13,7 @@ import {
 } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import {
+  type CountedLimit,
   type Fraction,
   fraction,
   type LimitCase,
@@ -29,7 +30,7 @@ import { KEY } from './lives.js'
 const START_US = 1_745_000_100_000_000n
 
 /** One limit of each algorithm, whose quota may change. */
-const MAKERS: Readonly<Record<Limit['algorithm'], (quota: number) => Limit>> = {
+const MAKERS: Readonly<Record<CountedLimit['algorithm'], (quota: number) => Limit>> = {
   'token-bucket': (capacity) => tokenBucket({ capacity, refill: '2/s' }),
   'leaky-bucket': (capacity) => leakyBucket({ capacity, drain: '2/s' }),
   'fixed-window': (quota) => fixedWindow({ quota, window: '10s' }),
@@ -39,7 +40,7 @@ const MAKERS: Readonly<Record<Limit['algorithm'], (quota: number) => Limit>> = {
 }
 
 /** Of each algorithm a limit that is whole again within two seconds, and one that takes an hour. */
-const SLOWED: Readonly<Record<Limit['algorithm'], readonly [Limit, Limit]>> = {
+const SLOWED: Readonly<Record<CountedLimit['algorithm'], readonly [Limit, Limit]>> = {
   'token-bucket': [tokenBucket({ capacity: 5, refill: '5/s' }), tokenBucket({ capacity: 5, refill: '5/h' })],
   'leaky-bucket': [leakyBucket({ capacity: 5, drain: '5/s' }), leakyBucket({ capacity: 5, drain: '5/h' })],
   'fixed-window': [fixedWindow({ quota: 5, window: '1s' }), fixedWindow({ quota: 5, window: '1h' })],

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { createLimiter, type Decision, memoryStore, parseLimit, tokenBucket } from 'sluice'
 import { evaluate } from 'sluice/limits'
 import { describe, expect, it } from 'vitest'
-import { anyLimit, BY_ALGORITHM, type LimitCase, RUNS, series } from './arbitraries.js'
+import { anyLimit, BY_ALGORITHM, type CountedLimit, type LimitCase, RUNS, series } from './arbitraries.js'
 import { askPure } from './asking.js'
 import { live, lives } from './lives.js'
 
@@ -76,7 +76,7 @@ describe('a limit as plain data', () => {
   it('counts the same after a trip through JSON', () => {
     fc.assert(
       fc.property(series(anyLimit, { back: true }), (asked) => {
-        const limit = parseLimit(JSON.parse(JSON.stringify(asked.given.limit)))
+        const limit = parseLimit(JSON.parse(JSON.stringify(asked.given.limit))) as CountedLimit
         expect(askPure({ ...asked, given: { ...asked.given, limit } })).toEqual(askPure(asked))
       }),
       RUNS,

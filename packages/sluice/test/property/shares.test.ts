@@ -49,7 +49,7 @@ function exact(rate: string): { units: bigint; perUs: bigint } {
 
 const rateOf = (limit: Limit) => ('refill' in limit ? limit.refill : 'drain' in limit ? limit.drain : undefined)
 const quotaOf = (limit: Limit) =>
-  BigInt('capacity' in limit ? limit.capacity : 'max' in limit ? limit.max : limit.quota)
+  BigInt('capacity' in limit ? limit.capacity : 'max' in limit ? limit.max : 'quota' in limit ? limit.quota : 0)
 
 /** Numbers of up to so many digits. Each length is equally likely. */
 const upTo = (digits: number) =>

@@ -74,13 +74,13 @@ test('no two names or keys share a Redis key', () => {
   )
 })
 
-test('both buckets are listed under any name, and other states once they were used under it', () => {
+test('both buckets and the block of an unlimited key are listed under any name, and other states once they were used under it', () => {
   const fresh = new KeyLayout('p:')
-  expect(fresh.seen('n', 'k')).toEqual(['p:t:{k}n', 'p:l:{k}n'])
+  expect(fresh.seen('n', 'k')).toEqual(['p:t:{k}n', 'p:l:{k}n', 'p:u:{k}n'])
   fresh.of('n', fixedWindow({ quota: 1, window: '1h' }), 'other')
   fresh.of('n', fixedWindow({ quota: 2, window: '60m' }), 'k')
   fresh.of('m', slidingLog({ quota: 1, window: '1h' }), 'k')
-  expect(fresh.seen('n', 'k')).toEqual(['p:t:{k}n', 'p:l:{k}n', 'p:f1h:{k}n'])
+  expect(fresh.seen('n', 'k')).toEqual(['p:t:{k}n', 'p:l:{k}n', 'p:u:{k}n', 'p:f1h:{k}n'])
 })
 
 test('all of a key is between the first braces, so that its limits share a hash slot', () => {

@@ -115,20 +115,22 @@ export function problemOfAnswer(answer: unknown): Error | undefined {
 /** Reads the answer to a `decide` or a `peek`. Throws a `MalformedAnswerError` for anything else. */
 export function readAnswer(answer: unknown, demands: readonly Demand[]): Answer {
   const { decisions } = (answer ?? {}) as { decisions?: unknown }
-  if (Array.isArray(decisions)) for (const decision of decisions) restoreWaits(decision)
+  if (Array.isArray(decisions)) for (const decision of decisions) restoreInfinity(decision)
   return checkAnswer(answer as Answer, demands)
 }
 
 /** Reads the answer to a `charge`, a `refund` or a `set`. */
-export function readDecision(answer: unknown): Decision {
+export function readDecision(answer: unknown, demand: Pick<Demand, 'limit'>): Decision {
   const { decision } = (answer ?? {}) as { decision?: unknown }
-  restoreWaits(decision)
-  return checkDecision(decision as Decision)
+  restoreInfinity(decision)
+  return checkDecision(decision as Decision, demand)
 }
 
-/** JSON has no `Infinity`: a wait that never ends is `null`. */
-function restoreWaits(value: unknown): void {
+/** JSON has no `Infinity`: a wait that never ends and a quota without a limit are `null`. */
+function restoreInfinity(value: unknown): void {
   const decision = (value ?? {}) as Record<string, unknown>
+  if (decision.quota === null) decision.quota = Infinity
+  if (decision.remaining === null) decision.remaining = Infinity
   if (decision.retryAfterMs === null) decision.retryAfterMs = Infinity
   if (decision.nextUnitAfterMs === null) decision.nextUnitAfterMs = Infinity
   if (decision.resetAfterMs === null) decision.resetAfterMs = Infinity

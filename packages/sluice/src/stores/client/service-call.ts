@@ -50,7 +50,7 @@ export function chargeCall(demand: Demand, fallback: Fallback): ServiceCall<Deci
   return {
     keys: [demand],
     write: (body) => body.charge(demand),
-    read: readDecision,
+    read: (given) => readDecision(given, demand),
     fail: () => fallback.charge(demand),
   }
 }
@@ -60,7 +60,7 @@ export function refundCall(demand: Demand, taken: Taken | undefined, fallback: F
   return {
     keys: [demand],
     write: (body) => body.refund(demand, taken),
-    read: readDecision,
+    read: (given) => readDecision(given, demand),
     fail: () => fallback.refund(demand, taken),
     isUrgent: true,
   }
@@ -71,7 +71,7 @@ export function setCall(limited: LimitedKey, remaining: number): ServiceCall<Dec
   return {
     keys: [limited],
     write: (body) => body.set(limited, remaining),
-    read: readDecision,
+    read: (given) => readDecision(given, limited),
     fail: (reason, error) => Promise.reject(serviceUnavailable('the key may not have been set', reason, error)),
   }
 }

@@ -81,6 +81,10 @@ export class OpenState implements Fingerprint {
     this.#blockedUs = names.hasBlocks ? names.blockedUs(this, nowUs) : 0
     this.#hasRoom = true
     this.isPlain = this.#blockedUs <= 0 && states.logs === undefined
+    if (this.arithmetic.words === 0) {
+      this.#findNothing()
+      return
+    }
     const segment = states.table.segment(high)
     const at = segment.find(high, low)
     this.isFound = at >= 0
@@ -264,6 +268,14 @@ export class OpenState implements Fingerprint {
     this.#at = logs === undefined ? at : 0
   }
 
+  /** A state without words is as good as found: no key needs room for it. */
+  #findNothing(): void {
+    this.isFound = true
+    this.isNew = false
+    this.#words = this.#fresh
+    this.#at = 0
+  }
+
   #startFresh(nowUs: number): void {
     this.#words = this.#fresh
     this.#at = 0
@@ -303,7 +315,8 @@ export class OpenState implements Fingerprint {
     this.#setReserved(0)
     const held = this.isNew ? 0 : this.#words.length
     const units = logs.unitsFor(this.arithmetic, this.#words, held, nowUs, cost)
-    if (units === 0 && this.isNew) return 0
+    // A new log that remembers no unit is no state: there is no memory, or its quota is 0.
+    if (this.isNew && this.#extraWords(nowUs, units) === this.#words.length) return 0
     if (units < cost) this.#shortage.refused++
     this.#words = logs.grown(this.arithmetic, this.#words, held, nowUs, units)
     // The storage counts the array of a new state when `add` hands it over.

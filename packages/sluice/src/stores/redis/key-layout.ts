@@ -41,8 +41,9 @@ export class KeyLayout {
   }
 
   /**
-   * The Redis keys of every state of a name and key that this process knows of: both buckets, and each other state that it
-   * has used under the name. Another process may use a window of another length, which is not listed.
+   * The Redis keys of every state of a name and key that this process knows of: both buckets, the block of an unlimited key,
+   * and each other state that it has used under the name. Another process may use a window of another length, which is not
+   * listed.
    */
   seen(name: string, key: string): readonly string[] {
     const { starts, end } = this.#statesOf(name)
@@ -83,7 +84,7 @@ export class KeyLayout {
   #statesOf(name: string): NamedStates {
     let states = this.#names.get(name)
     if (states === undefined) {
-      const starts = new Set([`${this.#prefix}t:{`, `${this.#prefix}l:{`])
+      const starts = new Set(['t', 'l', 'u'].map((code) => `${this.#prefix}${code}:{`))
       states = { starts, startOf: new WeakMap(), end: `}${escaped(name)}` }
       this.#names.set(name, states)
     }
@@ -113,6 +114,8 @@ function codeOf(limit: Limit): string {
       return `g${limit.window}`
     case 'concurrency':
       return 'c'
+    case 'unlimited':
+      return 'u'
   }
 }
 

@@ -40,14 +40,20 @@ export function reservationRecord(text: string): OpenReservation | undefined {
   }
 }
 
-/** JSON has no infinity, and a wait of a shadow's decision may be one. */
+/** JSON has no infinity. A wait of a shadow's decision may be one, and the quota of an unlimited key is. */
 const INFINITE = 'Infinity'
-const WAITS: readonly string[] = ['retryAfterMs', 'nextUnitAfterMs', 'resetAfterMs'] satisfies (keyof Decision)[]
+const NUMBERS: readonly string[] = [
+  'quota',
+  'remaining',
+  'retryAfterMs',
+  'nextUnitAfterMs',
+  'resetAfterMs',
+] satisfies (keyof Decision)[]
 
 function infinityAsText(_: string, value: unknown): unknown {
   return value === Infinity ? INFINITE : value
 }
 
 function textAsInfinity(name: string, value: unknown): unknown {
-  return value === INFINITE && WAITS.includes(name) ? Infinity : value
+  return value === INFINITE && NUMBERS.includes(name) ? Infinity : value
 }

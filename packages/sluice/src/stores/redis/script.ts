@@ -8,6 +8,7 @@ export const ALGORITHM_ORDER = [
   'sliding-window',
   'sliding-log',
   'concurrency',
+  'unlimited',
 ] as const
 
 /** The script that decides, without the lines that say what time it is. */
@@ -70,6 +71,15 @@ return tokens
 end, function(fits, tokens)
 size = size + 1
 reply[size] = (fits and 1 or 0) + 8 * tokens
+end
+end
+if algorithm == 7 then
+return function(key)
+if pcall('GET', key) then return nil end
+return true
+end, function() end, function()
+size = size + 1
+reply[size] = 1
 end
 end
 if limit[3] ~= 0 then return nil end
@@ -549,7 +559,21 @@ put(state.originUs)
 for i = 1, state.slices + 1 do put(state.counts[i]) end
 end
 return { open = open, fits = fits, take = take, refund = refund, save = save, report = report }
-end,log,log
+end,log,log,function()
+local function open(key)
+local words, block = read(key)
+if words ~= false then return nil end
+return { block = block }
+end
+local function fits()
+return true
+end
+local function refund()
+return false
+end
+local function nothing() end
+return { open = open, fits = fits, take = nothing, refund = refund, save = nothing, report = nothing }
+end
 }
 local arithmetics = {}
 local function arithmeticOf(limit)

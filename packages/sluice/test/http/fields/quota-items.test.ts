@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import { fixedWindow, type Limit, slidingLog, slidingWindow, tokenBucket } from 'sluice'
+import { fixedWindow, slidingLog, slidingWindow, tokenBucket } from 'sluice'
 import { Guard, type Passage } from 'sluice/http'
 import { expect, it, describe as suite } from 'vitest'
 import { QuotaItems } from '../../../src/http/quota-items.js'
 
-const limits: Limit[] = [
+const limits = [
   tokenBucket({ capacity: 3, refill: '1/m' }),
   tokenBucket({ capacity: 100_000, refill: '7/h' }),
   fixedWindow({ quota: 1_000, window: '1d' }),

@@ -111,7 +111,7 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
     'levels.0.limit.window',
     "needs window, such as '1m'",
   ],
-  ['a capacity of 0', level({ limit: { ...token, capacity: 0 } }), 'levels.0.limit.capacity', 'got 0'],
+  ['a capacity below 0', level({ limit: { ...token, capacity: -1 } }), 'levels.0.limit.capacity', 'got -1'],
   [
     'a capacity that is no number',
     level({ limit: { ...token, capacity: Number.NaN } }),
@@ -319,7 +319,7 @@ test('all mistakes are reported at once, in the order of the policy', () => {
         name: 'a b',
         when: { method: 'FETCH', plan: [] },
         key: ['', 5],
-        limit: { algorithm: 'token-bucket', capacity: 0, refill: '5' },
+        limit: { algorithm: 'token-bucket', capacity: -1, refill: '5' },
         cost: -1,
       },
       { name: 'ok', limit },

@@ -1,5 +1,5 @@
--- The fast path of the most frequent limits: the token bucket, and the fixed window and the sliding window of one slice
--- that are aligned to the epoch. Tests check that they decide as the general form does. They leave to it everything
+-- The fast path of the most frequent limits: the token bucket, no limit, and the fixed window and the sliding window of one
+-- slice that are aligned to the epoch. Tests check that they decide as the general form does. They leave to it everything
 -- unusual: a key that is blocked or holds no state, a state that has seen a later time, and numbers too large for one
 -- exact step.
 --
@@ -26,6 +26,17 @@ if algorithm == 1 then
   end, function(fits, tokens)
     size = size + 1
     reply[size] = (fits and 1 or 0) + 8 * tokens
+  end
+end
+
+-- Unlimited. A key without a value is not blocked.
+if algorithm == 7 then
+  return function(key)
+    if pcall('GET', key) then return nil end
+    return true
+  end, function() end, function()
+    size = size + 1
+    reply[size] = 1
   end
 end
 
