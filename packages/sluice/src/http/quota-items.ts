@@ -3,7 +3,7 @@ import {
   durationUs,
   type LeakyBucket,
   type Limit,
-  parseRate,
+  exactRate,
   quotaOf,
   type TokenBucket,
 } from '../limits/index.js'
@@ -59,7 +59,7 @@ function windowSecondsOf(limit: Limit): number | undefined {
 
 /** The window of a bucket is the time in which it fills. */
 function fillUs(bucket: TokenBucket | LeakyBucket): number {
-  const { units, perUs } = parseRate('rate', 'refill' in bucket ? bucket.refill : bucket.drain)
+  const { units, perUs } = exactRate('rate', 'refill' in bucket ? bucket.refill : bucket.drain)
   return (bucket.capacity * Number(perUs)) / Number(units)
 }
 

@@ -39,7 +39,7 @@ export interface AcquireOptions extends CostOptions {
 
 /** How long a block lasts. */
 export interface BlockOptions {
-  /** How long: `'10m'`, or a number of milliseconds. */
+  /** How long: `'10m'`. */
   readonly duration: Duration
 }
 

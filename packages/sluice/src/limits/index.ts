@@ -16,7 +16,7 @@ export {
 } from './block-rule.js'
 export { type ConcurrencyOptions, concurrency, isConcurrency } from './concurrency.js'
 export { blockedDecision, type Decision, uncountedDenial } from './decision.js'
-export { type Duration, durationText, durationUs, microseconds } from './duration.js'
+export { type Duration, durationText, durationUs, microseconds, parseDuration, type TimeUnit } from './duration.js'
 export { evaluate, type LimitState } from './evaluate.js'
 export { type FixedWindowOptions, fixedWindow } from './fixed-window.js'
 export { type LeakyBucketOptions, leakyBucket } from './leaky-bucket.js'
@@ -32,7 +32,7 @@ export {
   type SlidingWindow,
   type TokenBucket,
 } from './limit.js'
-export { parseRate, type Rate } from './rate.js'
+export { type ExactRate, exactRate, parseRate, type Rate } from './rate.js'
 export { shareOf } from './share-of.js'
 export { type SlidingLogOptions, slidingLog } from './sliding-log.js'
 export { type SlidingWindowOptions, slidingWindow } from './sliding-window.js'

@@ -3,14 +3,14 @@ import { checkUnits } from '../checks/check-value.js'
 import { remember, type Taken, type Words } from './arithmetic.js'
 import { Bucket, SINCE, UNITS } from './bucket.js'
 import type { LeakyBucket } from './limit.js'
-import { parseRate } from './rate.js'
+import { exactRate, type Rate } from './rate.js'
 
 /** The numbers of a leaky bucket. */
 export interface LeakyBucketOptions {
   /** How many units may be in the queue: a whole number from 1. */
   readonly capacity: number
   /** How fast units leave, at constant spacing: a rate such as `'10/s'`. */
-  readonly drain: string
+  readonly drain: Rate
 }
 
 /**
@@ -49,7 +49,7 @@ export class LeakyBucketArithmetic extends Bucket {
   constructor(options: LeakyBucketOptions) {
     const given = checkOptions('leakyBucket', options, ['capacity', 'drain'], DRAIN_HABITS)
     const capacity = checkUnits('capacity', given.capacity)
-    const drain = parseRate('drain', given.drain)
+    const drain = exactRate('drain', given.drain)
     super('leaky-bucket', capacity, 'drain', drain)
     this.limit = Object.freeze({ algorithm: 'leaky-bucket', capacity, drain: drain.text })
   }

@@ -4,14 +4,14 @@ import { remember, type Words } from './arithmetic.js'
 import { Bucket, SINCE, UNITS } from './bucket.js'
 import type { Decision } from './decision.js'
 import type { TokenBucket } from './limit.js'
-import { parseRate } from './rate.js'
+import { exactRate, type Rate } from './rate.js'
 
 /** The numbers of a token bucket. */
 export interface TokenBucketOptions {
   /** The largest burst: a whole number from 1. The bucket starts full. */
   readonly capacity: number
   /** How fast tokens come back: a rate such as `'5/s'`. */
-  readonly refill: string
+  readonly refill: Rate
 }
 
 /**
@@ -39,7 +39,7 @@ export class TokenBucketArithmetic extends Bucket {
   constructor(options: TokenBucketOptions) {
     const given = checkOptions('tokenBucket', options, ['capacity', 'refill'], HABITS)
     const capacity = checkUnits('capacity', given.capacity)
-    const refill = parseRate('refill', given.refill)
+    const refill = exactRate('refill', given.refill)
     super('token-bucket', capacity, 'refill', refill)
     this.limit = Object.freeze({ algorithm: 'token-bucket', capacity, refill: refill.text })
   }

@@ -8,7 +8,7 @@ import { openReservationsOf, scopedId } from './open-reservations.js'
 
 /** How long an id is remembered. */
 export interface ClaimOnceOptions {
-  /** How long: `'1h'`, or a number of milliseconds. */
+  /** How long: `'1h'`. */
   readonly ttl: Duration
 }
 

@@ -3,7 +3,7 @@ import { checkKey } from '../checks/check-value.js'
 import { type Clock, checkClock, systemClock } from '../clock.js'
 import { invalidType } from '../errors.js'
 import { onFailureOption, storeOption } from '../limiter/store-option.js'
-import { leakyBucket } from '../limits/index.js'
+import { leakyBucket, type Rate } from '../limits/index.js'
 import { DRAIN_HABITS } from '../limits/leaky-bucket.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
 import { LocalQueue } from './local-queue.js'
@@ -14,7 +14,7 @@ import { StoreQueue } from './store-queue.js'
 /** The rate and the size of a shaper. */
 export interface ShaperNumbers {
   /** The rate at which callers leave, at constant spacing: `'10/s'` is one every 100 ms. */
-  readonly drain: string
+  readonly drain: Rate
   /** How many units may wait, counting those that have just left: a whole number from 1. */
   readonly capacity: number
 }
@@ -62,7 +62,7 @@ export function createShaper(options: OwnShaperOptions | SharedShaperOptions<Syn
     ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'],
     DRAIN_HABITS,
   )
-  const limit = leakyBucket({ drain: given.drain as string, capacity: given.capacity as number })
+  const limit = leakyBucket({ drain: given.drain as Rate, capacity: given.capacity as number })
   if (given.store === undefined) {
     const { name = 'default', onFailure } = given
     checkKey(name, 'name')

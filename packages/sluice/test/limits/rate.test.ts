@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { tokenBucket } from 'sluice'
-import { parseRate } from 'sluice/limits'
+import { exactRate } from 'sluice/limits'
 import { describe, expect, it } from 'vitest'
 import { lowerFraction } from '../../src/limits/rate.js'
 import { RUNS, rates } from '../property/arbitraries.js'
@@ -19,7 +19,7 @@ describe('a rate', () => {
     ['999999999999999/ms', 999_999_999_999_999n, 1_000n],
     ['1/36500d', 1n, 36_500n * 86_400_000_000n],
   ])('%s is read exactly', (text, units, perUs) => {
-    const rate = parseRate('refill', text)
+    const rate = exactRate('refill', text)
     expect(rate.units * perUs).toBe(units * rate.perUs)
     expect(rate.text).toBe(text)
   })
@@ -33,17 +33,17 @@ describe('a rate', () => {
     ['0.5/90s', '0.5/90s'],
     ['00.5/1s', '0.5/s'],
   ])('%s is written %s, the shortest way that means the same', (long, short) => {
-    expect(parseRate('refill', long).text).toBe(short)
+    expect(exactRate('refill', long).text).toBe(short)
     expect(tokenBucket({ capacity: 1, refill: long }).refill).toBe(short)
   })
 
   it('is the fraction of its text in lowest terms, and is written as a text with the same value', () => {
     fc.assert(
       fc.property(rates, ({ text, units, perUs }) => {
-        const rate = parseRate('refill', text)
+        const rate = exactRate('refill', text)
         expect(rate.units * perUs).toBe(units * rate.perUs)
         expect(greatestCommonDivisor(rate.units, rate.perUs)).toBe(1n)
-        expect(parseRate('refill', rate.text)).toEqual(rate)
+        expect(exactRate('refill', rate.text)).toEqual(rate)
         expect(rate.text.length).toBeLessThanOrEqual(text.length)
       }),
       RUNS,

@@ -1,6 +1,7 @@
 import { checkOptions } from '../../checks/check-options.js'
 import { type Clock, checkClock, systemClock } from '../../clock.js'
 import { invalidType, invalidValue } from '../../errors.js'
+import type { Rate } from '../../limits/index.js'
 import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
 import type { Shaper } from '../../shaper/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../../stores/index.js'
@@ -11,7 +12,7 @@ import type { FetchArguments } from './fetch-call.js'
 /** How fast one host is called. */
 export interface FetchHostOptions {
   /** The rate of calls, at constant spacing, such as `'10/s'`. Default: the rate for all hosts. */
-  readonly drain?: string
+  readonly drain?: Rate
   /** How many calls may wait or leave at once: a whole number from 1. Default: the capacity for all hosts. */
   readonly capacity?: number
 }
@@ -45,7 +46,7 @@ export interface FetchCallOptions {
 /** Outbound calls with shapers of their own. */
 export interface FetchRateOptions extends FetchCallOptions {
   /** The rate of calls for each key, at constant spacing, such as `'10/s'`. */
-  readonly drain: string
+  readonly drain: Rate
   /** How many calls of a key may wait or leave at once: a whole number from 1. One more rejects with a `QueueFullError`. */
   readonly capacity: number
   /** Keeps the queues apart from others on the same store. Default `'fetch'`; required with a `store`. */
