@@ -1,4 +1,12 @@
-import { claimOnce, type Duration, InvalidValueError, parseDuration, StoreUnavailableError, type Timed, type Verdict } from 'sluice'
+import {
+  claimOnce,
+  type Duration,
+  InvalidValueError,
+  parseDuration,
+  StoreUnavailableError,
+  type Timed,
+  type Verdict,
+} from 'sluice'
 import { durationUs } from 'sluice/limits'
 import type { DecisionService } from '../serve/decision-service.js'
 import type { Door } from '../server/door.js'

@@ -84,6 +84,15 @@ levels:
     ['2:1', "'version' is here a second time: the first is in line 1"],
     ['6:5', "'name' is here a second time: the first is in line 4"],
   ],
+  [
+    'durations without a unit, and too many decimals',
+    small('{ algorithm: fixed-window, quota: 3, window: 60 }', '    blockFor: { first: 60, most: 3600 }\n') +
+      '  - { name: b, limit: { algorithm: token-bucket, capacity: 3, refill: 0.3333333333/s }, blockFor: 900 }\n',
+    ['4:57', "got 60: a bare number has no unit, write '60s' for seconds or '60ms' for milliseconds"],
+    ['5:15', "blockFor.first must be a duration such as '250ms', '1s', '1m', '1h' or '30d', got 60: a bare number"],
+    ['6:71', "at most nine decimals, got '0.3333333333/s': write '1/3s'"],
+    ['6:99', "write '900s' for seconds or '900ms' for milliseconds"],
+  ],
   ['.nan', small('{ algorithm: token-bucket, capacity: .nan, refill: 5/s }'), ['4:49', 'got NaN']],
   ['.inf', small('{ algorithm: fixed-window, quota: 3, window: .inf }'), ['4:57', 'got Infinity']],
   ['-.inf as a value', small(undefined, '    when: { a: -.inf }\n'), ['5:16', 'got -Infinity']],

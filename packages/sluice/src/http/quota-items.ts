@@ -1,9 +1,9 @@
 import {
   type Decision,
   durationUs,
+  exactRate,
   type LeakyBucket,
   type Limit,
-  exactRate,
   quotaOf,
   type TokenBucket,
 } from '../limits/index.js'

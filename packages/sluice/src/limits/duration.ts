@@ -85,7 +85,7 @@ export function durationText(us: number): Duration {
   return `${us / 1_000}ms`
 }
 
-const BARE = /^\s*\d+(\.\d+)?\s*$/
+const BARE = /^\d+(\.\d+)?$/
 
 /** Some libraries count in seconds and others in milliseconds, so a number without a unit is never guessed. */
 function unitAdvice(bare: number | string): string {

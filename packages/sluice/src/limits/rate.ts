@@ -2,7 +2,15 @@
  * Rates as people write them: '5/s', '100/m', '0.08/s', '10/250ms'. A rate is an exact fraction, so parsing loses nothing.
  */
 import { invalidType, invalidValue } from '../errors.js'
-import { checkWritten, type Duration, durationText, MOST_DECIMALS, type TimeUnit, unitOf, withoutSpaces } from './duration.js'
+import {
+  checkWritten,
+  type Duration,
+  durationText,
+  MOST_DECIMALS,
+  type TimeUnit,
+  unitOf,
+  withoutSpaces,
+} from './duration.js'
 
 /**
  * A rate: a number of units and the time in which they come or leave, such as `'5/s'`, `'10/250ms'` or `` `${count}/m` ``. For

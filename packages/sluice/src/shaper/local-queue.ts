@@ -1,5 +1,5 @@
 import { CATCH_UP_MS, type Clock, setExactAlarm } from '../clock.js'
-import { type LeakyBucket, exactRate } from '../limits/index.js'
+import { exactRate, type LeakyBucket } from '../limits/index.js'
 import { Appointment } from '../waiting/agenda.js'
 import { Line, Waiter } from '../waiting/line.js'
 import { type LineOwner, WaitingRoom } from '../waiting/waiting-room.js'

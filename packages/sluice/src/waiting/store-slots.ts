@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import { type LeakyBucket, exactRate, type Taken } from '../limits/index.js'
+import { exactRate, type LeakyBucket, type Taken } from '../limits/index.js'
 import type { Answer, Awaitable, Demand, Store } from '../stores/index.js'
 import { isPromiseLike } from '../stores/store.js'
 import type { Slot } from './slots.js'

@@ -106,8 +106,9 @@ describe('the arguments of a limiter', () => {
     ['1s', "block takes an object such as { duration: '10m' }, got '1s'"],
     [{}, "duration must be a duration such as '250ms'"],
     [{ duraton: '1s' }, "block has no option 'duraton'; did you mean duration?"],
-    [{ duration: 0 }, 'duration must be a duration from 1ms to 36500d, got 0'],
-    [{ duration: -5 }, 'duration must be a duration from 1ms to 36500d, got -5'],
+    [{ duration: '0s' }, "duration must be a duration from 1ms to 36500d, got '0s'"],
+    [{ duration: -5 }, "duration must be a duration such as '250ms', '1s', '1m', '1h' or '30d', got -5"],
+    [{ duration: 600 }, "got 600: a bare number has no unit, write '600s' for seconds or '600ms' for milliseconds"],
     [{ duration: Number.NaN }, 'got NaN'],
     [{ duration: '5min' }, "duration must be written '5m', got '5min'"],
     [{ duration: '40000d' }, "duration must be a duration from 1ms to 36500d, got '40000d'"],
@@ -277,8 +278,8 @@ describe('an asynchronous limiter', () => {
     await expectRejection(limiter.peek(''), "key must be a non-empty string, got ''")
     await expectRejection(limiter.reset(5 as never), 'key must be a non-empty string, got 5')
     await expectRejection(
-      limiter.block('key', { duration: 0 }),
-      'duration must be a duration from 1ms to 36500d, got 0',
+      limiter.block('key', { duration: '0s' }),
+      "duration must be a duration from 1ms to 36500d, got '0s'",
     )
   })
 })

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   concurrency,
+  exactRate,
   fixedWindow,
   leakyBucket,
-  exactRate,
   shareOf,
   slidingLog,
   slidingWindow,

@@ -3,7 +3,7 @@ import { shapedFetch } from 'sluice/http'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 
-const rate = { drain: '10/s', capacity: 100 }
+const rate = { drain: '10/s', capacity: 100 } as const
 const shaper = createShaper(rate)
 
 /** Wrong options, and a part of the error message. */
@@ -70,7 +70,7 @@ describe('options of shapedFetch', () => {
   })
 
   it('all options may be set', () => {
-    const hosts = { 'api.example.com': { drain: '1/s' }, 'localhost:8080': { capacity: 5 }, '[::1]:8080': {} }
+    const hosts = { 'api.example.com': { drain: '1/s' }, 'localhost:8080': { capacity: 5 }, '[::1]:8080': {} } as const
     const call: typeof fetch = shapedFetch({
       ...rate,
       name: 'calls',
