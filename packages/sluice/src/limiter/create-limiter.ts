@@ -42,6 +42,9 @@ export interface SharedStoreOptions<S extends Store> {
   readonly onFailure?: OnFailure
 }
 
+/** The limiter on a store of the type `S`. */
+export type LimiterOn<S extends Store> = S extends AsyncStore ? AsyncLimiter : Limiter
+
 const OPTIONS = ['limit', 'name', 'store', 'clock', 'onFailure', 'blockFor']
 
 /** Advice for callers who write the numbers of a limit beside the other options. */
@@ -65,11 +68,9 @@ const HABITS = new Map(
  * if (!decision.allowed) console.log(`come back in ${decision.retryAfterMs} ms`)
  * ```
  */
-export function createLimiter(options: OwnStoreOptions): Limiter
-export function createLimiter(options: SharedStoreOptions<SyncStore>): Limiter
-export function createLimiter(options: SharedStoreOptions<AsyncStore>): AsyncLimiter
-export function createLimiter(options: SharedStoreOptions<SyncStore | AsyncStore>): Limiter | AsyncLimiter
-export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Store>): Limiter | AsyncLimiter {
+export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
+  options: OwnStoreOptions | SharedStoreOptions<S>,
+): LimiterOn<S> {
   if (options !== null && typeof options === 'object' && Object.hasOwn(options, 'algorithm')) {
     throw new InvalidTypeError('createLimiter takes { limit }, got the limit itself: write createLimiter({ limit })', {
       option: 'limit',
@@ -90,5 +91,5 @@ export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Stor
     blockForOption(given.blockFor, store),
     isOwn ? new FirstUse() : undefined,
   )
-  return isSynchronous(store) ? (limiter as Limiter) : asyncLimiter(limiter)
+  return (isSynchronous(store) ? limiter : asyncLimiter(limiter)) as LimiterOn<S>
 }

@@ -173,7 +173,11 @@ describe('a malformed duration', () => {
     [-1, DURATION, '-1: a bare number has no unit'],
     [60, DURATION, "60: a bare number has no unit, write '60s' for seconds or '60ms' for milliseconds"],
     [0.5, DURATION, "0.5: a bare number has no unit, write '0.5s' for seconds"],
-    [86_400_000, DURATION, "86400000: a bare number has no unit, write '86400000s' for seconds or '86400000ms' for milliseconds"],
+    [
+      86_400_000,
+      DURATION,
+      "86400000: a bare number has no unit, write '86400000s' for seconds or '86400000ms' for milliseconds",
+    ],
     [31_536_000_000, DURATION, "31536000000: a bare number has no unit, write '31536000000ms' for milliseconds"],
     ['0s', 'a duration from 1ms to 36500d', "'0s'"],
     ['0.5ms', 'a duration from 1ms to 36500d', "'0.5ms'"],
