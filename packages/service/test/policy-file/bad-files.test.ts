@@ -85,6 +85,16 @@ levels:
     ['6:5', "'name' is here a second time: the first is in line 4"],
   ],
   [
+    'options of other libraries',
+    small('{ algorithm: fixed-window, max: 3, windowMs: 60000 }', '    keyGenerator: user\n    windowMs: 60000\n'),
+    ['4:12', "'fixed-window' needs quota"],
+    ['4:12', "'fixed-window' needs window"],
+    ['4:39', "max is `quota` here, as in { quota: 100, window: '1m' }"],
+    ['4:47', "windowMs is `window` here, as in { quota: 100, window: '1m' }"],
+    ['5:5', "keyGenerator is `key` here, as in { key: ['user'] }"],
+    ['6:5', "as in { limit: { algorithm: 'fixed-window', quota: 100, window: '1m' } }"],
+  ],
+  [
     'durations without a unit, and too many decimals',
     small('{ algorithm: fixed-window, quota: 3, window: 60 }', '    blockFor: { first: 60, most: 3600 }\n') +
       '  - { name: b, limit: { algorithm: token-bucket, capacity: 3, refill: 0.3333333333/s }, blockFor: 900 }\n',

@@ -175,19 +175,12 @@ const OPTIONS = [
   ...['cost', 'settle', 'skip', 'onDecision', 'dialect', 'status', 'expose', 'jitterMs'],
   ...['trustedProxies', 'forwardedIn', 'ipv6Prefix'],
 ]
-const LIMIT_ADVICE = "give it a limit, such as limit: fixedWindow({ quota: 100, window: '1m' })"
-
-/** Advice for callers who write options of other libraries. */
-const HABITS = new Map([
-  ...['windowMs', 'max', 'points', 'duration'].map((name) => [name, LIMIT_ADVICE] as const),
-  ['keyGenerator', 'did you mean key?'],
-])
 const NAME = /^[\w.-]{1,64}$/
 
 /** Checks everything that can be checked before the first request. `more` are the names of the adapter's own options. */
 export function checkGuardOptions<Options>(options: Options, more: readonly string[]): Options {
   checkIsOptions(options)
-  const given = checkOptions('rateLimit', options, [...OPTIONS, ...more], HABITS)
+  const given = checkOptions('rateLimit', options, [...OPTIONS, ...more])
   checkFunctions(given, ['key', 'attributes', 'settle', 'skip', 'onDecision', 'onDenied', 'address'])
   checkRule(given)
   const { name, cost, forwardedIn, trustedProxies, status, jitterMs } = given

@@ -47,14 +47,6 @@ export type LimiterOn<S extends Store> = S extends AsyncStore ? AsyncLimiter : L
 
 const OPTIONS = ['limit', 'name', 'store', 'clock', 'onFailure', 'blockFor']
 
-/** Advice for callers who write the numbers of a limit beside the other options. */
-const HABITS = new Map(
-  ['capacity', 'refill', 'drain', 'quota', 'window', 'max'].map((name) => [
-    name,
-    `it takes ${OPTIONS.join(', ')}, as in { limit: tokenBucket({ capacity: 20, refill: '5/s' }) }`,
-  ]),
-)
-
 /**
  * Limits how often each key may do something. Without a `store`, the limiter keeps its states in this process and answers
  * at once. With a `store`, it needs a `name`.
@@ -76,7 +68,7 @@ export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
       option: 'limit',
     })
   }
-  const given = checkOptions('createLimiter', options, OPTIONS, HABITS)
+  const given = checkOptions('createLimiter', options, OPTIONS)
   const limit = parseLimit(given.limit)
   const store = storeOption(given)
   const name = given.store === undefined && given.name === undefined ? 'default' : given.name

@@ -30,11 +30,6 @@ export function leakyBucket(options: LeakyBucketOptions): LeakyBucket {
 
 const LAST_COST = 2
 
-/** Advice for callers who write another word for `drain`. */
-export const DRAIN_HABITS: ReadonlyMap<string, string> = new Map([
-  ['rate', "the rate at which callers leave is called drain, as in { drain: '10/s' }"],
-])
-
 /**
  * State: [queue, since, cost of the last slot].
  *
@@ -47,7 +42,7 @@ export class LeakyBucketArithmetic extends Bucket {
   readonly words = 3
 
   constructor(options: LeakyBucketOptions) {
-    const given = checkOptions('leakyBucket', options, ['capacity', 'drain'], DRAIN_HABITS)
+    const given = checkOptions('leakyBucket', options, ['capacity', 'drain'])
     const capacity = checkUnits('capacity', given.capacity)
     const drain = exactRate('drain', given.drain)
     super('leaky-bucket', capacity, 'drain', drain)

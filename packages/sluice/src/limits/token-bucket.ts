@@ -28,16 +28,13 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucket {
   return remember(new TokenBucketArithmetic(options)).limit
 }
 
-/** Advice for callers who write another word for `refill`. */
-const HABITS = new Map([['rate', "the rate at which tokens come back is called refill, as in { refill: '5/s' }"]])
-
 /** State: [tokens, since]. */
 export class TokenBucketArithmetic extends Bucket {
   readonly limit: TokenBucket
   readonly words = 2
 
   constructor(options: TokenBucketOptions) {
-    const given = checkOptions('tokenBucket', options, ['capacity', 'refill'], HABITS)
+    const given = checkOptions('tokenBucket', options, ['capacity', 'refill'])
     const capacity = checkUnits('capacity', given.capacity)
     const refill = exactRate('refill', given.refill)
     super('token-bucket', capacity, 'refill', refill)

@@ -4,7 +4,6 @@ import { type Clock, checkClock, systemClock } from '../clock.js'
 import { invalidType } from '../errors.js'
 import { onFailureOption, storeOption } from '../limiter/store-option.js'
 import { leakyBucket, type Rate } from '../limits/index.js'
-import { DRAIN_HABITS } from '../limits/leaky-bucket.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
 import { LocalQueue } from './local-queue.js'
 import { QueueShaper } from './queue-shaper.js'
@@ -56,12 +55,7 @@ export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
  * ```
  */
 export function createShaper(options: OwnShaperOptions | SharedShaperOptions<SyncStore | AsyncStore>): Shaper {
-  const given = checkOptions(
-    'createShaper',
-    options,
-    ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'],
-    DRAIN_HABITS,
-  )
+  const given = checkOptions('createShaper', options, ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'])
   const limit = leakyBucket({ drain: given.drain as Rate, capacity: given.capacity as number })
   if (given.store === undefined) {
     const { name = 'default', onFailure } = given

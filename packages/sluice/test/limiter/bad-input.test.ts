@@ -160,9 +160,9 @@ describe('createLimiter', () => {
     [limit, 'createLimiter takes { limit }, got the limit itself: write createLimiter({ limit })'],
     [
       { capacity: 20, refill: '5/s' },
-      "createLimiter has no option 'capacity'; it takes limit, name, store, clock, onFailure, blockFor, as in { limit: tokenBucket(",
+      "createLimiter has no option 'capacity'; capacity is part of `limit` here, as in { limit: tokenBucket(",
     ],
-    [{ quota: 5, window: '1m' }, "no option 'quota'; it takes limit,", 'as in { limit: tokenBucket('],
+    [{ quota: 5, window: '1m' }, "no option 'quota'; quota is part of `limit` here", 'as in { limit: fixedWindow('],
     [{}, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got undefined"],
     [{ limits: limit }, "createLimiter has no option 'limits'; did you mean limit?"],
     [{ limit: '5/s' }, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got '5/s'"],

@@ -240,14 +240,14 @@ describe('options', () => {
     [
       () => tokenBucket({ capacity: 1, rate: '1/s' } as never),
       "tokenBucket has no option 'rate'",
-      "the rate at which tokens come back is called refill, as in { refill: '5/s' }",
+      "rate is `refill` here, as in { capacity: 20, refill: '5/s' }",
     ],
     [
       () => leakyBucket({ capacity: 1, rate: '1/s' } as never),
       "leakyBucket has no option 'rate'",
-      "the rate at which callers leave is called drain, as in { drain: '10/s' }",
+      "rate is `drain` here, as in { capacity: 50, drain: '10/s' }",
     ],
-    [() => leakyBucket({ capacity: 1, refill: '1/s' } as never), "has no option 'refill'", 'it takes capacity, drain'],
+    [() => leakyBucket({ capacity: 1, refill: '1/s' } as never), "has no option 'refill'", 'refill is `drain` here'],
     [() => fixedWindow({ quota: 1, windows: '1s' } as never), "fixedWindow has no option 'windows'", 'mean window?'],
     [() => slidingWindow({ quota: 1, window: '1s', slice: 2 } as never), "has no option 'slice'", 'mean slices?'],
     [() => concurrency({ maximum: 1 } as never), "concurrency has no option 'maximum'", 'it takes max, ttl'],

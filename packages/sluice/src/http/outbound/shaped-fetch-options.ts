@@ -2,7 +2,6 @@ import { checkOptions } from '../../checks/check-options.js'
 import { type Clock, checkClock, systemClock } from '../../clock.js'
 import { invalidType, invalidValue } from '../../errors.js'
 import type { Rate } from '../../limits/index.js'
-import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
 import type { Shaper } from '../../shaper/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../../stores/index.js'
 import { checkFunctions } from '../guard-options.js'
@@ -83,11 +82,10 @@ export interface CallOptions extends Required<Omit<FetchCallOptions, 'budget' | 
 /** The options of a shaper, which must be left out if a shaper is given. */
 export const SHAPER_OPTIONS = ['drain', 'capacity', 'name', 'store', 'onFailure', 'hosts']
 const CALL_OPTIONS = ['keyOf', 'maxWaitMs', 'retries', 'budget', 'longestRetryAfterMs', 'fetch', 'random', 'clock']
-const HABITS = new Map([...DRAIN_HABITS, ['retry', 'did you mean retries?']])
 
 /** Checks all options except those of shapers, and fills in defaults. */
 export function checkShapedFetchOptions(options: unknown): CallOptions {
-  const given = checkOptions('shapedFetch', options, [...SHAPER_OPTIONS, 'shaper', ...CALL_OPTIONS], HABITS)
+  const given = checkOptions('shapedFetch', options, [...SHAPER_OPTIONS, 'shaper', ...CALL_OPTIONS])
   checkFunctions(given, ['keyOf', 'fetch', 'random'])
   const { keyOf, fetch, random, store } = given as Partial<FetchRateOptions>
   return {

@@ -2,7 +2,6 @@ import { checkOptions } from '../../checks/check-options.js'
 import { checkKey } from '../../checks/check-value.js'
 import { invalidType, invalidValue, naming, shown } from '../../errors.js'
 import type { Rate } from '../../limits/index.js'
-import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
 import { createShaper, type Shaper, type SharedShaperOptions } from '../../shaper/index.js'
 import type { AsyncStore } from '../../stores/index.js'
 import {
@@ -60,7 +59,7 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
     if (byHost.has(host))
       throw invalidValue('hosts', 'an object with each host once, with or without a dot at the end', written)
     naming(`hosts[${shown(written)}]`, () => {
-      const own = checkOptions('it', numbers, ['drain', 'capacity'], DRAIN_HABITS) as FetchHostOptions
+      const own = checkOptions('it', numbers, ['drain', 'capacity']) as FetchHostOptions
       const shaper = make(`${name}/${host}`, { drain: own.drain ?? drain, capacity: own.capacity ?? capacity })
       byHost.set(host, shaper)
     })
