@@ -141,14 +141,18 @@ function shownShort(text: string): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
-/** The error for a value of the wrong type: "`option` must be `wanted`, got 'x'". */
-export function invalidType(option: string, wanted: string, value: unknown): InvalidTypeError {
-  return new InvalidTypeError(`${option} must be ${wanted}, got ${shown(value)}`, { option })
+/** The error for a value of the wrong type: "`option` must be `wanted`, got 'x': `advice`". */
+export function invalidType(option: string, wanted: string, value: unknown, advice?: string): InvalidTypeError {
+  return new InvalidTypeError(wrongText(option, wanted, value, advice), { option })
 }
 
-/** The error for a value out of range: "`option` must be `wanted`, got 0". */
-export function invalidValue(option: string, wanted: string, value: unknown): InvalidValueError {
-  return new InvalidValueError(`${option} must be ${wanted}, got ${shown(value)}`, { option })
+/** The error for a value out of range: "`option` must be `wanted`, got 0: `advice`". */
+export function invalidValue(option: string, wanted: string, value: unknown, advice?: string): InvalidValueError {
+  return new InvalidValueError(wrongText(option, wanted, value, advice), { option })
+}
+
+function wrongText(option: string, wanted: string, value: unknown, advice: string | undefined): string {
+  return `${option} must be ${wanted}, got ${shown(value)}${advice === undefined ? '' : `: ${advice}`}`
 }
 
 /** Runs a function and puts `where` in front of the message of an argument error that it throws. */

@@ -90,7 +90,7 @@ async function set(service: DecisionService, body: JsonObject, onChange: OnAdmin
 async function block(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {
   const { attributes } = readAttributes(body, ['duration', 'levels'])
   const { duration, levels } = body
-  if (duration === undefined) throw badRequest('duration must be there, such as "10m" or a number of milliseconds')
+  if (duration === undefined) throw badRequest('duration must be there, such as "10m"')
   const options = { duration, ...(levels !== undefined && { levels }) }
   const blocked = await service.policy.block(attributes, options as PolicyBlockOptions<string>)
   onChange('block', blocked)

@@ -1,4 +1,12 @@
-import { claimOnce, type Duration, InvalidValueError, StoreUnavailableError, type Timed, type Verdict } from 'sluice'
+import {
+  claimOnce,
+  type Duration,
+  InvalidValueError,
+  parseDuration,
+  StoreUnavailableError,
+  type Timed,
+  type Verdict,
+} from 'sluice'
 import { durationUs } from 'sluice/limits'
 import type { DecisionService } from '../serve/decision-service.js'
 import type { Door } from '../server/door.js'
@@ -106,10 +114,11 @@ function isOfStore({ degraded }: Verdict): boolean {
 }
 
 function readTtl(ttl: unknown): Duration {
-  const wanted = `ttl must be a duration up to ${LONGEST_TTL}, such as "30s" or 30000 (milliseconds)`
-  if (typeof ttl !== 'string' && typeof ttl !== 'number') throw badRequest(`${wanted}, got ${shown(ttl)}`)
-  if (durationUs('ttl', ttl) > durationUs('ttl', LONGEST_TTL)) throw badRequest(`${wanted}, got ${shown(ttl)}`)
-  return ttl
+  const wanted = `ttl must be a duration up to ${LONGEST_TTL}, such as "30s"`
+  if (ttl === undefined) throw badRequest(`${wanted}, got nothing`)
+  const duration = parseDuration(ttl, 'ttl')
+  if (durationUs('ttl', duration) > durationUs('ttl', LONGEST_TTL)) throw badRequest(`${wanted}, got ${shown(ttl)}`)
+  return duration
 }
 
 function readId({ id }: JsonObject): string {

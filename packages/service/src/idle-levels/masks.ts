@@ -1,5 +1,5 @@
 import type { Concurrency, LeakyBucket, Limit, SlidingLog, TokenBucket, Unlimited } from 'sluice'
-import { durationUs, isUnlimited, parseRate, quotaOf } from 'sluice/limits'
+import { durationUs, exactRate, isUnlimited, quotaOf } from 'sluice/limits'
 
 /**
  * Does `first` mask `second`: can `second` never deny, if everything that is taken from `second` is taken from `first`
@@ -75,7 +75,7 @@ const LARGEST_EXACT = 2n ** 50n
 
 function bucketBound(limit: TokenBucket | LeakyBucket): Bound {
   const quota = BigInt(limit.capacity)
-  const { units, perUs } = 'refill' in limit ? parseRate('refill', limit.refill) : parseRate('drain', limit.drain)
+  const { units, perUs } = 'refill' in limit ? exactRate('refill', limit.refill) : exactRate('drain', limit.drain)
   const isExact = quota * perUs <= LARGEST_EXACT
   return { quota, units, perUs, isExact, windowUs: 0n, extraWindows: 0n, grid: '', startsWithKey: false }
 }

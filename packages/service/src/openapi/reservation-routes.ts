@@ -28,10 +28,7 @@ export const reservationRoutes: DoorDescription = {
           {
             'attributes?': ref('Attributes'),
             'cost?': cost,
-            ttl: {
-              type: ['string', 'number'],
-              description: 'How long the units are held at most: `"30s"`, or a number of milliseconds. At most `"1d"`.',
-            },
+            ttl: { type: 'string', description: 'How long the units are held at most: `"30s"`. At most `"1d"`.' },
           },
           closed,
         ),

@@ -1,6 +1,7 @@
 import { InvalidTypeError, type Level, type PolicyData, type PolicyProblem, readPolicy } from 'sluice'
 import { findIdleLevels } from '../idle-levels/find-idle-levels.js'
 import { buildData } from './build-data.js'
+import { findLongWaits } from './find-long-waits.js'
 import { findLostTexts } from './find-lost-texts.js'
 import { NodeFinder } from './node-finder.js'
 import { PolicyFileError, type PolicyFileProblem, printable, TOO_MANY_BYTES, tooLarge } from './policy-file-error.js'
@@ -94,7 +95,7 @@ function readData(
     policy: policy as unknown as PolicyFile['policy'],
     attributes,
     faults: [...own, ...others],
-    warnings: findIdleLevels(levels).map(faultAt),
+    warnings: [...findIdleLevels(levels), ...findLongWaits(levels)].map(faultAt),
   }
 }
 

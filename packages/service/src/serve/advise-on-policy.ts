@@ -4,11 +4,16 @@ import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import type { Logger } from './log.js'
 import type { ServeOptions } from './serve-options.js'
 
+/** The most warnings about one file that are logged. */
+const MOST_WARNINGS = 20
+
 /**
- * Warns of what a policy that is put in force cannot do behind this service. The policy can be used, and no request would
- * show that a level does not work as its author expects.
+ * Warns of what a policy that is put in force cannot do, by itself or behind this service. The policy can be used, and no
+ * request would show that a level does not work as its author expects.
  */
 export function adviseOnPolicy(file: PolicyFile, options: ServeOptions, log: Pick<Logger, 'warn'>): void {
+  for (const { line, column, message } of file.warnings.slice(0, MOST_WARNINGS))
+    log.warn({ file: options.policy, line, column }, message)
   const levels = file.policy.levels.filter(hasPlaces).map(({ name }) => name)
   if (levels.length > 0)
     log.warn(

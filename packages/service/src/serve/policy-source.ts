@@ -103,10 +103,7 @@ export class PolicySource {
       this.#use(file, named)
       this.#file = file
       this.#text = named
-      const { policy, warnings } = file
-      this.#log.info({ file: this.#path, levels: policy.levels.length }, 'another policy is in force')
-      for (const { line, column, message } of warnings.slice(0, MOST_PROBLEMS))
-        this.#log.warn({ file: this.#path, line, column }, message)
+      this.#log.info({ file: this.#path, levels: file.policy.levels.length }, 'another policy is in force')
     } catch (error) {
       this.#refuse()
       this.#logBad(error)

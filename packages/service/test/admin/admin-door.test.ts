@@ -134,6 +134,7 @@ it.each<[string, string, object, RegExp]>([
   ['an unknown level', 'reset', { attributes: {}, levels: ['usr'] }, /did you mean 'user'/],
   ['no duration', 'block', { attributes: { user: 'a' } }, /duration must be there, such as "10m"/],
   ['a wrong duration', 'block', { attributes: { user: 'a' }, duration: 'soon' }, /duration must be/],
+  ['a duration without a unit', 'block', { attributes: { user: 'a' }, duration: 600 }, /write '600s' for seconds/],
   [
     'a block of no key',
     'block',

@@ -44,6 +44,15 @@ test('validate prints a warning with its line, and succeeds', async () => {
   expect(stdout).toMatch(/^.*odd\.yaml:5:11 warning: 'a' can never deny: .*\n.*odd\.yaml: 1 level, 0 attributes\n$/)
 })
 
+test('validate warns of a sliding window in which a client may wait much longer than the window', async () => {
+  const stdin = small('{ algorithm: sliding-window, quota: 2, window: 1h }')
+  const { code, stdout } = await sluice(['validate', '-'], { stdin })
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^stdin:4:12 warning: 'a' may make a client wait 90m .* slices: 5 .* sliding-log .*\n/)
+  const { stdout: quiet } = await sluice(['validate', '-'], { stdin: stdin.replace('1h', '1h, slices: 5') })
+  expect(quiet).toBe('stdin: 1 level, 0 attributes\n')
+})
+
 test('--json prints the same as JSON', async () => {
   const { code, stdout } = await sluice(['validate', '--json', bad, odd])
   expect(code).toBe(1)

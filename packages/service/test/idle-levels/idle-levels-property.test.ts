@@ -1,5 +1,7 @@
 /** A level that is warned about must never deny: a user would trust a wrong warning and remove the level. */
+
 import fc, { type Arbitrary } from 'fast-check'
+import type { Duration, Rate } from 'sluice'
 import {
   concurrency,
   createPolicy,
@@ -19,8 +21,8 @@ import { expect, test } from 'vitest'
 import { findIdleLevels } from '../../src/idle-levels/find-idle-levels.js'
 
 const units = fc.constantFrom(0, 1, 2, 3, 4, 5, 8, 12)
-const lengths = fc.constantFrom(1, 2, 4, 8)
-const rates = fc.tuple(fc.constantFrom(1, 2, 4), lengths).map(([count, ms]) => `${count}/${ms}ms`)
+const lengths = fc.constantFrom(1, 2, 4, 8).map((ms): Duration => `${ms}ms`)
+const rates = fc.tuple(fc.constantFrom(1, 2, 4), lengths).map(([count, length]): Rate => `${count}/${length}`)
 const aligns = fc.constantFrom('epoch' as const, 'first' as const)
 
 const limits: Arbitrary<Limit> = fc.oneof(

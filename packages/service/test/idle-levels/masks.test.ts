@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
+import type { Duration, Rate } from 'sluice'
 import {
   concurrency,
   fixedWindow,
@@ -14,11 +15,11 @@ import { ManualClock } from 'sluice/testing'
 import { describe, expect, it, test } from 'vitest'
 import { masks } from '../../src/idle-levels/masks.js'
 
-const token = (capacity: number, refill: string) => tokenBucket({ capacity, refill })
-const leaky = (capacity: number, drain: string) => leakyBucket({ capacity, drain })
-const fixed = (quota: number, window: string) => fixedWindow({ quota, window })
-const sliding = (quota: number, window: string, slices = 1) => slidingWindow({ quota, window, slices })
-const log = (quota: number, window: string) => slidingLog({ quota, window })
+const token = (capacity: number, refill: Rate) => tokenBucket({ capacity, refill })
+const leaky = (capacity: number, drain: Rate) => leakyBucket({ capacity, drain })
+const fixed = (quota: number, window: Duration) => fixedWindow({ quota, window })
+const sliding = (quota: number, window: Duration, slices = 1) => slidingWindow({ quota, window, slices })
+const log = (quota: number, window: Duration) => slidingLog({ quota, window })
 
 describe('a limit masks a wider limit', () => {
   it.each<[Limit, Limit]>([
@@ -127,10 +128,10 @@ describe('windows that begin with the first request', () => {
 // Short windows and small quotas, so that a trace spans many windows and fills of a bucket.
 const units = fc.integer({ min: 1, max: 12 })
 const wideUnits = fc.oneof(units, fc.integer({ min: 1, max: 60 }))
-const lengths = fc.constantFrom(1, 2, 3, 4, 6, 7, 10, 12)
+const lengths = fc.constantFrom(1, 2, 3, 4, 6, 7, 10, 12).map((ms): Duration => `${ms}ms`)
 
 function limitsOf(quotas: Arbitrary<number>): Arbitrary<Limit> {
-  const rates = fc.tuple(units, lengths).map(([count, ms]) => `${count}/${ms}ms`)
+  const rates = fc.tuple(units, lengths).map(([count, length]): Rate => `${count}/${length}`)
   const aligns = fc.constantFrom('epoch' as const, 'epoch' as const, 'first' as const)
   return fc.oneof(
     fc.record({ capacity: quotas, refill: rates }).map(tokenBucket),

@@ -16,7 +16,7 @@ levels:
   - { name: token, limit: ${BUCKET} }
   - { name: leaky, limit: { algorithm: leaky-bucket, capacity: 20, drain: 10/250ms } }
   - { name: fixed, limit: { algorithm: fixed-window, quota: 7, window: 1m, align: first } }
-  - { name: sliding, limit: { algorithm: sliding-window, quota: 7, window: 60000, slices: 10, align: epoch } }
+  - { name: sliding, limit: { algorithm: sliding-window, quota: 7, window: 60s, slices: 10, align: epoch } }
   - { name: log, limit: { algorithm: sliding-log, quota: 7, window: 1.5s } }
   - { name: running, limit: { algorithm: concurrency, max: 7, ttl: 30s } }
   - { name: jobs, limit: { algorithm: concurrency, max: 8 } }

@@ -9,7 +9,7 @@ import { startServing } from '../../src/serve/start-serving.js'
 
 const bucket = { algorithm: 'token-bucket', capacity: 5, refill: '1/s' }
 const places = { algorithm: 'concurrency', max: 5, ttl: '30s' }
-const PLAIN = [{ name: 'plain', key: ['ip'], limit: bucket }]
+const PLAIN = [{ name: 'plain', key: ['ip'], limit: { ...bucket, capacity: 2 } }]
 const WITH_PLACES = [
   ...PLAIN,
   { name: 'always', limit: [bucket, places] },
@@ -50,7 +50,7 @@ test('the log names levels with concurrency limits at the start and after a relo
   await reload(PLAIN)
   expect(warnings).toHaveLength(1)
   await reload(WITH_PLACES)
-  expect(warnings.slice(1)[0]).toMatchObject(expected)
+  expect(warnings.slice(1)).toMatchObject([expected])
 })
 
 test('the log names attributes that the gate knows no field for at the start and after a reload', async () => {
@@ -60,11 +60,26 @@ test('the log names attributes that the gate knows no field for at the start and
   await reload(PLAIN)
   expect(warnings).toHaveLength(1)
   await reload(BY_MERCHANT)
-  expect(warnings.slice(1)[0]).toMatchObject(expected)
+  expect(warnings.slice(1)).toMatchObject([expected])
 })
 
 test('the log says nothing about the gate if no proxy is trusted, or if every attribute has a field', async () => {
   expect((await serve(BY_MERCHANT)).warnings).toEqual([])
   const fields = { 'trusted-proxies': '127.0.0.1', 'gate-attributes': 'merchant=x-merchant' }
   expect((await serve(BY_MERCHANT, fields)).warnings).toEqual([])
+})
+
+test('the log has the warnings of the file with their lines, at the start and after a reload', async () => {
+  const SMALL = [{ name: 'exports', limit: { algorithm: 'sliding-window', quota: 2, window: '1h' } }]
+  const { warnings, reload } = await serve(SMALL)
+  const expected = {
+    file: expect.stringMatching(/policy\.json$/),
+    line: 1,
+    msg: expect.stringContaining("'exports' may make a client wait 90m in a sliding window of 1h"),
+  }
+  expect(warnings).toMatchObject([expected])
+  await reload(PLAIN)
+  expect(warnings).toHaveLength(1)
+  await reload(SMALL)
+  expect(warnings.slice(1)).toMatchObject([expected])
 })

@@ -1,24 +1,18 @@
 import { InvalidTypeError, shown } from '../errors.js'
 import { nearest } from './nearest.js'
-
-const NO_HABITS: ReadonlyMap<string, string> = new Map()
+import { peerAdvice } from './peer-options.js'
 
 /**
- * Checks that `value` is an object with known option names only, and returns it. A misspelt name is answered with the
- * nearest known one. `habits` has advice for names that people know from other libraries.
+ * Checks that `value` is an object with known option names only, and returns it. A name that another library uses, or that is
+ * misspelt, is answered with the right one.
  */
-export function checkOptions(
-  what: string,
-  value: unknown,
-  known: readonly string[],
-  habits: ReadonlyMap<string, string> = NO_HABITS,
-): Record<string, unknown> {
+export function checkOptions(what: string, value: unknown, known: readonly string[]): Record<string, unknown> {
   if (!isObject(value)) {
     throw new InvalidTypeError(`${what} takes an object with ${known.join(', ')}, got ${shown(value)}`)
   }
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue
-    const advice = habits.get(name) ?? spellingAdvice(name, known)
+    const advice = peerAdvice(name, known) ?? spellingAdvice(name, known)
     throw new InvalidTypeError(`${what} has no option ${shown(name)}; ${advice}`, { option: name })
   }
   return value as Record<string, unknown>

@@ -2,10 +2,11 @@ import { checkOptions } from '../checks/check-options.js'
 import { checkCost } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
-import type { AsyncLimiter, Limiter } from '../limiter/index.js'
+import type { Limiter } from '../limiter/index.js'
 import type { BlockFor, Limit } from '../limits/index.js'
-import type { AsyncPolicy, Policy, Verdict } from '../policy/index.js'
+import type { Policy, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, OnFailure, SyncStore } from '../stores/index.js'
+import type { AnyLimiter, AnyPolicy, AttributeOf, AttributesOption, SettledCost } from './attributes-option.js'
 import type { ClientAddressOptions } from './client-address.js'
 import { checkStatus, type DescribeOptions } from './describe.js'
 import type { Dialect } from './dialect.js'
@@ -101,7 +102,7 @@ export interface LimitOptions<Request, Response = unknown, Address extends strin
 /** A limiter that exists already, with its own limit, name and store. Other parts of the application may use it too. */
 export interface LimiterOptions<Request, Response = unknown, Address extends string | undefined = string>
   extends KeyOptions<Request, Response, Address> {
-  readonly limiter: Limiter | AsyncLimiter
+  readonly limiter: AnyLimiter
   readonly limit?: undefined
   readonly name?: undefined
   readonly store?: undefined
@@ -111,14 +112,18 @@ export interface LimiterOptions<Request, Response = unknown, Address extends str
 }
 
 /** A policy, which has its own store and its own answer to failures of the store. */
-export interface PolicyOptions<Request, Response = unknown, Address extends string | undefined = string>
-  extends HandlerOptions<Request, Response, Address> {
-  readonly policy: Policy<string, string> | AsyncPolicy<string, string>
-  /**
-   * Returns the attributes that the policy asks about. `method`, `path` and `ip` are known already and may be replaced. Every
-   * other attribute must be there, with `null` if the request has no such attribute.
-   */
-  readonly attributes?: (request: Request) => Later<object>
+export type PolicyOptions<
+  Request,
+  Response = unknown,
+  Address extends string | undefined = string,
+  P extends AnyPolicy = AnyPolicy,
+> = PolicyRuleOptions<Request, Response, Address, P> & AttributesOption<Request, AttributeOf<P>>
+
+interface PolicyRuleOptions<Request, Response, Address extends string | undefined, P extends AnyPolicy>
+  extends Omit<HandlerOptions<Request, Response, Address>, 'settle'> {
+  readonly policy: P
+  /** See {@link HandlerOptions.settle}. */
+  readonly settle?: (outcome: Outcome, request: Request, response: Response) => SettledCost<AttributeOf<P>>
   readonly limit?: undefined
   readonly limiter?: undefined
   readonly key?: undefined
@@ -134,6 +139,25 @@ export type GuardOptions<Request, Response = unknown, Address extends string | u
   | LimitOptions<Request, Response, Address>
   | LimiterOptions<Request, Response, Address>
   | PolicyOptions<Request, Response, Address>
+
+/**
+ * The options of one call, which has the policy `P`, or the limiter `L`, or otherwise a limit. The compiler finds `P` and `L` in
+ * the call. So it knows the attributes that the policy asks about, and its error is about the options that are meant. Without
+ * knowledge of the attributes, as for a variable of the type `GuardOptions`, all options are accepted.
+ */
+export type RateLimitOptions<
+  Request,
+  Response,
+  Address extends string | undefined,
+  P extends AnyPolicy | undefined,
+  L extends AnyLimiter | undefined,
+> = { readonly policy?: P; readonly limiter?: L } & (P extends AnyPolicy
+  ? string extends AttributeOf<P>
+    ? GuardOptions<Request, Response, Address>
+    : PolicyOptions<Request, Response, Address, P>
+  : L extends AnyLimiter
+    ? LimiterOptions<Request, Response, Address> | LimitOptions<Request, Response, Address>
+    : LimitOptions<Request, Response, Address>)
 
 const RULES = ['limit', 'limiter', 'policy'] as const
 /** Where a clock belongs, because the thing that keeps time reads it. */
@@ -151,23 +175,12 @@ const OPTIONS = [
   ...['cost', 'settle', 'skip', 'onDecision', 'dialect', 'status', 'expose', 'jitterMs'],
   ...['trustedProxies', 'forwardedIn', 'ipv6Prefix'],
 ]
-const LIMIT_ADVICE = "give it a limit, such as limit: fixedWindow({ quota: 100, window: '1m' })"
-const INSTEAD_ADVICE =
-  'only the limit of a route has it: config.rateLimit of Fastify, and @RateLimit of Nest. In other frameworks put the route ' +
-  'before the limit that it replaces'
-
-/** Advice for callers who write options of other libraries, or of a route. */
-const HABITS = new Map([
-  ...['windowMs', 'max', 'points', 'duration'].map((name) => [name, LIMIT_ADVICE] as const),
-  ['keyGenerator', 'did you mean key?'],
-  ['instead', INSTEAD_ADVICE],
-])
 const NAME = /^[\w.-]{1,64}$/
 
 /** Checks everything that can be checked before the first request. `more` are the names of the adapter's own options. */
 export function checkGuardOptions<Options>(options: Options, more: readonly string[]): Options {
   checkIsOptions(options)
-  const given = checkOptions('rateLimit', options, [...OPTIONS, ...more], HABITS)
+  const given = checkOptions('rateLimit', options, [...OPTIONS, ...more])
   checkFunctions(given, ['key', 'attributes', 'settle', 'skip', 'onDecision', 'onDenied', 'address'])
   checkRule(given)
   const { name, cost, forwardedIn, trustedProxies, status, jitterMs } = given

@@ -16,6 +16,7 @@ export type {
   LimitOptions,
   Outcome,
   PolicyOptions,
+  RateLimitOptions,
 } from './guard-options.js'
 export { mergeFields } from './merge-fields.js'
 export { type ShapedFetch, shapedFetch } from './outbound/shaped-fetch.js'

@@ -1,9 +1,9 @@
 import {
   type Decision,
   durationUs,
+  exactRate,
   type LeakyBucket,
   type Limit,
-  parseRate,
   quotaOf,
   type TokenBucket,
   type Unlimited,
@@ -63,7 +63,7 @@ function windowSecondsOf(limit: Quota): number | undefined {
 
 /** The window of a bucket is the time in which it fills. */
 function fillUs(bucket: TokenBucket | LeakyBucket): number {
-  const { units, perUs } = parseRate('rate', 'refill' in bucket ? bucket.refill : bucket.drain)
+  const { units, perUs } = exactRate('rate', 'refill' in bucket ? bucket.refill : bucket.drain)
   return (bucket.capacity * Number(perUs)) / Number(units)
 }
 

@@ -42,15 +42,10 @@ export interface SharedStoreOptions<S extends Store> {
   readonly onFailure?: OnFailure
 }
 
-const OPTIONS = ['limit', 'name', 'store', 'clock', 'onFailure', 'blockFor']
+/** The limiter on a store of the type `S`. */
+export type LimiterOn<S extends Store> = S extends AsyncStore ? AsyncLimiter : Limiter
 
-/** Advice for callers who write the numbers of a limit beside the other options. */
-const HABITS = new Map(
-  ['capacity', 'refill', 'drain', 'quota', 'window', 'max'].map((name) => [
-    name,
-    `it takes ${OPTIONS.join(', ')}, as in { limit: tokenBucket({ capacity: 20, refill: '5/s' }) }`,
-  ]),
-)
+const OPTIONS = ['limit', 'name', 'store', 'clock', 'onFailure', 'blockFor']
 
 /**
  * Limits how often each key may do something. Without a `store`, the limiter keeps its states in this process and answers
@@ -65,17 +60,15 @@ const HABITS = new Map(
  * if (!decision.allowed) console.log(`come back in ${decision.retryAfterMs} ms`)
  * ```
  */
-export function createLimiter(options: OwnStoreOptions): Limiter
-export function createLimiter(options: SharedStoreOptions<SyncStore>): Limiter
-export function createLimiter(options: SharedStoreOptions<AsyncStore>): AsyncLimiter
-export function createLimiter(options: SharedStoreOptions<SyncStore | AsyncStore>): Limiter | AsyncLimiter
-export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Store>): Limiter | AsyncLimiter {
+export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
+  options: OwnStoreOptions | SharedStoreOptions<S>,
+): LimiterOn<S> {
   if (options !== null && typeof options === 'object' && Object.hasOwn(options, 'algorithm')) {
     throw new InvalidTypeError('createLimiter takes { limit }, got the limit itself: write createLimiter({ limit })', {
       option: 'limit',
     })
   }
-  const given = checkOptions('createLimiter', options, OPTIONS, HABITS)
+  const given = checkOptions('createLimiter', options, OPTIONS)
   const limit = parseLimit(given.limit)
   const store = storeOption(given)
   const name = given.store === undefined && given.name === undefined ? 'default' : given.name
@@ -90,5 +83,5 @@ export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Stor
     blockForOption(given.blockFor, store),
     isOwn ? new FirstUse() : undefined,
   )
-  return isSynchronous(store) ? (limiter as Limiter) : asyncLimiter(limiter)
+  return (isSynchronous(store) ? limiter : asyncLimiter(limiter)) as LimiterOn<S>
 }

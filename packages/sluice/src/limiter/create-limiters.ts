@@ -3,8 +3,7 @@ import type { Clock } from '../clock.js'
 import { invalidType, naming } from '../errors.js'
 import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
-import { createLimiter } from './create-limiter.js'
-import type { AsyncLimiter, Limiter } from './limiter.js'
+import { createLimiter, type LimiterOn } from './create-limiter.js'
 import { blockForOption, onFailureOption, storeOption } from './store-option.js'
 
 /** Where several limiters keep their states: in the store that you give, or in a memory store of their own. */
@@ -32,22 +31,10 @@ export interface LimitersOptions<S> {
  * limiters.login.tryAcquire('user:42')
  * ```
  */
-export function createLimiters<Name extends string>(
+export function createLimiters<Name extends string, S extends SyncStore | AsyncStore = SyncStore>(
   limits: Readonly<Record<Name, Limit>>,
-  options: LimitersOptions<AsyncStore> & { readonly store: AsyncStore },
-): Readonly<Record<Name, AsyncLimiter>>
-export function createLimiters<Name extends string>(
-  limits: Readonly<Record<Name, Limit>>,
-  options?: LimitersOptions<SyncStore>,
-): Readonly<Record<Name, Limiter>>
-export function createLimiters<Name extends string>(
-  limits: Readonly<Record<Name, Limit>>,
-  options: LimitersOptions<SyncStore | AsyncStore>,
-): Readonly<Record<Name, Limiter | AsyncLimiter>>
-export function createLimiters(
-  limits: Readonly<Record<string, Limit>>,
-  options: LimitersOptions<SyncStore | AsyncStore> = {},
-): Readonly<Record<string, Limiter | AsyncLimiter>> {
+  options: LimitersOptions<S> = {},
+): Readonly<Record<Name, LimiterOn<S>>> {
   if (typeof (options as { decide?: unknown } | null)?.decide === 'function')
     throw invalidType('the second argument of createLimiters', 'an object with the store in it: { store }', options)
   const given = checkOptions('createLimiters', options, ['store', 'clock', 'onFailure', 'blockFor'])

@@ -1,5 +1,5 @@
 /** Limiters: what an application calls. */
-export { createLimiter, type OwnStoreOptions, type SharedStoreOptions } from './create-limiter.js'
+export { createLimiter, type LimiterOn, type OwnStoreOptions, type SharedStoreOptions } from './create-limiter.js'
 export { createLimiters, type LimitersOptions } from './create-limiters.js'
 export type { AsyncLease, Lease } from './lease.js'
 export type {

@@ -45,7 +45,7 @@ export interface SetOptions {
 
 /** How long a block lasts. */
 export interface BlockOptions {
-  /** How long: `'10m'`, or a number of milliseconds. */
+  /** How long: `'10m'`. */
   readonly duration: Duration
 }
 

@@ -48,9 +48,15 @@ export function arithmeticOf(limit: Limit): Arithmetic {
  */
 export function parseLimit(value: unknown): Limit {
   if (typeof value !== 'object' || value === null || !('algorithm' in value)) {
-    const hint =
-      typeof value === 'string' && value.startsWith('{') ? ' (for JSON text, parseLimit(JSON.parse(text)))' : ''
-    throw invalidType('limit', `a limit such as tokenBucket({ capacity: 20, refill: '5/s' })${hint}`, value)
+    throw invalidType('limit', "a limit such as tokenBucket({ capacity: 20, refill: '5/s' })", value, adviceFor(value))
   }
   return arithmeticOf(value as Limit).limit
+}
+
+/** Other libraries take a number as the limit, and JSON text has to be parsed. */
+function adviceFor(value: unknown): string | undefined {
+  if (typeof value === 'string' && value.startsWith('{')) return 'for JSON text, parseLimit(JSON.parse(text))'
+  if (typeof value !== 'number') return undefined
+  const quota = Number.isSafeInteger(value) && value > 0 ? value : 100
+  return `a number does not say per what, write fixedWindow({ quota: ${quota}, window: '1m' })`
 }

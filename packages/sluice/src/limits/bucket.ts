@@ -2,7 +2,7 @@ import { InvalidValueError, shown } from '../errors.js'
 import type { Arithmetic, RemoteArithmetic, Taken, Words } from './arithmetic.js'
 import type { Decision } from './decision.js'
 import type { Limit } from './limit.js'
-import { lowerFraction, type Rate } from './rate.js'
+import { type ExactRate, lowerFraction } from './rate.js'
 import { RemoteWords } from './remote-words.js'
 
 /** Tokens stay below this many parts, so that tokens kept as units in a float64 come back as the same whole parts. */
@@ -41,7 +41,7 @@ export abstract class Bucket implements Arithmetic {
   /** The whole capacity, in parts. */
   protected readonly full: number
 
-  constructor(algorithm: string, capacity: number, option: string, rate: Rate) {
+  constructor(algorithm: string, capacity: number, option: string, rate: ExactRate) {
     const [gain, scale] = lowerFraction(rate, BigInt(Math.floor(MOST_PARTS / Math.max(1, capacity))))
     checkShortfall(capacity, option, rate, gain, scale)
     this.quota = capacity
@@ -149,7 +149,7 @@ export abstract class Bucket implements Arithmetic {
   }
 }
 
-function checkShortfall(capacity: number, option: string, rate: Rate, gain: bigint, scale: bigint): void {
+function checkShortfall(capacity: number, option: string, rate: ExactRate, gain: bigint, scale: bigint): void {
   const shortfall = rate.units * scale - gain * rate.perUs
   if (shortfall * LARGEST_SHORTFALL <= rate.units * scale) return
   const years = (capacity * Number(rate.perUs)) / Number(rate.units) / 31_557_600_000_000

@@ -10,7 +10,7 @@ export interface ConcurrencyOptions {
   /** Units that may be in flight at once: a whole number from 0, which denies everything, to 1,000,000. */
   readonly max: number
   /**
-   * How long a unit counts if it is never released: `'30s'`, or milliseconds. Choose it longer than the longest work:
+   * How long a unit counts if it is never released: `'30s'`. Choose it longer than the longest work:
    * after the `ttl` another caller may take the place of work that still runs. Default `'1m'`.
    */
   readonly ttl?: Duration

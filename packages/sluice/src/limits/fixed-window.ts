@@ -10,7 +10,7 @@ import { RemoteWords } from './remote-words.js'
 export interface FixedWindowOptions {
   /** Units a window gives: a whole number from 0, which denies everything. */
   readonly quota: number
-  /** The window's length: `'1m'`, or milliseconds. */
+  /** The window's length: `'1m'`. */
   readonly window: Duration
   /**
    * `'epoch'` (default): windows begin on multiples of their length since the epoch. `'first'`: a key's window begins

@@ -17,7 +17,7 @@ export {
 export { checkRemaining } from './check-remaining.js'
 export { type ConcurrencyOptions, concurrency, isConcurrency } from './concurrency.js'
 export { blockedDecision, type Decision, uncountedDenial } from './decision.js'
-export { type Duration, durationText, durationUs, microseconds } from './duration.js'
+export { type Duration, durationText, durationUs, microseconds, parseDuration, type TimeUnit } from './duration.js'
 export { evaluate, type LimitState } from './evaluate.js'
 export { type FixedWindowOptions, fixedWindow } from './fixed-window.js'
 export { type LeakyBucketOptions, leakyBucket } from './leaky-bucket.js'
@@ -34,7 +34,7 @@ export {
   type TokenBucket,
   type Unlimited,
 } from './limit.js'
-export { parseRate, type Rate } from './rate.js'
+export { type ExactRate, exactRate, parseRate, type Rate } from './rate.js'
 export { shareOf } from './share-of.js'
 export { type SlidingLogOptions, slidingLog } from './sliding-log.js'
 export { type SlidingWindowOptions, slidingWindow } from './sliding-window.js'

@@ -3,14 +3,14 @@ import { checkQuota } from '../checks/check-value.js'
 import { remember, type Taken, type Words } from './arithmetic.js'
 import { Bucket, SINCE, UNITS } from './bucket.js'
 import type { LeakyBucket } from './limit.js'
-import { parseRate } from './rate.js'
+import { exactRate, type Rate } from './rate.js'
 
 /** The numbers of a leaky bucket. */
 export interface LeakyBucketOptions {
   /** How many units may be in the queue: a whole number from 0, which denies everything. */
   readonly capacity: number
   /** How fast units leave, at constant spacing: a rate such as `'10/s'`. */
-  readonly drain: string
+  readonly drain: Rate
 }
 
 /**
@@ -30,11 +30,6 @@ export function leakyBucket(options: LeakyBucketOptions): LeakyBucket {
 
 const LAST_COST = 2
 
-/** Advice for callers who write another word for `drain`. */
-export const DRAIN_HABITS: ReadonlyMap<string, string> = new Map([
-  ['rate', "the rate at which callers leave is called drain, as in { drain: '10/s' }"],
-])
-
 /**
  * State: [queue, since, cost of the last slot].
  *
@@ -47,9 +42,9 @@ export class LeakyBucketArithmetic extends Bucket {
   readonly words = 3
 
   constructor(options: LeakyBucketOptions) {
-    const given = checkOptions('leakyBucket', options, ['capacity', 'drain'], DRAIN_HABITS)
+    const given = checkOptions('leakyBucket', options, ['capacity', 'drain'])
     const capacity = checkQuota('capacity', given.capacity)
-    const drain = parseRate('drain', given.drain)
+    const drain = exactRate('drain', given.drain)
     super('leaky-bucket', capacity, 'drain', drain)
     this.limit = Object.freeze({ algorithm: 'leaky-bucket', capacity, drain: drain.text })
   }

@@ -2,19 +2,21 @@
  * Limits as data: plain frozen objects that can be logged, compared, written to a file and read back. The file with an
  * algorithm's name says how it counts.
  */
+import type { Duration } from './duration.js'
+import type { Rate } from './rate.js'
 
 /** Bursts to `capacity`, then `refill` sustained. */
 export interface TokenBucket {
   readonly algorithm: 'token-bucket'
   readonly capacity: number
-  readonly refill: string
+  readonly refill: Rate
 }
 
 /** A queue of `capacity` that leaves at exactly `drain`. */
 export interface LeakyBucket {
   readonly algorithm: 'leaky-bucket'
   readonly capacity: number
-  readonly drain: string
+  readonly drain: Rate
 }
 
 /** Where a window begins: on multiples of its length since the epoch, or at a key's first admitted request. */
@@ -24,7 +26,7 @@ export type Alignment = 'epoch' | 'first'
 export interface FixedWindow {
   readonly algorithm: 'fixed-window'
   readonly quota: number
-  readonly window: string
+  readonly window: Duration
   readonly align?: 'first'
 }
 
@@ -32,7 +34,7 @@ export interface FixedWindow {
 export interface SlidingWindow {
   readonly algorithm: 'sliding-window'
   readonly quota: number
-  readonly window: string
+  readonly window: Duration
   readonly slices?: number
   readonly align?: 'first'
 }
@@ -41,14 +43,14 @@ export interface SlidingWindow {
 export interface SlidingLog {
   readonly algorithm: 'sliding-log'
   readonly quota: number
-  readonly window: string
+  readonly window: Duration
 }
 
 /** At most `max` in flight; a unit that is never released counts for `ttl`. */
 export interface Concurrency {
   readonly algorithm: 'concurrency'
   readonly max: number
-  readonly ttl: string
+  readonly ttl: Duration
 }
 
 /** Any number of units, at any rate. */

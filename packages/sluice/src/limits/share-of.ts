@@ -1,7 +1,7 @@
 import { parseLimit } from './arithmetic-of.js'
 import { durationText, durationUs } from './duration.js'
 import { type Limit, quotaOf } from './limit.js'
-import { parseRate } from './rate.js'
+import { exactRate } from './rate.js'
 
 /** A count has at most 15 digits before its point, and nine decimals. */
 const LARGEST_COUNT = 10n ** 15n
@@ -36,7 +36,7 @@ export function shareOf(limit: Limit, instances: number): Limit | undefined {
 }
 
 /** The limit with the first of these rates that can be written and that a bucket can count. */
-function firstCounted(rates: readonly (string | undefined)[], withRate: (rate: string) => Limit): Limit | undefined {
+function firstCounted(rates: readonly (string | undefined)[], withRate: (rate: string) => object): Limit | undefined {
   for (const rate of rates) {
     try {
       if (rate !== undefined) return parseLimit(withRate(rate))
@@ -59,7 +59,7 @@ function slowed(rate: string, instances: number): readonly (string | undefined)[
 
 /** 1/`instances` of a rate with its count rounded down to nine decimals; `undefined` if that is 0. */
 function rounded(rate: string, instances: number): string | undefined {
-  const { units, perUs } = parseRate('rate', rate)
+  const { units, perUs } = exactRate('rate', rate)
   const divisor = perUs * BigInt(instances)
   for (const { text, us } of PERIODS) {
     const billionths = (units * us * BILLION) / divisor

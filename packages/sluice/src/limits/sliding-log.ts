@@ -9,7 +9,7 @@ import { LARGEST_LOG, LogArithmetic } from './log-arithmetic.js'
 export interface SlidingLogOptions {
   /** Units that any window gives: a whole number from 0 (denies everything) to 1,000,000. Each is remembered for a window. */
   readonly quota: number
-  /** The window's length: `'1m'`, or milliseconds. */
+  /** The window's length: `'1m'`. */
   readonly window: Duration
 }
 

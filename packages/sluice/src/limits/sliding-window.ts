@@ -12,7 +12,7 @@ import { SliceGrid } from './slice-grid.js'
 export interface SlidingWindowOptions {
   /** Units that any window gives, by the weighted count: a whole number from 0, which denies everything. */
   readonly quota: number
-  /** The window's length: `'1m'`, or milliseconds. */
+  /** The window's length: `'1m'`. */
   readonly window: Duration
   /** How finely time is cut: a whole number from 1 (default, the classic two counters) to 100. */
   readonly slices?: number

@@ -4,14 +4,14 @@ import { remember, type Words } from './arithmetic.js'
 import { Bucket, SINCE, UNITS } from './bucket.js'
 import type { Decision } from './decision.js'
 import type { TokenBucket } from './limit.js'
-import { parseRate } from './rate.js'
+import { exactRate, type Rate } from './rate.js'
 
 /** The numbers of a token bucket. */
 export interface TokenBucketOptions {
   /** The largest burst: a whole number from 0, which denies everything. The bucket starts full. */
   readonly capacity: number
   /** How fast tokens come back: a rate such as `'5/s'`. */
-  readonly refill: string
+  readonly refill: Rate
 }
 
 /**
@@ -28,18 +28,15 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucket {
   return remember(new TokenBucketArithmetic(options)).limit
 }
 
-/** Advice for callers who write another word for `refill`. */
-const HABITS = new Map([['rate', "the rate at which tokens come back is called refill, as in { refill: '5/s' }"]])
-
 /** State: [tokens, since]. */
 export class TokenBucketArithmetic extends Bucket {
   readonly limit: TokenBucket
   readonly words = 2
 
   constructor(options: TokenBucketOptions) {
-    const given = checkOptions('tokenBucket', options, ['capacity', 'refill'], HABITS)
+    const given = checkOptions('tokenBucket', options, ['capacity', 'refill'])
     const capacity = checkQuota('capacity', given.capacity)
-    const refill = parseRate('refill', given.refill)
+    const refill = exactRate('refill', given.refill)
     super('token-bucket', capacity, 'refill', refill)
     this.limit = Object.freeze({ algorithm: 'token-bucket', capacity, refill: refill.text })
   }

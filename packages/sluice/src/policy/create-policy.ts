@@ -28,6 +28,11 @@ export interface StoredPolicyOptions<Levels extends readonly Level[], S extends 
   readonly clock?: undefined
 }
 
+/** The policy on a store of the type `S`. */
+export type PolicyOn<S extends Store, Attribute extends string, LevelName extends string> = S extends AsyncStore
+  ? AsyncPolicy<Attribute, LevelName>
+  : Policy<Attribute, LevelName>
+
 /**
  * Creates a policy: an ordered list of levels. A request takes from every level that matches it, or from none.
  *
@@ -45,16 +50,9 @@ export interface StoredPolicyOptions<Levels extends readonly Level[], S extends 
  * if (!verdict.allowed) console.log(`denied by ${verdict.deniedBy}, come back in ${verdict.retryAfterMs} ms`)
  * ```
  */
-export function createPolicy<const Levels extends readonly Level[]>(
-  options: OwnPolicyOptions<Levels> | StoredPolicyOptions<Levels, SyncStore>,
-): Policy<AttributesOf<Levels>, Levels[number]['name']>
-export function createPolicy<const Levels extends readonly Level[]>(
-  options: StoredPolicyOptions<Levels, AsyncStore>,
-): AsyncPolicy<AttributesOf<Levels>, Levels[number]['name']>
-export function createPolicy<const Levels extends readonly Level[]>(
-  options: StoredPolicyOptions<Levels, SyncStore | AsyncStore>,
-): Policy<AttributesOf<Levels>, Levels[number]['name']> | AsyncPolicy<AttributesOf<Levels>, Levels[number]['name']>
-export function createPolicy(options: PolicyData & { store?: unknown; clock?: unknown }): Policy | AsyncPolicy {
+export function createPolicy<const Levels extends readonly Level[], S extends SyncStore | AsyncStore = SyncStore>(
+  options: OwnPolicyOptions<Levels> | StoredPolicyOptions<Levels, S>,
+): PolicyOn<S, AttributesOf<Levels>, Levels[number]['name']> {
   const {
     store: _,
     clock: __,
@@ -71,5 +69,9 @@ export function createPolicy(options: PolicyData & { store?: unknown; clock?: un
   const matcher = new Matcher(name, read, (named) => store.prepare?.(named))
   const policy = new StorePolicy(name, matcher, store, isSynchronous(store))
   // On a synchronous store every method of a `StorePolicy` returns its value, which its types do not say.
-  return isSynchronous(store) ? (policy as unknown as Policy) : new AsyncStorePolicy(policy)
+  return (isSynchronous(store) ? policy : new AsyncStorePolicy(policy)) as unknown as PolicyOn<
+    S,
+    AttributesOf<Levels>,
+    Levels[number]['name']
+  >
 }

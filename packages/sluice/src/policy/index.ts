@@ -1,5 +1,5 @@
 /** Policies: several limits that a request must pass together. */
-export { createPolicy, type OwnPolicyOptions, type StoredPolicyOptions } from './create-policy.js'
+export { createPolicy, type OwnPolicyOptions, type PolicyOn, type StoredPolicyOptions } from './create-policy.js'
 export type { Explanation } from './explanation.js'
 export type { Condition, ConditionValue, Level, Override, PolicyData, When } from './level.js'
 export type { AttributeValue, PathValue } from './matching/facts.js'

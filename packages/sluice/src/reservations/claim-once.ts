@@ -2,13 +2,13 @@ import { checkOptions } from '../checks/check-options.js'
 import { checkKey } from '../checks/check-value.js'
 import { StoreUnavailableError } from '../errors.js'
 import { type Duration, durationUs } from '../limits/index.js'
-import { type AsyncStore, type Store, type SyncStore, withFallback } from '../stores/index.js'
-import { type Awaitable, after } from '../stores/store.js'
+import { type AsyncStore, type SyncStore, withFallback } from '../stores/index.js'
+import { after } from '../stores/store.js'
 import { openReservationsOf, scopedId } from './open-reservations.js'
 
 /** How long an id is remembered. */
 export interface ClaimOnceOptions {
-  /** How long: `'1h'`, or a number of milliseconds. */
+  /** How long: `'1h'`. */
   readonly ttl: Duration
 }
 
@@ -26,15 +26,17 @@ export interface ClaimOnceOptions {
  * if (claimOnce(store, 'refund-4711', { ttl: '1h' })) search.refund('user:42', { cost: 5 })
  * ```
  */
-export function claimOnce(store: SyncStore, id: string, options: ClaimOnceOptions): boolean
-export function claimOnce(store: AsyncStore, id: string, options: ClaimOnceOptions): Promise<boolean>
-export function claimOnce(store: SyncStore | AsyncStore, id: string, options: ClaimOnceOptions): Awaitable<boolean>
-export function claimOnce(store: Store, id: string, options: ClaimOnceOptions): Awaitable<boolean> {
+export function claimOnce<S extends SyncStore | AsyncStore>(
+  store: S,
+  id: string,
+  options: ClaimOnceOptions,
+): S extends AsyncStore ? Promise<boolean> : boolean {
   checkKey(id, 'id')
   const ttlMs = Math.ceil(durationUs('ttl', checkOptions('claimOnce', options, ['ttl']).ttl) / 1_000)
-  const opening = openReservationsOf(withFallback(store as SyncStore)).open(scopedId('once', '', id), [], ttlMs, '')
-  return after(store.synchronous === true ? opening : Promise.resolve(opening), ({ isNew, isKept }) => {
+  const opening = openReservationsOf(withFallback(store)).open(scopedId('once', '', id), [], ttlMs, '')
+  const claimed = after(store.synchronous === true ? opening : Promise.resolve(opening), ({ isNew, isKept }) => {
     if (isKept) return isNew
     throw new StoreUnavailableError('the store did not answer; the id may not have been claimed')
   })
+  return claimed as S extends AsyncStore ? Promise<boolean> : boolean
 }

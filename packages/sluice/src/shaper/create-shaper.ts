@@ -3,8 +3,7 @@ import { checkKey, checkUnits } from '../checks/check-value.js'
 import { type Clock, checkClock, systemClock } from '../clock.js'
 import { invalidType } from '../errors.js'
 import { onFailureOption, storeOption } from '../limiter/store-option.js'
-import { leakyBucket } from '../limits/index.js'
-import { DRAIN_HABITS } from '../limits/leaky-bucket.js'
+import { leakyBucket, type Rate } from '../limits/index.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
 import { LocalQueue } from './local-queue.js'
 import { QueueShaper } from './queue-shaper.js'
@@ -14,7 +13,7 @@ import { StoreQueue } from './store-queue.js'
 /** The rate and the size of a shaper. */
 export interface ShaperNumbers {
   /** The rate at which callers leave, at constant spacing: `'10/s'` is one every 100 ms. */
-  readonly drain: string
+  readonly drain: Rate
   /** How many units may wait, counting those that have just left: a whole number from 1. */
   readonly capacity: number
 }
@@ -56,13 +55,8 @@ export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
  * ```
  */
 export function createShaper(options: OwnShaperOptions | SharedShaperOptions<SyncStore | AsyncStore>): Shaper {
-  const given = checkOptions(
-    'createShaper',
-    options,
-    ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'],
-    DRAIN_HABITS,
-  )
-  const limit = leakyBucket({ drain: given.drain as string, capacity: checkUnits('capacity', given.capacity) })
+  const given = checkOptions('createShaper', options, ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'])
+  const limit = leakyBucket({ drain: given.drain as Rate, capacity: checkUnits('capacity', given.capacity) })
   if (given.store === undefined) {
     const { name = 'default', onFailure } = given
     checkKey(name, 'name')

@@ -1,5 +1,5 @@
 import { CATCH_UP_MS, type Clock, setExactAlarm } from '../clock.js'
-import { type LeakyBucket, parseRate } from '../limits/index.js'
+import { exactRate, type LeakyBucket } from '../limits/index.js'
 import { Appointment } from '../waiting/agenda.js'
 import { Line, Waiter } from '../waiting/line.js'
 import { type LineOwner, WaitingRoom } from '../waiting/waiting-room.js'
@@ -34,7 +34,7 @@ export class LocalQueue implements TurnQueue {
   readonly #keys = new Map<string, LocalKey>()
 
   constructor(name: string, { capacity, drain }: LeakyBucket, clock: Clock) {
-    const { units, perUs } = parseRate('drain', drain)
+    const { units, perUs } = exactRate('drain', drain)
     this.#name = name
     this.capacity = capacity
     this.#usPerUnit = Number(perUs) / Number(units)

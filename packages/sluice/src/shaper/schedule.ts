@@ -1,4 +1,4 @@
-import { arithmeticOf, type Decision, leakyBucket, microseconds } from '../limits/index.js'
+import { arithmeticOf, type Decision, leakyBucket, microseconds, type Rate } from '../limits/index.js'
 import type { LeakyBucketArithmetic } from '../limits/leaky-bucket.js'
 import { type MemoryStore, memoryStore } from '../stores/index.js'
 import { NO_KEY } from './queue-shaper.js'
@@ -19,7 +19,7 @@ export class Schedule {
   /** The time that the store's clock says. */
   #askedMs = 0
 
-  constructor(name: string, capacity: number, drain: string) {
+  constructor(name: string, capacity: number, drain: Rate) {
     this.#name = name
     this.#bucket = arithmeticOf(leakyBucket({ capacity, drain })) as LeakyBucketArithmetic
     this.#words = new Float64Array(this.#bucket.words)

@@ -149,7 +149,11 @@ class FallbackStore implements Store {
 
   /** Sets the state of the store alone: a share of this process stays as it is. */
   set(limited: LimitedKey, remaining: number): Awaitable<Decision> {
-    return this.#change('set', () => this.#store.set(limited, remaining), (given) => checkDecision(given, limited))
+    return this.#change(
+      'set',
+      () => this.#store.set(limited, remaining),
+      (given) => checkDecision(given, limited),
+    )
   }
 
   reset(name: string, key: string): Awaitable<void> {

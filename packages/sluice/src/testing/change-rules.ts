@@ -130,7 +130,7 @@ export const changeRules: StoreRules = {
     store,
     clock,
   ) => {
-    const [long, short] = ['1m', '10s'].map((ttl) => concurrency({ max: 2, ttl }))
+    const [long, short] = (['1m', '10s'] as const).map((ttl) => concurrency({ max: 2, ttl }))
     await store.decide([demand(long, 'key', 2)])
     clock.advance(9_999)
     assert.equal(await remaining(store, short), 0)
@@ -154,7 +154,7 @@ export const changeRules: StoreRules = {
     }
   },
   'a refund of units that are no longer there changes nothing': async (store, clock) => {
-    const [long, short] = ['1h', '10ms'].map((ttl) => concurrency({ max: 5, ttl }))
+    const [long, short] = (['1h', '10ms'] as const).map((ttl) => concurrency({ max: 5, ttl }))
     const { takenUs } = await store.decide([demand(long, 'key', 5)])
     clock.advance(1_000)
     await store.refund(demand(short, 'key', 1), { atUs: takenUs[0], cost: 1, delayMs: 0 })

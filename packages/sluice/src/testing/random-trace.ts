@@ -9,6 +9,7 @@ import {
   parseBlockFor,
   parseLimit,
   quotaOf,
+  type Rate,
   slidingLog,
   slidingWindow,
   tokenBucket,
@@ -62,7 +63,7 @@ const RULES = ['1ms', '250ms', '7s', { first: '20ms', factor: 2.5, most: '1s', f
 export function randomTrace(seed: number, steps: number, blocks = false): readonly TraceStep[] {
   const random = randomNumbers(seed)
   const whole = (most: number) => Math.floor(random() * (most + 1))
-  const pick = <T>(...from: readonly T[]): T => from[whole(from.length - 1)]
+  const pick = <const T>(...from: readonly T[]): T => from[whole(from.length - 1)]
   const limits = new Map<string, Limit>()
   for (let i = whole(2); i >= 0; i--) limits.set(`limit-${i}`, randomLimit(pick, whole))
   const rules = new Map([...limits.keys()].map((name) => [name, blocks ? pick(undefined, ...RULES) : undefined]))
@@ -101,7 +102,7 @@ export function randomTrace(seed: number, steps: number, blocks = false): readon
   })
 }
 
-type Pick = <T>(...from: readonly T[]) => T
+type Pick = <const T>(...from: readonly T[]) => T
 type Whole = (most: number) => number
 
 /** The quota of a limit. One in ten denies everything. */
@@ -111,7 +112,7 @@ function randomUnits(pick: Pick, whole: Whole): number {
 
 function randomLimit(pick: Pick, whole: Whole): Limit {
   const units = randomUnits(pick, whole)
-  const rate = `${pick('1', '3', '6', '7', '10', '0.08', '1000', '2.5')}/${pick('s', 's', '250ms', 'm', '7s', 'h')}`
+  const rate: Rate = `${pick('1', '3', '6', '7', '10', '0.08', '1000', '2.5')}/${pick('s', 's', '250ms', 'm', '7s', 'h')}`
   const window = pick('1s', '1m', '700ms', '7s', '1h')
   const align = pick('epoch', 'epoch', 'first')
   return pick<() => Limit>(

@@ -59,10 +59,12 @@ export function storeContract(
   }
   return [
     ...workedExamples.map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
-    ...Object.entries({ ...storeRules, ...peekRules, ...changeRules, ...extremeRules, ...overrideRules }).map(([name, rule]) => ({
-      name,
-      run: () => check(rule),
-    })),
+    ...Object.entries({ ...storeRules, ...peekRules, ...changeRules, ...extremeRules, ...overrideRules }).map(
+      ([name, rule]) => ({
+        name,
+        run: () => check(rule),
+      }),
+    ),
     ...Object.entries(blockRules).map(([name, rule]) => ({
       name,
       run: () => check(rule, ({ blocksByRule }) => blocksByRule === true),

@@ -137,7 +137,7 @@ export const workedExamples: readonly WorkedExample[] = [
   },
   {
     name: 'article 002: 1,000 in 1,000 ms with ten slices',
-    limit: slidingWindow({ quota: 1_000, window: 1_000, slices: 10 }),
+    limit: slidingWindow({ quota: 1_000, window: '1s', slices: 10 }),
     startMs: MIDNIGHT,
     steps: [
       { atMs: 0, requests: 600, allowed: 600, remaining: 400 },

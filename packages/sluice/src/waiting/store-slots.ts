@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import { type LeakyBucket, parseRate, type Taken } from '../limits/index.js'
+import { exactRate, type LeakyBucket, type Taken } from '../limits/index.js'
 import type { Answer, Awaitable, Demand, Store } from '../stores/index.js'
 import { isPromiseLike } from '../stores/store.js'
 import type { Slot } from './slots.js'
@@ -124,7 +124,7 @@ export class StoreSlots {
 
 /** The length of a slot of one unit, in milliseconds. */
 export function slotMs({ drain }: LeakyBucket): number {
-  const { units, perUs } = parseRate('drain', drain)
+  const { units, perUs } = exactRate('drain', drain)
   return Number(perUs) / Number(units) / 1000
 }
 

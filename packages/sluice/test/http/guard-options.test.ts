@@ -15,10 +15,14 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   [
     'a window as another library has it',
     { windowMs: 60_000, max: 100 },
-    "rateLimit has no option 'windowMs'; give it a limit, such as limit: fixedWindow({ quota: 100, window: '1m' })",
+    "rateLimit has no option 'windowMs'; windowMs is part of `limit` here, as in { limit: fixedWindow({ quota: 100, window: '1m' }) }",
   ],
-  ['points', { points: 5, duration: 1 }, "rateLimit has no option 'points'; give it a limit, such as"],
-  ['a keyGenerator', { limit, keyGenerator: () => 'a' }, "rateLimit has no option 'keyGenerator'; did you mean key?"],
+  ['points', { points: 5, duration: 1 }, "rateLimit has no option 'points'; points is part of `limit` here"],
+  [
+    'a keyGenerator',
+    { limit, keyGenerator: () => 'a' },
+    "rateLimit has no option 'keyGenerator'; keyGenerator is `key` here",
+  ],
   ['a limit itself', limit, 'rateLimit takes an object with the limit in it: rateLimit({ limit })'],
   [
     'a request, because rateLimit itself was passed on',

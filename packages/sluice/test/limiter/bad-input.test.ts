@@ -131,8 +131,9 @@ describe('the arguments of a limiter', () => {
     ['1s', "block takes an object such as { duration: '10m' }, got '1s'"],
     [{}, "duration must be a duration such as '250ms'"],
     [{ duraton: '1s' }, "block has no option 'duraton'; did you mean duration?"],
-    [{ duration: 0 }, 'duration must be a duration from 1ms to 36500d, got 0'],
-    [{ duration: -5 }, 'duration must be a duration from 1ms to 36500d, got -5'],
+    [{ duration: '0s' }, "duration must be a duration from 1ms to 36500d, got '0s'"],
+    [{ duration: -5 }, "duration must be a duration such as '250ms', '1s', '1m', '1h' or '30d', got -5"],
+    [{ duration: 600 }, "got 600: a bare number has no unit, write '600s' for seconds or '600ms' for milliseconds"],
     [{ duration: Number.NaN }, 'got NaN'],
     [{ duration: '5min' }, "duration must be written '5m', got '5min'"],
     [{ duration: '40000d' }, "duration must be a duration from 1ms to 36500d, got '40000d'"],
@@ -184,9 +185,9 @@ describe('createLimiter', () => {
     [limit, 'createLimiter takes { limit }, got the limit itself: write createLimiter({ limit })'],
     [
       { capacity: 20, refill: '5/s' },
-      "createLimiter has no option 'capacity'; it takes limit, name, store, clock, onFailure, blockFor, as in { limit: tokenBucket(",
+      "createLimiter has no option 'capacity'; capacity is part of `limit` here, as in { limit: tokenBucket(",
     ],
-    [{ quota: 5, window: '1m' }, "no option 'quota'; it takes limit,", 'as in { limit: tokenBucket('],
+    [{ quota: 5, window: '1m' }, "no option 'quota'; quota is part of `limit` here", 'as in { limit: fixedWindow('],
     [{}, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got undefined"],
     [{ limits: limit }, "createLimiter has no option 'limits'; did you mean limit?"],
     [{ limit: '5/s' }, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got '5/s'"],
@@ -304,8 +305,8 @@ describe('an asynchronous limiter', () => {
     await expectRejection(limiter.peek(''), "key must be a non-empty string, got ''")
     await expectRejection(limiter.reset(5 as never), 'key must be a non-empty string, got 5')
     await expectRejection(
-      limiter.block('key', { duration: 0 }),
-      'duration must be a duration from 1ms to 36500d, got 0',
+      limiter.block('key', { duration: '0s' }),
+      "duration must be a duration from 1ms to 36500d, got '0s'",
     )
   })
 })

@@ -4,6 +4,7 @@ import {
   createLimiter,
   createLimiters,
   memoryStore,
+  type SyncStore,
   slidingLog,
   tokenBucket,
 } from 'sluice'
@@ -157,7 +158,7 @@ describe('blockFor while a store fails', () => {
     onTestFinished(() => warnings.mockRestore())
     const clock = new ManualClock(START)
     const failing = new FailingStore(memoryStore({ clock }))
-    const limiter = createLimiter({ name: 'test', limit, store: failing.store as never, blockFor: '1m', onFailure })
+    const limiter = createLimiter({ name: 'test', limit, store: failing.store as SyncStore, blockFor: '1m', onFailure })
     limiter.tryAcquire('a', { cost: 5 })
     limiter.tryAcquire('a')
     failing.failure = fail
@@ -175,7 +176,13 @@ describe('blockFor while a store fails', () => {
       ['open', 0],
     ] as const) {
       const failing = new FailingStore(memoryStore({ clock: new ManualClock(START) }))
-      const limiter = createLimiter({ name: 'test', limit, store: failing.store as never, blockFor: '1m', onFailure })
+      const limiter = createLimiter({
+        name: 'test',
+        limit,
+        store: failing.store as SyncStore,
+        blockFor: '1m',
+        onFailure,
+      })
       failing.failure = fail
       for (let i = 0; i < 7; i++) limiter.tryAcquire('a')
       if (onFailure === 'local') expect(limiter.tryAcquire('a').retryAfterMs).toBe(retryAfterMs)

@@ -171,7 +171,7 @@ describe('a lease', () => {
 
 it('a concurrency limit is plain data with a default ttl of a minute', () => {
   expect(JSON.parse(JSON.stringify(concurrency({ max: 20 })))).toEqual({ algorithm: 'concurrency', max: 20, ttl: '1m' })
-  expect(concurrency({ max: 20, ttl: 1_500 })).toEqual({ algorithm: 'concurrency', max: 20, ttl: '1500ms' })
+  expect(concurrency({ max: 20, ttl: '1.5s' })).toEqual({ algorithm: 'concurrency', max: 20, ttl: '1500ms' })
   expect(Object.isFrozen(concurrency({ max: 20 }))).toBe(true)
 })
 

@@ -14,7 +14,7 @@ import { expectRefusal, TEN_MB, WRONG_NUMBERS, WRONG_TYPES } from './refusals.js
 
 const WHOLE = /must be a whole number from 0 to 1(,000)+/
 const RATE = "a rate such as '5/s', '100/m', '0.08/s' or '10/250ms'"
-const DURATION = "a duration such as '250ms', '1s', '1m', '1h' or '30d', or a whole number of milliseconds"
+const DURATION = "a duration such as '250ms', '1s', '1m', '1h' or '30d'"
 
 describe('a quota or capacity', () => {
   const makers: Readonly<Record<string, (value: unknown) => unknown>> = {
@@ -128,6 +128,7 @@ describe('a malformed rate', () => {
     ['0 / sec', `${RATE}, above zero`],
     ['5 / 0 sec', 'a rate per 1ms to 36500d'],
     ['5/week', 'in ms, s, m, h or d'],
+    ['0.3333333333/s', 'a rate of at most nine decimals'],
     ['5/__proto__', RATE],
     ['5/constructor', 'in ms, s, m, h or d'],
   ])('the rate %s is refused', (value, right) => {
@@ -137,7 +138,7 @@ describe('a malformed rate', () => {
   it('a rate that is a bare number is refused, because it does not say per what', () => {
     for (const value of [5, 0, Number.NaN, Infinity]) {
       for (const [option, call] of calls(value)) {
-        expectRefusal(call, `${option} must be ${RATE} (a bare number does not say per what)`, `got ${value}`)
+        expectRefusal(call, `${option} must be ${RATE}, got ${value}: a bare number does not say per what`)
       }
     }
   })
@@ -169,22 +170,32 @@ describe('a malformed duration', () => {
   ]
 
   const wrong: readonly (readonly [unknown, string, string])[] = [
-    [0, 'a duration from 1ms to 36500d', '0'],
-    [-1, 'a duration from 1ms to 36500d', '-1'],
-    [36_500 * 86_400_000 + 1, 'a duration from 1ms to 36500d', '3153600000001'],
+    [0, DURATION, '0: a bare number has no unit'],
+    [-1, DURATION, '-1: a bare number has no unit'],
+    [60, DURATION, "60: a bare number has no unit, write '60s' for seconds or '60ms' for milliseconds"],
+    [0.5, DURATION, "0.5: a bare number has no unit, write '0.5s' for seconds"],
+    [
+      86_400_000,
+      DURATION,
+      "86400000: a bare number has no unit, write '86400000s' for seconds or '86400000ms' for milliseconds",
+    ],
+    [31_536_000_000, DURATION, "31536000000: a bare number has no unit, write '31536000000ms' for milliseconds"],
     ['0s', 'a duration from 1ms to 36500d', "'0s'"],
     ['0.5ms', 'a duration from 1ms to 36500d', "'0.5ms'"],
     ['40000d', 'a duration from 1ms to 36500d', "'40000d'"],
     ['999999999999999d', 'a duration from 1ms to 36500d', "'999999999999999d'"],
-    ['1.0001ms', 'a whole number of microseconds', "'1.0001ms'"],
+    ['1.0001ms', 'a whole number of microseconds', "'1.0001ms': write '1ms'"],
+    ['0.3333333s', 'a whole number of microseconds', "'0.3333333s': write '333.333ms'"],
+    ['0.3333333333s', 'a duration of at most nine decimals', "'0.3333333333s': write '333.333ms'"],
+    ['1.0000000000s', 'a duration of at most nine decimals', "'1.0000000000s': write '1s'"],
+    ['0.99999999999m', 'a duration of at most nine decimals', "'0.99999999999m': write '1m'"],
     [Number.NaN, DURATION, 'NaN'],
     [Infinity, DURATION, 'Infinity'],
-    [1.5, DURATION, '1.5'],
-    [2 ** 53, DURATION, '9007199254740992'],
+    [2 ** 53, DURATION, '9007199254740992: a bare number has no unit'],
     ['', DURATION, "''"],
     ['1 s', "written '1s'", "'1 s'"],
     ['s', DURATION, "'s'"],
-    ['5', DURATION, "'5'"],
+    ['5', DURATION, "'5': a bare number has no unit, write '5s' for seconds or '5ms' for milliseconds"],
     ['-1s', DURATION, "'-1s'"],
     ['1e3s', DURATION, "'1e3s'"],
     ['1m30s', DURATION, "'1m30s'"],
@@ -230,14 +241,14 @@ describe('options', () => {
     [
       () => tokenBucket({ capacity: 1, rate: '1/s' } as never),
       "tokenBucket has no option 'rate'",
-      "the rate at which tokens come back is called refill, as in { refill: '5/s' }",
+      "rate is `refill` here, as in { capacity: 20, refill: '5/s' }",
     ],
     [
       () => leakyBucket({ capacity: 1, rate: '1/s' } as never),
       "leakyBucket has no option 'rate'",
-      "the rate at which callers leave is called drain, as in { drain: '10/s' }",
+      "rate is `drain` here, as in { capacity: 50, drain: '10/s' }",
     ],
-    [() => leakyBucket({ capacity: 1, refill: '1/s' } as never), "has no option 'refill'", 'it takes capacity, drain'],
+    [() => leakyBucket({ capacity: 1, refill: '1/s' } as never), "has no option 'refill'", 'refill is `drain` here'],
     [() => fixedWindow({ quota: 1, windows: '1s' } as never), "fixedWindow has no option 'windows'", 'mean window?'],
     [() => slidingWindow({ quota: 1, window: '1s', slice: 2 } as never), "has no option 'slice'", 'mean slices?'],
     [() => concurrency({ maximum: 1 } as never), "concurrency has no option 'maximum'", 'it takes max, ttl'],

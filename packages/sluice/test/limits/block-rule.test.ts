@@ -10,7 +10,7 @@ describe('blockFor', () => {
     expect(parseBlockFor('15m')).toEqual({ firstUs: 9e8, factor: 1, mostUs: 9e8, forgetUs: 0 })
     expect(parseBlockFor({ first: '1m' })).toEqual({ firstUs: 6e7, factor: 2, mostUs: DAY_US, forgetUs: DAY_US })
     expect(parseBlockFor({ first: '2d' }).mostUs).toBe(2 * DAY_US)
-    const all = { first: '1m', factor: 1.5, most: '1h', forget: '2d' }
+    const all = { first: '1m', factor: 1.5, most: '1h', forget: '2d' } as const
     expect(parseBlockFor(all)).toEqual({ firstUs: 6e7, factor: 1.5, mostUs: 3.6e9, forgetUs: 2 * DAY_US })
     for (const each of ['15m', all] satisfies BlockFor[]) expect(blockForOf(parseBlockFor(each))).toEqual(each)
   })

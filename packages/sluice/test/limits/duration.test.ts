@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { durationText, durationUs, fixedWindow, parseLimit } from 'sluice/limits'
+import { durationText, durationUs, fixedWindow, parseDuration, parseLimit } from 'sluice/limits'
 import { describe, expect, it } from 'vitest'
 import { RUNS } from '../property/arbitraries.js'
+import { adviceOf } from './refusals.js'
 
 const UNIT_US = { ms: 1_000n, s: 1_000_000n, m: 60_000_000n, h: 3_600_000_000n, d: 86_400_000_000n }
 const LONGEST_US = 36_500n * UNIT_US.d
@@ -19,8 +20,6 @@ describe('a duration', () => {
     ['1.001ms', 1_001],
     ['0.001s', 1_000],
     ['007s', 7_000_000],
-    [1, 1_000],
-    [90_000, 90_000_000],
   ])('%s is %i µs', (value, us) => {
     expect(durationUs('window', value)).toBe(us)
   })
@@ -45,6 +44,40 @@ describe('a duration', () => {
   it('that is not a whole number of microseconds is an error, however long it is', () => {
     expect(() => durationUs('window', '1.00000001s')).toThrow(RangeError)
     expect(() => durationUs('window', '36499.999999998d')).toThrow(RangeError)
+  })
+
+  it('without a unit is an error that says what to write, and both texts are durations', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10 ** 9 }), (count) => {
+        const advice = `write '${count}s' for seconds or '${count}ms' for milliseconds`
+        for (const bare of [count, String(count)]) expect(() => durationUs('window', bare)).toThrow(advice)
+        expect(durationUs('window', `${count}s`)).toBe(durationUs('window', `${count}ms`) * 1_000)
+      }),
+    )
+  })
+
+  it('with too many decimals is an error that names the nearest duration that can be written', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(300),
+        fc.stringMatching(/^[0-9]{10,20}$/),
+        fc.constantFrom('s', 'm', 'h'),
+        (n, digits, unit) => {
+          const text = `${n}.${digits}${unit}`
+          const exactUs = (Number(`${n}.${digits}`) * Number(UNIT_US[unit])) as number
+          fc.pre(exactUs > 2_000)
+          const said = adviceOf(() => durationUs('window', text))
+          expect(Math.abs(durationUs('window', said) - exactUs)).toBeLessThan(0.51)
+        },
+      ),
+      RUNS,
+    )
+  })
+
+  it('from configuration is checked, and returned as its shortest text', () => {
+    expect(parseDuration('60000ms')).toBe('1m')
+    expect(() => parseDuration(60, 'WINDOW')).toThrow("WINDOW must be a duration such as '250ms'")
+    expect(() => parseDuration(undefined)).toThrow('duration must be a duration')
   })
 
   it('of any whole number of microseconds is the same after it is written and read', () => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { tokenBucket } from 'sluice'
-import { parseRate } from 'sluice/limits'
+import { exactRate, parseRate } from 'sluice/limits'
 import { describe, expect, it } from 'vitest'
 import { lowerFraction } from '../../src/limits/rate.js'
 import { RUNS, rates } from '../property/arbitraries.js'
+import { adviceOf } from './refusals.js'
 
 describe('a rate', () => {
   it.each([
@@ -19,7 +20,7 @@ describe('a rate', () => {
     ['999999999999999/ms', 999_999_999_999_999n, 1_000n],
     ['1/36500d', 1n, 36_500n * 86_400_000_000n],
   ])('%s is read exactly', (text, units, perUs) => {
-    const rate = parseRate('refill', text)
+    const rate = exactRate('refill', text)
     expect(rate.units * perUs).toBe(units * rate.perUs)
     expect(rate.text).toBe(text)
   })
@@ -32,22 +33,87 @@ describe('a rate', () => {
     ['5.000/24h', '5/d'],
     ['0.5/90s', '0.5/90s'],
     ['00.5/1s', '0.5/s'],
-  ])('%s is written %s, the shortest way that means the same', (long, short) => {
-    expect(parseRate('refill', long).text).toBe(short)
+  ] as const)('%s is written %s, the shortest way that means the same', (long, short) => {
+    expect(exactRate('refill', long).text).toBe(short)
     expect(tokenBucket({ capacity: 1, refill: long }).refill).toBe(short)
   })
 
   it('is the fraction of its text in lowest terms, and is written as a text with the same value', () => {
     fc.assert(
       fc.property(rates, ({ text, units, perUs }) => {
-        const rate = parseRate('refill', text)
+        const rate = exactRate('refill', text)
         expect(rate.units * perUs).toBe(units * rate.perUs)
         expect(greatestCommonDivisor(rate.units, rate.perUs)).toBe(1n)
-        expect(parseRate('refill', rate.text)).toEqual(rate)
+        expect(exactRate('refill', rate.text)).toEqual(rate)
         expect(rate.text.length).toBeLessThanOrEqual(text.length)
       }),
       RUNS,
     )
+  })
+
+  it.each([
+    ['0.3333333333/s', '1/3s'],
+    ['0.66666666667/s', '2/3s'],
+    ['0.0166666666666666/s', '1/m'],
+    ['1.3333333333/m', '4/3m'],
+    ['0.5000000000/s', '1/2s'],
+    ['0.12345678987/s', '0.12345679/s'],
+    ['12.34567898765432/s', '12.345678988/s'],
+    ['0.00000000001/s', '0.031536/36500d'],
+  ])('%s has more than nine decimals, and %s is written instead', (text, right) => {
+    expect(() => exactRate('refill', text)).toThrow(
+      `refill must be a rate of at most nine decimals, got '${text}': write '${right}'`,
+    )
+    expect(exactRate('refill', right).text).toBe(right)
+  })
+
+  it('with more than nine decimals is an error that names a rate within a millionth of it', () => {
+    const period = fc.constantFrom('/s', '/m', '/250ms', '/7h', '/d')
+    fc.assert(
+      fc.property(fc.nat(100), fc.stringMatching(/^[0-9]{10,20}$/), period, (whole, digits, per) => {
+        const [units, scale] = [BigInt(whole + digits), 10n ** BigInt(digits.length)]
+        fc.pre(units * 10n ** 7n > scale)
+        const said = exactRate(
+          'refill',
+          adviceOf(() => exactRate('refill', `${whole}.${digits}${per}`)),
+        )
+        const one = exactRate('refill', `1${per}`)
+        const [right, got] = [units * one.units * said.perUs, said.units * one.perUs * scale]
+        const gap = right > got ? right - got : got - right
+        expect(gap * 1_000_000n <= right).toBe(true)
+      }),
+      RUNS,
+    )
+  })
+
+  it('that is too slow for nine decimals in any period is an error without a proposal', () => {
+    expect(() => exactRate('refill', `0.${'0'.repeat(30)}1/s`)).toThrow(/at most nine decimals, got '[^']*'$/)
+  })
+
+  it('of any fraction with a small denominator is recognised by its first decimals, cut or rounded', () => {
+    const fractions = fc.record({
+      n: fc.integer({ min: 1, max: 999 }),
+      d: fc.integer({ min: 2, max: 999 }),
+      up: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(fractions, ({ n, d, up }) => {
+        const digits = (BigInt(n) * 10n ** 12n + (up ? BigInt(d) / 2n : 0n)) / BigInt(d)
+        const text = `${digits / 10n ** 12n}.${String(digits % 10n ** 12n).padStart(12, '0')}/s`
+        const said = exactRate(
+          'refill',
+          adviceOf(() => exactRate('refill', text)),
+        )
+        expect(said.units * BigInt(d) * 1_000_000n).toBe(BigInt(n) * said.perUs)
+      }),
+      RUNS,
+    )
+  })
+
+  it('from configuration is checked, and returned as its shortest text', () => {
+    expect(parseRate('60/60s')).toBe('60/m')
+    expect(() => parseRate(5, 'REFILL')).toThrow("REFILL must be a rate such as '5/s'")
+    expect(() => parseRate(undefined)).toThrow('rate must be a rate')
   })
 })
 

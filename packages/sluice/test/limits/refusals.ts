@@ -37,6 +37,13 @@ export function expectRefusal(call: () => unknown, ...parts: readonly (string | 
   expectOurs(thrownBy(call), parts)
 }
 
+/** The text that an error of a call says to write: `'1/3s'` at the end of its message. */
+export function adviceOf(call: () => unknown): string {
+  const [, text] = /: write '([^']+)'$/.exec((thrownBy(call) as Error).message) ?? []
+  expect(text).toBeDefined()
+  return text
+}
+
 /** Checks the same of a promise that rejects. */
 export async function expectRejection(
   promise: Promise<unknown>,

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   concurrency,
+  exactRate,
   fixedWindow,
   leakyBucket,
-  parseRate,
   shareOf,
   slidingLog,
   slidingWindow,
@@ -60,7 +60,7 @@ test('the shares of all instances together refill no faster than the limit', () 
     fc.property(rate, fc.integer({ min: 1, max: 10_000 }), ([count, period], instances) => {
       const limit = tokenBucket({ capacity: 10_000, refill: `${count}/${period}` })
       const share = shareOf(limit, instances) as typeof limit
-      const [whole, part] = [parseRate('refill', limit.refill), parseRate('refill', share.refill)]
+      const [whole, part] = [exactRate('refill', limit.refill), exactRate('refill', share.refill)]
       expect(part.units * BigInt(instances) * whole.perUs).toBe(whole.units * part.perUs)
     }),
   )

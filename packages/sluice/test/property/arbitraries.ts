@@ -3,7 +3,9 @@
  * by less than a microsecond, leap and step back. Nothing here uses the library's arithmetic: a text such as '2.5/7s' is
  * generated together with its exact value.
  */
+
 import fc, { type Arbitrary } from 'fast-check'
+import type { Duration, Rate } from 'sluice'
 import {
   concurrency,
   fixedWindow,
@@ -23,7 +25,7 @@ export const RUNS = { numRuns: 1_000 }
 
 /** `units` every `perUs` microseconds. */
 export interface ExactRate {
-  readonly text: string
+  readonly text: Rate
   readonly units: bigint
   readonly perUs: bigint
 }
@@ -60,7 +62,7 @@ export interface Series {
 
 const UNIT_US = { ms: 1_000n, s: 1_000_000n, m: 60_000_000n, h: 3_600_000_000n, d: 86_400_000_000n }
 const LARGEST_EXACT = 2n ** 50n
-const NO_RATE: ExactRate = { text: '', units: 1n, perUs: 1n }
+const NO_RATE: ExactRate = { text: '1/ms', units: 1n, perUs: 1n }
 
 export const rates: Arbitrary<ExactRate> = fc
   .record({
@@ -70,7 +72,7 @@ export const rates: Arbitrary<ExactRate> = fc
     unit: fc.constantFrom('ms', 's', 's', 's', 'm', 'h', 'd'),
   })
   .map(({ whole, decimals, count, unit }) => ({
-    text: `${whole}${decimals && `.${decimals}`}/${count}${unit}`,
+    text: `${whole}${decimals && `.${decimals}`}/${count}${unit}` as Rate,
     units: BigInt(`${whole}${decimals}`),
     perUs: BigInt(count || 1) * UNIT_US[unit as keyof typeof UNIT_US] * 10n ** BigInt(decimals.length),
   }))
@@ -89,13 +91,14 @@ const exactBuckets = fc.record({ capacity: capacities, rate: rates }).filter(({ 
 })
 
 const windows = fc.oneof(
-  fc.integer({ min: 1, max: 100_000 }).map((ms) => ({ text: ms as number | string, us: BigInt(ms) * 1_000n })),
+  fc.integer({ min: 1, max: 100_000 }).map((ms) => ({ text: `${ms}ms` as Duration, us: BigInt(ms) * 1_000n })),
   fc
     .record({ count: fc.integer({ min: 1, max: 30 }), unit: fc.constantFrom('ms', 's', 'm', 'h', 'd') })
-    .map(({ count, unit }) => ({ text: `${count}${unit}`, us: BigInt(count) * UNIT_US[unit as keyof typeof UNIT_US] })),
-  fc
-    .integer({ min: 1_000, max: 9_999_999 })
-    .map((us) => ({ text: `${Math.floor(us / 1000)}.${String(us % 1000).padStart(3, '0')}ms`, us: BigInt(us) })),
+    .map(({ count, unit }) => ({ text: `${count}${unit}` as Duration, us: BigInt(count) * UNIT_US[unit] })),
+  fc.integer({ min: 1_000, max: 9_999_999 }).map((us) => ({
+    text: `${Math.floor(us / 1000)}.${String(us % 1000).padStart(3, '0')}ms` as Duration,
+    us: BigInt(us),
+  })),
 )
 
 const quotas = fc.oneof(

@@ -269,7 +269,7 @@ describe('when the numbers of a leaky bucket change', () => {
 
   it('a faster drain may overtake departures that were promised under a slower one', () => {
     const { store } = started()
-    const [slow, fast] = ['1/s', '10/s'].map((drain) => leakyBucket({ capacity: 10, drain }))
+    const [slow, fast] = (['1/s', '10/s'] as const).map((drain) => leakyBucket({ capacity: 10, drain }))
     expect([1, 2, 3].map(() => store.decideOne('test', slow, KEY, 1).delayMs)).toEqual([0, 1_000, 2_000])
     expect(store.decideOne('test', fast, KEY, 1)).toMatchObject({ allowed: true, delayMs: 300 })
   })

@@ -1,5 +1,7 @@
 /** Random limits with the longest windows, most slices and largest quotas, at times up to the last that can be counted. */
+
 import fc, { type Arbitrary } from 'fast-check'
+import type { Duration, Rate } from 'sluice'
 import { concurrency, fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice'
 import { type Ask, type LimitCase, type Series, windowCase } from './arbitraries.js'
 
@@ -19,8 +21,8 @@ const quotas = fc.oneof(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max
 const logQuotas = fc.integer({ min: 1, max: 20 })
 const aligns = fc.constantFrom('epoch' as const, 'first' as const)
 
-function durationText(us: bigint): string {
-  return `${us / 1_000n}.${String(us % 1_000n).padStart(3, '0')}ms`
+function durationText(us: bigint): Duration {
+  return `${us / 1_000n}.${String(us % 1_000n).padStart(3, '0')}ms` as Duration
 }
 
 const fixedWindows = fc
@@ -61,7 +63,7 @@ const buckets = fc
   })
   .filter(({ capacity, count, unit }) => BigInt(capacity) * count * unit[1] <= 2n ** 50n)
   .map(({ capacity, units, count, unit: [name, unitUs], isToken }): LimitCase => {
-    const text = `${units}/${count}${name}`
+    const text = `${units}/${count}${name}` as Rate
     const limit: Limit = isToken ? tokenBucket({ capacity, refill: text }) : leakyBucket({ capacity, drain: text })
     const perUs = count * unitUs
     const given = windowCase(limit, capacity, perUs / units > 0n ? perUs / units : 1n, 1, 'epoch')

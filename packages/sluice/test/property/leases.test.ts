@@ -9,7 +9,7 @@ it('a concurrency limit never has more than max in flight, and admits every requ
   await fc.assert(
     fc.asyncProperty(lives, async (life) => {
       const clock = new ManualClock(1_745_000_000_000)
-      const limit = concurrency({ max: life.max, ttl: TTL_MS })
+      const limit = concurrency({ max: life.max, ttl: `${TTL_MS}ms` })
       await playLives([createLimiter({ name: 'jobs', limit, store: memoryStore({ clock }) })], clock, life)
     }),
     RUNS,

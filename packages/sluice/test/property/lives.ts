@@ -66,7 +66,7 @@ export function live(
     if (step.deed === 'acquire') see(limiter.tryAcquire(KEY, { cost }), cost, given)
     else if (step.deed === 'charge') see(limiter.charge(KEY, { cost }), 1, given)
     else if (step.deed === 'refund') see(limiter.refund(KEY, { cost }), 1, given)
-    else if (step.deed === 'block') limiter.block(KEY, { duration: 1 + step.share })
+    else if (step.deed === 'block') limiter.block(KEY, { duration: `${1 + step.share}ms` })
     else if (step.deed === 'reset') limiter.reset(KEY)
     else if (step.deed === 'reserve') {
       const reservation = limiter.reserve(KEY, { cost })

@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
+import type { Duration, Rate } from 'sluice'
 import {
   concurrency,
   createLimiter,
@@ -68,10 +69,12 @@ const rates = fc
   )
   .map(([count, places, fraction, period, unit]) => {
     const decimals = places === 0 ? '' : `.${String(fraction).padStart(9, '0').slice(0, places)}`
-    return `${count % 3 === 0 && decimals !== '' ? 0 : count}${decimals}/${period}${unit}`
+    return `${count % 3 === 0 && decimals !== '' ? 0 : count}${decimals}/${period}${unit}` as Rate
   })
 
-const durations = fc.tuple(upTo(9), fc.constantFrom('ms', 's', 'm', 'h', 'd')).map(([count, unit]) => count + unit)
+const durations = fc
+  .tuple(upTo(9), fc.constantFrom('ms', 's', 'm', 'h', 'd'))
+  .map(([count, unit]): Duration => `${count}${unit}`)
 
 /** Any limit that its function accepts. */
 const limits: Arbitrary<Limit> = fc

@@ -2,8 +2,10 @@
  * Two versions of a named limit in use at the same time, as during a deploy: a client's requests meet one version or the
  * other, in any order. Each law here states the most that the two versions admit together.
  */
+
 import assert from 'node:assert/strict'
 import fc, { type Arbitrary } from 'fast-check'
+import type { Rate } from 'sluice'
 import { concurrency, fixedWindow, type Limit, leakyBucket, memoryStore, slidingLog, tokenBucket } from 'sluice'
 import { arithmeticOf } from 'sluice/limits'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +29,7 @@ interface BucketCase {
   readonly capacity: number
   readonly units: bigint
   readonly perUs: bigint
-  readonly rate: string
+  readonly rate: Rate
 }
 
 /** Units that one of the two versions admitted. */
@@ -233,7 +235,7 @@ describe('two versions of a window side by side', () => {
       fc.property(ttls, maxima, asks, (ttlMs, maxima, asks) => {
         const clock = new ExactClock(1_745_000_100_000_000n)
         const store = memoryStore({ clock })
-        const limits = ttlMs.map((ttl, i) => concurrency({ max: maxima[i], ttl }))
+        const limits = ttlMs.map((ttl, i) => concurrency({ max: maxima[i], ttl: `${ttl}ms` }))
         const shorterUs = BigInt(Math.min(...ttlMs)) * 1_000n
         const taken: Admission[] = []
         for (const { version, afterMs, cost } of asks) {

@@ -111,13 +111,14 @@ describe('acquire on Redis', () => {
   })
 
   const WINDOW_MS = 150
+  const WINDOW = `${WINDOW_MS}ms` as const
   const QUOTA = 5
   it.each([
     // A caller that comes at the end of a window has the next one too.
-    { limit: fixedWindow({ quota: QUOTA, window: WINDOW_MS }), least: 2 },
-    { limit: fixedWindow({ quota: QUOTA, window: WINDOW_MS, align: 'first' }), least: 3 },
-    { limit: slidingWindow({ quota: QUOTA, window: WINDOW_MS }), least: 2 },
-    { limit: slidingLog({ quota: QUOTA, window: WINDOW_MS }), least: 3 },
+    { limit: fixedWindow({ quota: QUOTA, window: WINDOW }), least: 2 },
+    { limit: fixedWindow({ quota: QUOTA, window: WINDOW, align: 'first' }), least: 3 },
+    { limit: slidingWindow({ quota: QUOTA, window: WINDOW }), least: 2 },
+    { limit: slidingLog({ quota: QUOTA, window: WINDOW }), least: 3 },
   ])('waits for windows of $limit.algorithm from two stores, each in its order', async ({ limit, least }) => {
     const name = `windows-${limit.algorithm}-${least}`
     const limiters = stores.slice(0, 2).map((store) => createLimiter({ name, limit, store }))

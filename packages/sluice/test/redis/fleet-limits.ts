@@ -1,3 +1,4 @@
+import type { Duration } from 'sluice'
 import {
   concurrency,
   fixedWindow,
@@ -11,7 +12,7 @@ import {
 export const QUOTA = 5
 
 /** A limit of every algorithm and alignment that gives `QUOTA` units in a window, by what to call it. */
-export function limitsOver(window: string): ReadonlyMap<string, Limit> {
+export function limitsOver(window: Duration): ReadonlyMap<string, Limit> {
   const quota = QUOTA
   return new Map<string, Limit>([
     [`token bucket over ${window}`, tokenBucket({ capacity: quota, refill: `${quota}/${window}` })],

@@ -33,7 +33,7 @@ test('a Redis key can be read', () => {
 })
 
 test('limits share a Redis key if and only if they share a state', () => {
-  const limits = ['1s', '60s', '1m', 90_000].flatMap((window) => [
+  const limits = (['1s', '60s', '1m', '90s'] as const).flatMap((window) => [
     ...(['epoch', 'first'] as const).flatMap((align) => [
       fixedWindow({ quota: 5, window, align }),
       fixedWindow({ quota: 9, window, align }),

@@ -38,7 +38,7 @@ describe('leases on a time that is moved by hand', () => {
     await fc.assert(
       fc.asyncProperty(lives, async (life) => {
         const clock = new ManualClock(START_MS)
-        const limit = concurrency({ max: life.max, ttl: TTL_MS })
+        const limit = concurrency({ max: life.max, ttl: `${TTL_MS}ms` })
         const limiters = twoStores(clock).map((store) => createLimiter({ name: 'jobs', limit, store }))
         await playLives(limiters, clock, life)
       }),
@@ -141,7 +141,8 @@ describe('leases by the clock of Redis', () => {
   })
 
   it('a process that is killed holds its place until its ttl is over, and then a waiter gets it', async () => {
-    const held = { max: 1, ttl: 3_000 }
+    const heldMs = 3_000
+    const held = { max: 1, ttl: `${heldMs}ms` } as const
     const child = fork(HOLDER, [JSON.stringify({ port: own.server.port, ...held })])
     const died = once(child, 'exit').then(() => Promise.reject(new Error('the holder died before it held')))
     died.catch(() => {})
@@ -153,7 +154,7 @@ describe('leases by the clock of Redis', () => {
     expect((await limiter.lease('k')).allowed).toBe(false)
     await using lease = await limiter.acquireLease('k', { maxWaitMs: 20_000 })
     // By the clock of Redis.
-    expect((lease.endsAtMs ?? 0) - held.ttl).toBeGreaterThanOrEqual(endsAtMs)
+    expect((lease.endsAtMs ?? 0) - heldMs).toBeGreaterThanOrEqual(endsAtMs)
   })
 
   it('a block and a reset are for leases, too', async () => {

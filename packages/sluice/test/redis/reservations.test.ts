@@ -62,7 +62,7 @@ describe('reservations on a time that is moved by hand', () => {
 
   it('take once if both stores open the same id at the same time', async () => {
     const limiters = twoLimiters(new ManualClock(START_MS))
-    const options = { cost: 4, ttl: '30s', id: 'same' }
+    const options = { cost: 4, ttl: '30s', id: 'same' } as const
     const both = await Promise.all([...limiters, ...limiters].map((each) => each.reserve('key', options)))
     expect(both.map(({ decision }) => decision.remaining)).toEqual([6, 6, 6, 6])
     expect((await limiters[0].peek('key')).remaining).toBe(6)
@@ -165,7 +165,7 @@ describe('reservations on a time that is moved by hand', () => {
     const user = { name: 'user', key: ['user'], limit }
     const before = createPolicy({ name: 'api', levels: [user], store })
     const after = createPolicy({ name: 'api', levels: [{ name: 'all', limit }, user], store })
-    const options = { ttl: '30s', id: 'same' }
+    const options = { ttl: '30s', id: 'same' } as const
     const { verdict, endsAtMs } = await before.reserve({ user: 'a' }, options)
     const again = await after.reserve({ user: 'a' }, options)
     expect([again.verdict, again.endsAtMs]).toEqual([verdict, endsAtMs])
@@ -196,7 +196,7 @@ describe('reservations on the clock of Redis', () => {
 
   it('come back by themselves, by any process that uses reservations', async () => {
     const limiter = createLimiter({ name: 'test', limit, store: own.store })
-    await limiter.reserve('key', { cost: 4, ttl: 50 })
+    await limiter.reserve('key', { cost: 4, ttl: '50ms' })
     expect((await limiter.peek('key')).remaining).toBe(6)
     await until('the units are back', async () => (await limiter.peek('key')).remaining === 10)
     expect(await own.redis.keys('sluice:r:*')).toEqual([])

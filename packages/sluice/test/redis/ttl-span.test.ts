@@ -15,7 +15,7 @@ async function lifeOf({ name }: AsyncLimiter, key: string): Promise<number> {
   return Math.max(-2, ...(await Promise.all(keys.map((each) => own.redis.pttl(each)))))
 }
 
-const limits = ['50ms', '1s', '1h', '1000d'].flatMap((window) => [...limitsOver(window)])
+const limits = (['50ms', '1s', '1h', '1000d'] as const).flatMap((window) => [...limitsOver(window)])
 
 describe.each(limits)('%s', (name, limit) => {
   it('leaves a key that lives until the quota is whole, and no longer', async () => {
@@ -50,7 +50,7 @@ describe.each(limits)('%s', (name, limit) => {
 })
 
 it('the limit that writes last says when the state expires', async () => {
-  const [slow, fast] = ['1/h', '1000/s'].map((refill) =>
+  const [slow, fast] = (['1/h', '1000/s'] as const).map((refill) =>
     createLimiter({ name: 'last', limit: tokenBucket({ capacity: 1_000, refill }), store: own.store }),
   )
   await slow.tryAcquire('key', { cost: 10 })

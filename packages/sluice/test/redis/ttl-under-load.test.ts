@@ -1,3 +1,4 @@
+import type { Duration } from 'sluice'
 import { expect, it } from 'vitest'
 import { createLimiter } from '../../src/index.js'
 import { redisStore } from '../../src/stores/redis/index.js'
@@ -24,7 +25,7 @@ async function lifetimes(): Promise<ReadonlyMap<string, number>> {
 }
 
 /** Does all that can be done to limits over such windows, at random, and looks at every key meanwhile. */
-async function lookWhileBusy(prefix: string, windows: readonly string[], block: string) {
+async function lookWhileBusy(prefix: string, windows: readonly Duration[], block: Duration) {
   const store = redisStore(own.client.client, { prefix, deadlineMs: 10_000 })
   const limiters = windows
     .flatMap((window) => [...limitsOver(window)])

@@ -194,7 +194,7 @@ describe('a reservation with a ttl', () => {
     const { limiter } = fresh()
     for (const [options, message] of [
       [{ id: 'a' }, 'ttl must be a duration'],
-      [{ ttl: 0 }, 'ttl must be a duration from 1ms'],
+      [{ ttl: '0s' }, 'ttl must be a duration from 1ms'],
       [{ ttl: '1m', id: '' }, 'id must be a non-empty string'],
       [{ ttl: '1m', id: 5 }, 'id must be a non-empty string, got 5'],
       [{ tll: '1m' }, "reserve has no option 'tll'; did you mean ttl?"],
@@ -261,7 +261,7 @@ describe('a reservation of a policy with a ttl', () => {
 
   it('is returned again for the same id and request, and refused for another request', () => {
     const { policy, left } = start()
-    const options = { ttl: '30s', id: 'once' }
+    const options = { ttl: '30s', id: 'once' } as const
     const first = policy.reserve({ user: 'a', tokens: 40 }, options)
     const again = policy.reserve({ user: 'a', tokens: 40 }, options)
     expect([again.verdict, again.endsAtMs]).toEqual([first.verdict, first.endsAtMs])

@@ -9,7 +9,13 @@ const TAKEN = 500
 
 /** One thing that a process does. `by` chooses the process. */
 export type Deed =
-  | { readonly kind: 'reserve'; readonly id: string; readonly cost: number; readonly ttl: number; readonly by: number }
+  | {
+      readonly kind: 'reserve'
+      readonly id: string
+      readonly cost: number
+      readonly ttlMs: number
+      readonly by: number
+    }
   | { readonly kind: 'settle'; readonly id: string; readonly actual: number; readonly by: number }
   | { readonly kind: 'cancel'; readonly id: string; readonly by: number }
   | { readonly kind: 'advance'; readonly ms: number; readonly by: number }
@@ -23,7 +29,7 @@ export const deeds: fc.Arbitrary<readonly Deed[]> = fc.array(
       kind: fc.constant('reserve' as const),
       id,
       cost: fc.constantFrom(0, 1, 7, 7, 7, 200, 501),
-      ttl: fc.constantFrom(1, 1_000, 1_000, 60_000),
+      ttlMs: fc.constantFrom(1, 1_000, 1_000, 60_000),
       by,
     }),
     fc.record({ kind: fc.constant('settle' as const), id, actual: fc.integer({ min: 0, max: 20 }), by }),
@@ -56,16 +62,16 @@ export async function playDeeds(
       for (const [which, { endsMs }] of open) if (endsMs <= clock.now()) open.delete(which)
       await sweeps[deed.by % sweeps.length]()
     } else if (deed.kind === 'reserve') {
-      const { cost, ttl } = deed
+      const { cost, ttlMs } = deed
       const earlier = open.get(deed.id)
-      const reserve = async () => limiter.reserve('key', { cost, ttl, id: deed.id })
+      const reserve = async () => limiter.reserve('key', { cost, ttl: `${ttlMs}ms`, id: deed.id })
       if (earlier !== undefined && earlier.cost !== cost) {
         await expect(reserve()).rejects.toMatchObject({ code: 'SLUICE_INVALID_VALUE', option: 'id' })
       } else {
         const { decision, endsAtMs } = await reserve()
         const allowed = earlier !== undefined || held() + cost <= QUOTA
         expect(decision.allowed).toBe(allowed)
-        if (allowed && earlier === undefined) open.set(deed.id, { cost, endsMs: clock.now() + ttl })
+        if (allowed && earlier === undefined) open.set(deed.id, { cost, endsMs: clock.now() + ttlMs })
         expect(endsAtMs).toBe(open.get(deed.id)?.endsMs)
       }
     } else if (deed.kind === 'settle') {

@@ -9,7 +9,7 @@ describe('a shaper is light', () => {
     'sets one alarm for all keys and waiters, and none when idle: %s',
     async (kind) => {
       const clock = new AlarmedClock()
-      const numbers = { drain: '10/s', capacity: 50 }
+      const numbers = { drain: '10/s', capacity: 50 } as const
       const shaper =
         kind === 'on a store'
           ? createShaper({ ...numbers, name: 'bank', store: memoryStore({ clock }) })

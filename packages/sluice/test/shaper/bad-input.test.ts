@@ -92,7 +92,7 @@ describe.each(['of its own', 'on a store'])('wrong calls of a shaper %s change n
 /** A shaper with one waiter, and a check that the waiter still leaves at its time. */
 function busy(kind: string): { shaper: Shaper; unchanged: () => Promise<void> } {
   const clock = new ManualClock(START_MS)
-  const numbers = { drain: '10/s', capacity: 2 }
+  const numbers = { drain: '10/s', capacity: 2 } as const
   const shaper =
     kind === 'on a store'
       ? createShaper({ ...numbers, name: 'bank', store: memoryStore({ clock }) })

@@ -1,4 +1,5 @@
-import fc from 'fast-check'
+import fc, { type Arbitrary } from 'fast-check'
+import type { Rate } from 'sluice'
 import { createShaper } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
@@ -19,9 +20,9 @@ interface Burst {
   readonly costs: readonly number[]
 }
 
-const drains = fc.oneof(
+const drains: Arbitrary<Rate> = fc.oneof(
   fc.constantFrom('1/s', '10/s', '1000/s', '20000/s', '7/s', '30000/s', '3/7s', '999/s', '1/ms', '5/m'),
-  fc.integer({ min: 1, max: 40_000 }).map((units) => `${units}/s`),
+  fc.integer({ min: 1, max: 40_000 }).map((units): Rate => `${units}/s`),
   fc.record({ units: fc.integer({ min: 1, max: 50 }), ms: fc.integer({ min: 1, max: 9_000 }) }).map(rateText),
 )
 
@@ -61,7 +62,7 @@ describe('departures', () => {
     ['30000/s', 20_000],
     ['3/7s', 500],
     ['12345/s', 12_345],
-  ])('do not drift at %s', async (drain, count) => {
+  ] as const)('do not drift at %s', async (drain, count) => {
     const { departures } = await departuresOf(drain, [{ gapUs: 0, costs: new Array(count).fill(1) }])
     expect(departures.length).toBe(count)
     for (const [n, { atMs }] of departures.entries())
@@ -76,7 +77,7 @@ describe('departures', () => {
     ['7/s', 1],
     ['20000/s', 4],
     ['1000/s', 15],
-  ])(
+  ] as const)(
     'keep the rate of %s if alarms ring on ticks of %d ms, and no more leave together than a tick is worth',
     async (drain, tickMs) => {
       const clock = new AlarmedClock(onTicks(tickMs))
@@ -137,36 +138,39 @@ describe('departures', () => {
     )
   })
 
-  it.each(['10/s', '1000/s', '20000/s'])('of a process that stalled do not come as a crowd: %s', async (drain) => {
-    let stallMs = 0
-    const clock = new AlarmedClock((atMs) => {
-      const lateMs = stallMs
-      stallMs = 0
-      return atMs + lateMs
-    })
-    const shaper = createShaper({ drain, capacity: 100_000, clock })
-    const left: number[] = []
-    const slots: number[] = []
-    const count = Math.ceil(3_000 / unitMs(drain))
-    for (let i = 0; i < count; i++)
-      void shaper.wait().then(({ atMs }) => {
-        if (left.length === Math.floor(count / 3)) stallMs = 1_000
-        left.push(clock.now())
-        slots.push(atMs)
+  it.each(['10/s', '1000/s', '20000/s'] as const)(
+    'of a process that stalled do not come as a crowd: %s',
+    async (drain) => {
+      let stallMs = 0
+      const clock = new AlarmedClock((atMs) => {
+        const lateMs = stallMs
+        stallMs = 0
+        return atMs + lateMs
       })
-    await advanceToEnd(clock.manual)
-    expect(left.length).toBe(count)
-    const together = new Map<number, number>()
-    for (const leftMs of left) together.set(leftMs, (together.get(leftMs) ?? 0) + 1)
-    expect(Math.max(...together.values())).toBeLessThanOrEqual(20 / unitMs(drain) + 1)
-    for (let n = 1; n < count; n++) expect(slots[n] - slots[n - 1]).toBeGreaterThan(unitMs(drain) - NEAR_MS)
-    const lostMs = slots[count - 1] - START_MS - (count - 1) * unitMs(drain)
-    expect(lostMs).toBeGreaterThan(950)
-    expect(lostMs).toBeLessThan(1_001)
-  })
+      const shaper = createShaper({ drain, capacity: 100_000, clock })
+      const left: number[] = []
+      const slots: number[] = []
+      const count = Math.ceil(3_000 / unitMs(drain))
+      for (let i = 0; i < count; i++)
+        void shaper.wait().then(({ atMs }) => {
+          if (left.length === Math.floor(count / 3)) stallMs = 1_000
+          left.push(clock.now())
+          slots.push(atMs)
+        })
+      await advanceToEnd(clock.manual)
+      expect(left.length).toBe(count)
+      const together = new Map<number, number>()
+      for (const leftMs of left) together.set(leftMs, (together.get(leftMs) ?? 0) + 1)
+      expect(Math.max(...together.values())).toBeLessThanOrEqual(20 / unitMs(drain) + 1)
+      for (let n = 1; n < count; n++) expect(slots[n] - slots[n - 1]).toBeGreaterThan(unitMs(drain) - NEAR_MS)
+      const lostMs = slots[count - 1] - START_MS - (count - 1) * unitMs(drain)
+      expect(lostMs).toBeGreaterThan(950)
+      expect(lostMs).toBeLessThan(1_001)
+    },
+  )
 })
 
-function rateText({ units, ms }: { units: number; ms: number }): string {
+function rateText({ units, ms }: { units: number; ms: number }): Rate {
   return `${units}/${ms}ms`
 }
 
@@ -176,7 +180,7 @@ function unitMs(drain: string): number {
   return (Number(count || 1) * { ms: 1, s: 1000, m: 60_000 }[unit as 'ms' | 's' | 'm']) / Number(units)
 }
 
-async function departuresOf(drain: string, bursts: readonly Burst[]) {
+async function departuresOf(drain: Rate, bursts: readonly Burst[]) {
   const clock = new ManualClock(START_MS)
   const shaper = createShaper({ drain, capacity: 1_000_000, clock })
   const departures: Departure[] = []

@@ -6,7 +6,7 @@ import { HeldUpClock } from '../held-up-clock.js'
 import { advanceToEnd, START_MS } from './moving-clocks.js'
 import { mostInASecond, processes } from './processes.js'
 
-const TEN = { name: 'bank', drain: '10/s', capacity: 60 }
+const TEN = { name: 'bank', drain: '10/s', capacity: 60 } as const
 
 describe('processes that share a schedule', () => {
   it.each([

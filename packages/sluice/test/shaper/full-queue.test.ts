@@ -1,12 +1,13 @@
-import fc from 'fast-check'
+import fc, { type Arbitrary } from 'fast-check'
+import type { Rate } from 'sluice'
 import { createShaper, QueueFullError, type Shaper } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { advance, START_MS } from './moving-clocks.js'
 
-const drains = fc.oneof(
+const drains: Arbitrary<Rate> = fc.oneof(
   fc.constantFrom('1/s', '10/s', '7/s', '3/7s', '1000/s', '20000/s', '30000/s'),
-  fc.integer({ min: 1, max: 40_000 }).map((units) => `${units}/s`),
+  fc.integer({ min: 1, max: 40_000 }).map((units): Rate => `${units}/s`),
 )
 
 describe('a full queue', () => {

@@ -37,7 +37,7 @@ function laterStore(clock: Clock): { store: AsyncStore; read: () => Promise<void
   return { store, read }
 }
 
-const PACE = { name: 'pace', drain: '100/s', capacity: 1000 }
+const PACE = { name: 'pace', drain: '100/s', capacity: 1000 } as const
 /** 2 slots in 20 ms at that rate, the slot of the very moment, the first of all, and one that was missed. */
 const NO_CROWD = 5
 
@@ -199,7 +199,7 @@ describe('a caller that would wait too long is rejected at once', () => {
   it('among many that ask a store at the same time, and leaves nothing reserved', async () => {
     const clock = new HeldUpClock(START_MS)
     const { store, read } = laterStore(clock)
-    const numbers = { name: 'pace', drain: '10/s', capacity: 100, store }
+    const numbers = { name: 'pace', drain: '10/s', capacity: 100, store } as const
     const shaper = createShaper(numbers)
     const refused = Array.from({ length: 20 }, () =>
       shaper.wait({ maxWaitMs: 150 }).then(

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { getEventListeners } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
+import type { Rate } from 'sluice'
 import { ClosedError, createShaper, memoryStore } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +10,7 @@ import { advance, advanceToEnd, START_MS } from './moving-clocks.js'
 
 const kinds = ['of its own', 'on a store'] as const
 
-function shaperOf(kind: (typeof kinds)[number], numbers: { drain: string; capacity: number }) {
+function shaperOf(kind: (typeof kinds)[number], numbers: { drain: Rate; capacity: number }) {
   const clock = new ManualClock(START_MS)
   const shaper =
     kind === 'on a store'

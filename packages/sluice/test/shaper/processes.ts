@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Rate } from 'sluice'
 import { type AsyncStore, type Clock, createShaper, type MemoryStore, memoryStore, type Shaper } from 'sluice'
 import { HeldUpClock } from '../held-up-clock.js'
 import { START_MS } from './moving-clocks.js'
@@ -17,7 +18,7 @@ class ShaperProcess {
   readonly #clock: Clock
   #answers: (() => void)[] = []
 
-  constructor(clock: Clock, memory: MemoryStore, numbers: { name: string; drain: string; capacity: number }) {
+  constructor(clock: Clock, memory: MemoryStore, numbers: { name: string; drain: Rate; capacity: number }) {
     this.#clock = clock
     const later = <T>(value: T) => new Promise<T>((resolve) => this.#answers.push(() => resolve(value)))
     const store: AsyncStore = {
@@ -53,7 +54,7 @@ class ShaperProcess {
 }
 
 /** Processes that share a schedule and a machine. */
-export function processes(count: number, numbers: { name: string; drain: string; capacity: number }) {
+export function processes(count: number, numbers: { name: string; drain: Rate; capacity: number }) {
   const clock = new HeldUpClock(START_MS)
   const memory = memoryStore({ clock })
   const fleet = Array.from({ length: count }, () => new ShaperProcess(clock, memory, numbers))

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Rate } from 'sluice'
 import { ClosedError, createShaper, QueueFullError, WaitTooLongError } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { advance, START_MS } from './moving-clocks.js'
 
-function shaperWithLog(drain: string, capacity: number) {
+function shaperWithLog(drain: Rate, capacity: number) {
   const clock = new ManualClock(START_MS)
   const shaper = createShaper({ drain, capacity, clock })
   const log: [string, number][] = []

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
+import type { Rate } from 'sluice'
 import { createShaper, memoryStore, type OnFailure, type Shaper, type TurnOptions } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -14,21 +15,24 @@ describe('shapers on one store', () => {
     ['1000/s', 3],
     ['7777/s', 3],
     ['20000/s', 2],
-  ])('leave together at %s, one after the other in the order of arrival (%d of them)', async (drain, count) => {
-    const clock = new ManualClock(START_MS)
-    const store = memoryStore({ clock })
-    const shapers = Array.from({ length: count }, () => createShaper({ name: 'bank', drain, capacity: 3_000, store }))
-    const left: [number, number, number][] = []
-    for (let i = 0; i < 1_500; i++)
-      void shapers[(i * i) % count].wait().then(({ atMs }) => left.push([i, atMs, clock.now()]))
-    await advanceToEnd(clock)
-    const unitMs = 1000 / Number.parseInt(drain, 10)
-    expect(left.map(([name]) => name)).toEqual(Array.from({ length: 1_500 }, (_, name) => name))
-    for (const [n, atMs, leftMs] of left) {
-      expect(Math.abs(atMs - START_MS - n * unitMs)).toBeLessThan(NEAR_MS)
-      expect(leftMs).toBeGreaterThan(atMs - NEAR_MS)
-    }
-  })
+  ] as const)(
+    'leave together at %s, one after the other in the order of arrival (%d of them)',
+    async (drain, count) => {
+      const clock = new ManualClock(START_MS)
+      const store = memoryStore({ clock })
+      const shapers = Array.from({ length: count }, () => createShaper({ name: 'bank', drain, capacity: 3_000, store }))
+      const left: [number, number, number][] = []
+      for (let i = 0; i < 1_500; i++)
+        void shapers[(i * i) % count].wait().then(({ atMs }) => left.push([i, atMs, clock.now()]))
+      await advanceToEnd(clock)
+      const unitMs = 1000 / Number.parseInt(drain, 10)
+      expect(left.map(([name]) => name)).toEqual(Array.from({ length: 1_500 }, (_, name) => name))
+      for (const [n, atMs, leftMs] of left) {
+        expect(Math.abs(atMs - START_MS - n * unitMs)).toBeLessThan(NEAR_MS)
+        expect(leftMs).toBeGreaterThan(atMs - NEAR_MS)
+      }
+    },
+  )
 
   it('reject at once a caller that would not wait for the end of a pause, and say how long it is', async () => {
     const clock = new ManualClock(START_MS)
@@ -265,7 +269,7 @@ describe('shapers on one store', () => {
             memory,
             () => how === 'later, or not at all' && failures[asks++ % failures.length],
           )
-          const options = { name: 'bank', drain: '10/s', capacity: 8 }
+          const options = { name: 'bank', drain: '10/s', capacity: 8 } as const
           const shapers = Array.from({ length: 3 }, () =>
             how === 'at once'
               ? createShaper({ ...options, store: memory })
@@ -324,7 +328,7 @@ describe('shapers on one store', () => {
   })
 })
 
-function pair(drain: string, capacity: number) {
+function pair(drain: Rate, capacity: number) {
   const clock = new ManualClock(START_MS)
   const store = memoryStore({ clock })
   const [one, other] = [0, 1].map(() => createShaper({ name: 'bank', drain, capacity, store }))

@@ -197,7 +197,7 @@ it('an answer with a number that is not one, or that contradicts itself, is a fa
     malformed((answer) => ({ ...answer, allowed: false })),
   ]
   for (const [i, store] of stores.entries()) {
-    const limiter = createLimiter({ name: 'a', limit, store: store as never, onFailure: 'closed' })
+    const limiter = createLimiter({ name: 'a', limit, store: store as AsyncStore, onFailure: 'closed' })
     expect(await limiter.tryAcquire(`key ${i}`)).toMatchObject({ allowed: false, degraded: 'closed' })
   }
 })

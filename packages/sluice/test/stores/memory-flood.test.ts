@@ -1,3 +1,4 @@
+import type { Rate } from 'sluice'
 import { createLimiter, memoryStore, tokenBucket } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +8,7 @@ const MAX_KEYS = 100_000
 const FLOOD = 10_000_000
 
 /** A flood of new keys, one a microsecond. After every 1,000 of them, a key at its limit makes a request. */
-function flood(refill: string, newKeys: number) {
+function flood(refill: Rate, newKeys: number) {
   const clock = new ManualClock(START)
   const store = memoryStore({ clock, maxKeys: MAX_KEYS })
   const limiter = createLimiter({ name: 'api', limit: tokenBucket({ capacity: 10, refill }), store })

@@ -42,7 +42,7 @@ test('a service that is killed and started again on Redis gives back what was ne
   const attributes = { user: 'a' }
   let service = await start()
   await vi.waitUntil(async () => (await post(service, 'check', { attributes, cost: 0 })).degraded === undefined)
-  const short = await post(service, 'reserve', { attributes, cost: 3, ttl: 100 })
+  const short = await post(service, 'reserve', { attributes, cost: 3, ttl: '100ms' })
   const long = await post(service, 'reserve', { attributes, cost: 4, ttl: '10m' })
   expect([short.allowed, long.allowed]).toEqual([true, true])
   await service[Symbol.asyncDispose]()

@@ -1,7 +1,9 @@
 /** `sluice/express`: rate limiting for Express 4 and 5, and for other frameworks with Connect middleware. */
 import type { Request as ARequest, Response as AResponse } from 'express'
+import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
-import { type NodeMiddleware, type NodeOptions, nodeMiddleware, nodeReader } from './node.js'
+import type { RateLimitOptions } from '../guard-options.js'
+import { type NodeDenialOptions, type NodeMiddleware, type NodeOptions, nodeMiddleware, nodeReader } from './node.js'
 import { type NodeRequest, type NodeResponse, rewrittenUrl } from './node-exchange.js'
 
 export { rateLimitOf } from '../rate-limit-of.js'
@@ -33,10 +35,15 @@ export type ExpressOptions<
  * app.use(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit<Request extends ExpressRequest = ARequest, Response extends NodeResponse = AResponse>(
-  options: ExpressOptions<Request, Response>,
+export function rateLimit<
+  Request extends ExpressRequest = ARequest,
+  Response extends NodeResponse = AResponse,
+  P extends AnyPolicy | undefined = undefined,
+  L extends AnyLimiter | undefined = undefined,
+>(
+  options: RateLimitOptions<Request, Response, string, P, L> & NodeDenialOptions<Request, Response>,
 ): NodeMiddleware<Request, Response> {
-  return nodeMiddleware(options, expressReader)
+  return nodeMiddleware(options as ExpressOptions<Request, Response>, expressReader)
 }
 
 /** Reads requests of Express, and of Nest on Express or Fastify. */

@@ -2,9 +2,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidValue } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
+import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
 import { Guard } from '../guard.js'
-import type { GuardOptions } from '../guard-options.js'
+import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
 import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
@@ -59,7 +60,10 @@ export interface FastifyReplyLike {
 export type FastifyOptions<
   Request extends FastifyRequestLike = FastifyRequest,
   Reply extends FastifyReplyLike = FastifyReply,
-> = GuardOptions<Request, Reply> & {
+> = GuardOptions<Request, Reply> & FastifyOwnOptions<Request, Reply>
+
+/** How a denied request is answered, and when the limit decides. */
+export interface FastifyOwnOptions<Request extends FastifyRequestLike, Reply extends FastifyReplyLike> {
   /** Answers a denied request in your own way. Status and fields are set; the function sends the reply or returns its body. */
   readonly onDenied?: (request: Request, reply: Reply, verdict: Verdict) => unknown
   /**
@@ -120,7 +124,9 @@ export type FastifyRateLimit = (app: FastifyLike, options: object, done: Next) =
 export function rateLimit<
   Request extends FastifyRequestLike = FastifyRequest,
   Reply extends FastifyReplyLike = FastifyReply,
->(options?: FastifyOptions<Request, Reply>): FastifyRateLimit {
+  P extends AnyPolicy | undefined = undefined,
+  L extends AnyLimiter | undefined = undefined,
+>(options?: RateLimitOptions<Request, Reply, string, P, L> & FastifyOwnOptions<Request, Reply>): FastifyRateLimit {
   const given = options as FastifyLimitOptions | undefined
   const forAll = given === undefined ? undefined : new FastifyLimit(given)
   const inherited: Inherited = { options: given, limits: new WeakMap() }

@@ -1,8 +1,9 @@
 /** `sluice/fetch`: rate limiting for handlers that turn a `Request` into a `Response`: Next.js, Bun, Deno and others. */
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
+import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
 import { Guard } from '../guard.js'
-import type { GuardOptions } from '../guard-options.js'
+import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { atOnce, mapped } from '../mapped.js'
 import type { Passage } from '../passage.js'
 import { targetOf } from '../request-attributes.js'
@@ -16,7 +17,11 @@ export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> =
   Request,
   Response | undefined,
   string | undefined
-> & {
+> &
+  FetchDenialOptions<Rest>
+
+/** Where a request comes from, and how a denied request is answered. */
+export interface FetchDenialOptions<Rest extends readonly unknown[]> {
   /**
    * Returns the address of the connection, which a `Request` does not contain: `(request, info) => info.remoteAddr.hostname`
    * in Deno, `(request, server) => server.requestIP(request)?.address` in Bun. Required without a `key`.
@@ -57,11 +62,17 @@ export type FetchLimit<Rest extends readonly unknown[]> = <Req extends Request, 
  * export const GET = limited(() => new Response('hello'))
  * ```
  */
-// biome-ignore lint/suspicious/noExplicitAny: the platform decides about further arguments
-export function rateLimit<Rest extends readonly unknown[] = any[]>(options: FetchOptions<Rest>): FetchLimit<Rest> {
+export function rateLimit<
+  // biome-ignore lint/suspicious/noExplicitAny: the platform decides about further arguments
+  Rest extends readonly unknown[] = any[],
+  P extends AnyPolicy | undefined = undefined,
+  L extends AnyLimiter | undefined = undefined,
+>(
+  options: RateLimitOptions<Request, Response | undefined, string | undefined, P, L> & FetchDenialOptions<Rest>,
+): FetchLimit<Rest> {
   const { address, onDenied } = options ?? {}
   const guard = new Guard<Request, Response | undefined>(
-    options,
+    options as FetchOptions<Rest>,
     {
       method: ({ method }) => method,
       url: ({ url }) => targetOf(url),

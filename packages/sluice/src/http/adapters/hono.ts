@@ -2,8 +2,9 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
+import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
 import { Guard } from '../guard.js'
-import type { GuardOptions } from '../guard-options.js'
+import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { targetOf } from '../request-attributes.js'
 import { inTurn } from './in-turn.js'
 import { remoteAddressOf } from './node-exchange.js'
@@ -34,7 +35,11 @@ export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<
   C,
   Response | undefined,
   string | undefined
-> & {
+> &
+  HonoDenialOptions<C>
+
+/** Where a request comes from, and how a denied request is answered. */
+export interface HonoDenialOptions<C extends HonoContextLike> {
   /**
    * Returns the address of the connection: `(c) => getConnInfo(c).remote.address`, with `getConnInfo` from Hono's adapter
    * for your platform. Required without a `key`, except on Node.js, where the address is known.
@@ -57,10 +62,16 @@ export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<
  * app.use(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit<C extends HonoContextLike = Context>(options: HonoOptions<C>): MiddlewareHandler {
+export function rateLimit<
+  C extends HonoContextLike = Context,
+  P extends AnyPolicy | undefined = undefined,
+  L extends AnyLimiter | undefined = undefined,
+>(
+  options: RateLimitOptions<C, Response | undefined, string | undefined, P, L> & HonoDenialOptions<C>,
+): MiddlewareHandler {
   const { address, onDenied } = options ?? {}
   const guard = new Guard<C, Response | undefined>(
-    options,
+    options as HonoOptions<C>,
     {
       method: ({ req }) => req.method,
       url: ({ req }) => routedTarget(targetOf(req.url), req.path),

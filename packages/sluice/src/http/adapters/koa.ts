@@ -2,8 +2,9 @@
 import type { Context } from 'koa'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
+import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
 import { Guard } from '../guard.js'
-import type { GuardOptions } from '../guard-options.js'
+import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import type { Passage } from '../passage.js'
 import { admitted } from './admit.js'
 import {
@@ -30,7 +31,10 @@ export interface KoaContextLike {
 }
 
 /** See {@link GuardOptions}. */
-export type KoaOptions<C extends KoaContextLike = Context> = GuardOptions<C, C['res']> & {
+export type KoaOptions<C extends KoaContextLike = Context> = GuardOptions<C, C['res']> & KoaDenialOptions<C>
+
+/** How a denied request is answered. */
+export interface KoaDenialOptions<C extends KoaContextLike> {
   /** Answers a denied request in your own way. Status and fields are set; the function sets the body. */
   readonly onDenied?: (context: C, verdict: Verdict) => Awaitable<void>
 }
@@ -51,10 +55,14 @@ export type KoaMiddleware<C> = (context: C, next: () => Promise<unknown>) => Pro
  * app.use(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit<C extends KoaContextLike = Context>(options: KoaOptions<C>): KoaMiddleware<C> {
+export function rateLimit<
+  C extends KoaContextLike = Context,
+  P extends AnyPolicy | undefined = undefined,
+  L extends AnyLimiter | undefined = undefined,
+>(options: RateLimitOptions<C, C['res'], string, P, L> & KoaDenialOptions<C>): KoaMiddleware<C> {
   const { onDenied } = options ?? {}
   const guard = new Guard<C, C['res']>(
-    options,
+    options as KoaOptions<C>,
     {
       method: ({ method }) => method,
       url: ({ url, originalUrl }) => rewrittenUrl(url, originalUrl),

@@ -1,7 +1,15 @@
 /** `sluice/nest`: rate limiting for NestJS, on Express and on Fastify. */
 import { type DynamicModule, UseGuards } from '@nestjs/common'
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
-import { ApplicationGuard, type NestOptions, type NestRouteOptions, RateLimitGuard } from './rate-limit-guard.js'
+import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
+import {
+  ApplicationGuard,
+  type NestCallOptions,
+  type NestInsteadOptions,
+  type NestOptions,
+  type NestRouteOptions,
+  RateLimitGuard,
+} from './rate-limit-guard.js'
 
 export { rateLimitOf } from '../rate-limit-of.js'
 
@@ -21,8 +29,10 @@ export {
  * app.useGlobalGuards(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit(options: NestOptions): RateLimitGuard {
-  return new RateLimitGuard(options)
+export function rateLimit<P extends AnyPolicy | undefined = undefined, L extends AnyLimiter | undefined = undefined>(
+  options: NestCallOptions<P, L>,
+): RateLimitGuard {
+  return new RateLimitGuard(options as NestOptions)
 }
 
 /**
@@ -30,10 +40,12 @@ export function rateLimit(options: NestOptions): RateLimitGuard {
  * of `useGlobalGuards`. Options about clients and answers that are not set here are inherited from that limit. With
  * `instead: true` it replaces the limits before it; `@SkipRateLimit()` frees a route of every limit.
  */
-export function RateLimit<Request extends object>(
-  options: NestRouteOptions<Request>,
-): MethodDecorator & ClassDecorator {
-  const guard = new RateLimitGuard(options, { isOfRoute: true })
+export function RateLimit<
+  Request extends object,
+  P extends AnyPolicy | undefined = undefined,
+  L extends AnyLimiter | undefined = undefined,
+>(options: NestCallOptions<P, L, Request> & NestInsteadOptions): MethodDecorator & ClassDecorator {
+  const guard = new RateLimitGuard(options as NestRouteOptions, { isOfRoute: true })
   const use = UseGuards(guard) as (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => void
   return (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => {
     guard.putBefore(descriptor === undefined ? target : descriptor.value)
@@ -53,7 +65,9 @@ export interface NestAsyncOptions<Made = NestOptions> {
 /** Limits a whole application: its routes, and requests that match no route. */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class RateLimitModule {
-  static forRoot(options: NestOptions): DynamicModule {
+  static forRoot<P extends AnyPolicy | undefined = undefined, L extends AnyLimiter | undefined = undefined>(
+    options: NestCallOptions<P, L>,
+  ): DynamicModule {
     const guard = rateLimit(options)
     return moduleWith({ useFactory: () => guard })
   }

@@ -3,9 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { invalidType, reasonOf, warn } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
+import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
 import { Guard } from '../guard.js'
-import type { GuardOptions } from '../guard-options.js'
+import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import type { Passage } from '../passage.js'
 import { admit } from './admit.js'
 import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
@@ -18,7 +19,10 @@ export type { NodeRequest, NodeResponse } from './node-exchange.js'
 export type NodeOptions<
   Request extends NodeRequest = IncomingMessage,
   Response extends NodeResponse = ServerResponse,
-> = GuardOptions<Request, Response> & {
+> = GuardOptions<Request, Response> & NodeDenialOptions<Request, Response>
+
+/** How a denied request is answered. */
+export interface NodeDenialOptions<Request extends NodeRequest, Response extends NodeResponse> {
   /** Answers a denied request in your own way. Status and fields are set; the function writes the body and ends it. */
   readonly onDenied?: (request: Request, response: Response, verdict: Verdict) => Awaitable<void>
 }
@@ -47,8 +51,12 @@ export type NodeMiddleware<Request, Response> = (
 export function rateLimit<
   Request extends NodeRequest = IncomingMessage,
   Response extends NodeResponse = ServerResponse,
->(options: NodeOptions<Request, Response>): NodeMiddleware<Request, Response> {
-  const limited = nodeMiddleware(options, nodeReader)
+  P extends AnyPolicy | undefined = undefined,
+  L extends AnyLimiter | undefined = undefined,
+>(
+  options: RateLimitOptions<Request, Response, string, P, L> & NodeDenialOptions<Request, Response>,
+): NodeMiddleware<Request, Response> {
+  const limited = nodeMiddleware(options as NodeOptions<Request, Response>, nodeReader)
   return (request, response, next) => {
     if (typeof next !== 'function')
       throw invalidType('the third argument', 'a function that is called for an allowed request', next)

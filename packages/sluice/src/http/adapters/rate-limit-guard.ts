@@ -3,8 +3,9 @@ import type { HttpAdapterHost } from '@nestjs/core'
 import { InvalidTypeError } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
+import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
 import { Guard } from '../guard.js'
-import type { GuardOptions } from '../guard-options.js'
+import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
 import { mapped } from '../mapped.js'
 import { mergeFields } from '../merge-fields.js'
@@ -20,7 +21,19 @@ export type NestOptions<Request extends object = any> = GuardOptions<Request, an
 
 /** The options of `@RateLimit`. See {@link NestOptions}. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
-export type NestRouteOptions<Request extends object = any> = NestOptions<Request> & {
+export type NestRouteOptions<Request extends object = any> = NestOptions<Request> & NestInsteadOptions
+
+/** The options of one call. See {@link RateLimitOptions}. */
+export type NestCallOptions<
+  P extends AnyPolicy | undefined,
+  L extends AnyLimiter | undefined,
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  Request extends object = any,
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+> = RateLimitOptions<Request, any, string, P, L>
+
+/** What `@RateLimit` does with the limits before it. */
+export interface NestInsteadOptions {
   /** True: this limit replaces the limits before it, of the application and of the controller. Default: it adds to them. */
   readonly instead?: boolean
 }

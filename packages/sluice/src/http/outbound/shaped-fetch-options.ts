@@ -1,7 +1,7 @@
 import { checkOptions } from '../../checks/check-options.js'
 import { type Clock, checkClock, systemClock } from '../../clock.js'
 import { invalidType, invalidValue } from '../../errors.js'
-import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
+import type { Rate } from '../../limits/index.js'
 import type { Shaper } from '../../shaper/index.js'
 import type { AsyncStore, OnFailure, SyncStore } from '../../stores/index.js'
 import { checkFunctions } from '../guard-options.js'
@@ -11,7 +11,7 @@ import type { FetchArguments } from './fetch-call.js'
 /** How fast one host is called. */
 export interface FetchHostOptions {
   /** The rate of calls, at constant spacing, such as `'10/s'`. Default: the rate for all hosts. */
-  readonly drain?: string
+  readonly drain?: Rate
   /** How many calls may wait or leave at once: a whole number from 1. Default: the capacity for all hosts. */
   readonly capacity?: number
 }
@@ -45,7 +45,7 @@ export interface FetchCallOptions {
 /** Outbound calls with shapers of their own. */
 export interface FetchRateOptions extends FetchCallOptions {
   /** The rate of calls for each key, at constant spacing, such as `'10/s'`. */
-  readonly drain: string
+  readonly drain: Rate
   /** How many calls of a key may wait or leave at once: a whole number from 1. One more rejects with a `QueueFullError`. */
   readonly capacity: number
   /** Keeps the queues apart from others on the same store. Default `'fetch'`; required with a `store`. */
@@ -82,11 +82,10 @@ export interface CallOptions extends Required<Omit<FetchCallOptions, 'budget' | 
 /** The options of a shaper, which must be left out if a shaper is given. */
 export const SHAPER_OPTIONS = ['drain', 'capacity', 'name', 'store', 'onFailure', 'hosts']
 const CALL_OPTIONS = ['keyOf', 'maxWaitMs', 'retries', 'budget', 'longestRetryAfterMs', 'fetch', 'random', 'clock']
-const HABITS = new Map([...DRAIN_HABITS, ['retry', 'did you mean retries?']])
 
 /** Checks all options except those of shapers, and fills in defaults. */
 export function checkShapedFetchOptions(options: unknown): CallOptions {
-  const given = checkOptions('shapedFetch', options, [...SHAPER_OPTIONS, 'shaper', ...CALL_OPTIONS], HABITS)
+  const given = checkOptions('shapedFetch', options, [...SHAPER_OPTIONS, 'shaper', ...CALL_OPTIONS])
   checkFunctions(given, ['keyOf', 'fetch', 'random'])
   const { keyOf, fetch, random, store } = given as Partial<FetchRateOptions>
   return {

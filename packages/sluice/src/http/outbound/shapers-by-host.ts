@@ -1,7 +1,7 @@
 import { checkOptions } from '../../checks/check-options.js'
 import { checkKey } from '../../checks/check-value.js'
 import { invalidType, invalidValue, naming, shown } from '../../errors.js'
-import { DRAIN_HABITS } from '../../limits/leaky-bucket.js'
+import type { Rate } from '../../limits/index.js'
 import { createShaper, type Shaper, type SharedShaperOptions } from '../../shaper/index.js'
 import type { AsyncStore } from '../../stores/index.js'
 import {
@@ -48,7 +48,7 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
     throw invalidType('hosts', "an object of hosts, as in { 'api.example.com': { drain: '2/s' } }", hosts)
   const name = store === undefined && given.name === undefined ? 'fetch' : given.name
   checkKey(name, store === undefined ? 'name' : 'name (which keeps queues on one store apart)')
-  const make = (name: string, numbers: { readonly drain: string; readonly capacity: number }) =>
+  const make = (name: string, numbers: { readonly drain: Rate; readonly capacity: number }) =>
     // createShaper checks which options the kind of store allows.
     createShaper({ name, ...numbers, store, clock, onFailure } as SharedShaperOptions<AsyncStore>)
   const common = make(name, { drain, capacity })
@@ -59,7 +59,7 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
     if (byHost.has(host))
       throw invalidValue('hosts', 'an object with each host once, with or without a dot at the end', written)
     naming(`hosts[${shown(written)}]`, () => {
-      const own = checkOptions('it', numbers, ['drain', 'capacity'], DRAIN_HABITS) as FetchHostOptions
+      const own = checkOptions('it', numbers, ['drain', 'capacity']) as FetchHostOptions
       const shaper = make(`${name}/${host}`, { drain: own.drain ?? drain, capacity: own.capacity ?? capacity })
       byHost.set(host, shaper)
     })

@@ -1,4 +1,5 @@
 import { nearest } from '../../checks/nearest.js'
+import { peerAdvice } from '../../checks/peer-options.js'
 import { InvalidTypeError, InvalidValueError, type PolicyProblem, shown } from '../../errors.js'
 
 export type Path = PolicyProblem['path']
@@ -42,5 +43,6 @@ export class ProblemList {
 
 function unknown(what: string, name: string, known: readonly string[]): string {
   const meant = nearest(name, known)
-  return `${what} has no ${shown(name)}; ${meant === undefined ? `it has ${known.join(', ')}` : `did you mean '${meant}'?`}`
+  const spelling = meant === undefined ? `it has ${known.join(', ')}` : `did you mean '${meant}'?`
+  return `${what} has no ${shown(name)}; ${peerAdvice(name, known) ?? spelling}`
 }

@@ -7,15 +7,15 @@ const MOST_LIMITS = 8
 /** The most problems that are reported about one limit. */
 const MOST_MISTAKES = 20
 
-/** Valid values that replace wrong options, so that the remaining options can be read. */
-const STAND_INS: Readonly<Record<string, unknown>> = {
-  capacity: 1,
-  refill: '1/s',
-  drain: '1/s',
-  quota: 1,
-  window: '1s',
-  max: 1,
-}
+/** Valid values that replace wrong options of an algorithm, so that the remaining options can be read. */
+const STAND_INS: ReadonlyMap<unknown, Readonly<Record<string, unknown>>> = new Map([
+  ['token-bucket', { capacity: 1, refill: '1/s' }],
+  ['leaky-bucket', { capacity: 1, drain: '1/s' }],
+  ['fixed-window', { quota: 1, window: '1s' }],
+  ['sliding-window', { quota: 1, window: '1s' }],
+  ['sliding-log', { quota: 1, window: '1s' }],
+  ['concurrency', { max: 1 }],
+])
 
 /** Reads one limit or a list of them. Returns `undefined` if any of them has a problem. */
 export function readLimits(problems: ProblemList, path: Path, value: unknown): readonly Limit[] | undefined {
@@ -49,7 +49,8 @@ function readLimit(problems: ProblemList, path: Path, value: unknown): Limit | u
       const { option, message } = error
       const fields = typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {}
       const { algorithm } = fields
-      const isOption = option !== undefined && (Object.hasOwn(fields, option) || Object.hasOwn(STAND_INS, option))
+      const standIns = STAND_INS.get(algorithm) ?? {}
+      const isOption = option !== undefined && (Object.hasOwn(fields, option) || Object.hasOwn(standIns, option))
       problems.add(isOption ? [...path, option] : path, missing(given, option) ?? message)
       const meant = option === 'algorithm' && typeof algorithm === 'string' ? nearest(algorithm, ALGORITHMS) : undefined
       if (meant !== undefined) {
@@ -58,7 +59,7 @@ function readLimit(problems: ProblemList, path: Path, value: unknown): Limit | u
       }
       if (!isOption || option === 'algorithm' || mistakes === MOST_MISTAKES) return undefined
       const { [option]: wrong, ...rest } = given as Record<string, unknown>
-      const standIn = Object.hasOwn(STAND_INS, option) ? STAND_INS[option] : undefined
+      const standIn = Object.hasOwn(standIns, option) ? standIns[option] : undefined
       // An option without a stand-in is left out. If leaving it out or its stand-in is wrong too, give up.
       if (wrong === undefined ? standIn === undefined : wrong === standIn) return undefined
       given = standIn === undefined ? rest : { ...rest, [option]: standIn }
@@ -69,7 +70,7 @@ function readLimit(problems: ProblemList, path: Path, value: unknown): Limit | u
 function missing(limit: unknown, option: string | undefined): string | undefined {
   if (typeof limit !== 'object' || limit === null) return undefined
   const { algorithm, [option ?? '']: value } = limit as Record<string, unknown>
-  if (option === undefined || value !== undefined || !Object.hasOwn(STAND_INS, option)) return undefined
+  if (option === undefined || value !== undefined || !Object.hasOwn(EXAMPLES, option)) return undefined
   return `${shown(algorithm)} needs ${option}, such as ${shown(EXAMPLES[option])}`
 }
 

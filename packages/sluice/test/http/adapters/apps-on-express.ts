@@ -12,7 +12,7 @@ function startWith(express: () => Express): StartApp {
     const app = express()
     for (const spec of limits) {
       app.use(
-        rateLimit<Request, Response>(
+        rateLimit(
           optionsOf(
             spec,
             (request: Request, name) => request.get(name),

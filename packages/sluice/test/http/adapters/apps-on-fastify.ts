@@ -11,7 +11,7 @@ function startWith(fastify: typeof fastify5): StartApp {
     const app: FastifyInstance = http2 ? (fastify({ http2: true }) as unknown as FastifyInstance) : fastify()
     for (const spec of limits) {
       app.register(
-        rateLimit<FastifyRequest>(
+        rateLimit(
           optionsOf(
             spec,
             (request: FastifyRequest, name) => request.headers[name]?.toString(),

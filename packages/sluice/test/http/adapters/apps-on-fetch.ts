@@ -35,13 +35,13 @@ export const startFetch: StartApp = ({ limits, http2 = false, onHandled }) => {
     }
   }
   for (const spec of [...limits].reverse()) {
-    const limited = rateLimit<[Platform]>({
+    const limited = rateLimit({
       ...optionsOf(
         spec,
         (request: Request, name) => request.headers.get(name),
         (text) => () => new Response(text, { status: 418 }),
       ),
-      address: (_request, { incoming }) => incoming.socket.remoteAddress,
+      address: (_request, { incoming }: Platform) => incoming.socket.remoteAddress,
     })
     handler = limited(handler)
   }

@@ -14,7 +14,7 @@ export const startHono: StartApp = ({ limits, http2 = false, onHandled }) => {
   const app = new Hono()
   for (const spec of limits) {
     app.use(
-      rateLimit<Context>(
+      rateLimit(
         optionsOf(
           spec,
           (context: Context, name) => context.req.header(name),

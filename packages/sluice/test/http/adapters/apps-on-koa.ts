@@ -14,7 +14,7 @@ const startWith =
     app.silent = true
     for (const spec of limits) {
       app.use(
-        rateLimit<Context>(
+        rateLimit(
           optionsOf(
             spec,
             (context: Context, name) => context.get(name) || undefined,

@@ -8,7 +8,7 @@ import { serve } from './servers.js'
 /** What `node:http` itself calls a handler. */
 export const startNode: StartApp = ({ limits, http2 = false, onHandled }) => {
   const guards = limits.map((spec) =>
-    rateLimit<IncomingMessage, ServerResponse>(
+    rateLimit(
       optionsOf(
         spec,
         (request: IncomingMessage, name) => request.headers[name]?.toString(),

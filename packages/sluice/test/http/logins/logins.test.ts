@@ -150,7 +150,7 @@ describe.each(Object.entries(STORES))('the recipe for logins, %s', (where, creat
         { name: 'address', key: 'ip', limit: five, blockFor: '15m' },
       ],
     })
-    const guesses = rateLimit<express.Request, express.Response>({
+    const guesses = rateLimit({
       policy,
       trustedProxies: ['127.0.0.1'],
       attributes: (request) => ({ account: String(request.query.account) }),

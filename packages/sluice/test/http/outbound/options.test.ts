@@ -3,7 +3,7 @@ import { shapedFetch } from 'sluice/http'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 
-const rate = { drain: '10/s', capacity: 100 }
+const rate = { drain: '10/s', capacity: 100 } as const
 const shaper = createShaper(rate)
 
 /** Wrong options, and a part of the error message. */
@@ -14,12 +14,8 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   ['a bare number', { drain: 10, capacity: 100 }, 'a bare number does not say per what'],
   ['no capacity', { drain: '10/s' }, 'capacity must be a whole number from 1'],
   ['a misspelt option', { ...rate, retrys: 1 }, "shapedFetch has no option 'retrys'; did you mean retries?"],
-  ['retry', { ...rate, retry: 1 }, "shapedFetch has no option 'retry'; did you mean retries?"],
-  [
-    'a rate',
-    { rate: '10/s', capacity: 100 },
-    "no option 'rate'; the rate at which callers leave is called drain, as in",
-  ],
+  ['retry', { ...rate, retry: 1 }, "shapedFetch has no option 'retry'; retry is `retries` here"],
+  ['a rate', { rate: '10/s', capacity: 100 }, "no option 'rate'; rate is `drain` here, as in"],
   ['retries as text', { ...rate, retries: '3' }, "retries must be a whole number from 0, got '3'"],
   ['half a retry', { ...rate, retries: 0.5 }, 'retries must be a whole number from 0, got 0.5'],
   ['a negative wait', { ...rate, maxWaitMs: -1 }, 'maxWaitMs must be a number of milliseconds from 0, got -1'],
@@ -52,11 +48,7 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   ],
   ["a host's rate", { ...rate, hosts: { 'a.b': { drain: '10' } } }, "hosts['a.b']: drain must be a rate"],
   ["a host's name", { ...rate, hosts: { 'a.b': { drian: '1/s' } } }, "hosts['a.b']: it has no option 'drian'; did you"],
-  [
-    "a host's rate by another name",
-    { ...rate, hosts: { 'a.b': { rate: '1/s' } } },
-    'the rate at which callers leave is called drain, as in',
-  ],
+  ["a host's rate by another name", { ...rate, hosts: { 'a.b': { rate: '1/s' } } }, 'rate is `drain` here, as in'],
   ['a rate beside a shaper', { shaper, drain: '10/s' }, 'drain must be left out beside a shaper'],
   ['hosts beside a shaper', { shaper, hosts: {} }, 'hosts must be left out beside a shaper'],
   ['no shaper', { shaper: {} }, 'shaper must be a shaper made by createShaper, got an object'],
@@ -70,7 +62,7 @@ describe('options of shapedFetch', () => {
   })
 
   it('all options may be set', () => {
-    const hosts = { 'api.example.com': { drain: '1/s' }, 'localhost:8080': { capacity: 5 }, '[::1]:8080': {} }
+    const hosts = { 'api.example.com': { drain: '1/s' }, 'localhost:8080': { capacity: 5 }, '[::1]:8080': {} } as const
     const call: typeof fetch = shapedFetch({
       ...rate,
       name: 'calls',

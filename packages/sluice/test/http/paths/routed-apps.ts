@@ -1,6 +1,6 @@
 /** One application with the same routes in every framework. Its handlers answer with the names of their routes. */
 import 'reflect-metadata'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { posix } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import Router from '@koa/router'
@@ -189,7 +189,7 @@ function routeOf(path: string): RouteName {
 }
 
 function startNode(pathOf: (url: string) => string, http2 = false): Promise<RunningApp> {
-  const limited = nodeLimit<IncomingMessage, ServerResponse>({ policy: routePolicy() })
+  const limited = nodeLimit({ policy: routePolicy() })
   return serve((request, response) => {
     limited(request, response, () => {
       try {
@@ -203,9 +203,9 @@ function startNode(pathOf: (url: string) => string, http2 = false): Promise<Runn
 }
 
 function startFetch(): Promise<RunningApp> {
-  const handler = fetchLimit<[{ incoming: IncomingMessage }]>({
+  const handler = fetchLimit({
     policy: routePolicy(),
-    address: (_request, { incoming }) => incoming.socket.remoteAddress,
+    address: (_request, { incoming }: { incoming: IncomingMessage }) => incoming.socket.remoteAddress,
   })((request: Request) => new Response(routeOf(new URL(request.url).pathname)))
   return running(createAdaptorServer({ fetch: handler as never }) as Server)
 }

@@ -1,5 +1,7 @@
 /** Random limits, and random guests that come, wait and leave, all on whole milliseconds. */
+
 import fc, { type Arbitrary } from 'fast-check'
+import type { Duration, Rate } from 'sluice'
 import { concurrency, fixedWindow, type Limit, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice'
 import { quotaOf } from 'sluice/limits'
 
@@ -24,17 +26,17 @@ export interface Scene {
 const quota = fc.integer({ min: 1, max: 8 })
 const rate = fc
   .record({ units: fc.integer({ min: 1, max: 9 }), perMs: fc.integer({ min: 1, max: 40 }) })
-  .map(({ units, perMs }) => `${units}/${perMs}ms`)
-const windowMs = fc.integer({ min: 1, max: 60 })
+  .map(({ units, perMs }): Rate => `${units}/${perMs}ms`)
+const windows = fc.integer({ min: 1, max: 60 }).map((ms): Duration => `${ms}ms`)
 
 /** Limits whose units are back within a few hundred milliseconds. */
 export const limits: { readonly [algorithm in Limit['algorithm']]?: Arbitrary<Limit> } = {
   'token-bucket': fc.record({ capacity: quota, refill: rate }).map(tokenBucket),
   'leaky-bucket': fc.record({ capacity: quota, drain: rate }).map(leakyBucket),
-  'fixed-window': fc.record({ quota, window: windowMs }).map(fixedWindow),
-  'sliding-window': fc.record({ quota, window: windowMs, slices: fc.integer({ min: 1, max: 5 }) }).map(slidingWindow),
-  'sliding-log': fc.record({ quota, window: windowMs }).map(slidingLog),
-  concurrency: fc.record({ max: quota, ttl: windowMs }).map(concurrency),
+  'fixed-window': fc.record({ quota, window: windows }).map(fixedWindow),
+  'sliding-window': fc.record({ quota, window: windows, slices: fc.integer({ min: 1, max: 5 }) }).map(slidingWindow),
+  'sliding-log': fc.record({ quota, window: windows }).map(slidingLog),
+  concurrency: fc.record({ max: quota, ttl: windows }).map(concurrency),
 }
 
 export function scenes(limit: Arbitrary<Limit>, maxWaitMs: Arbitrary<number | undefined>): Arbitrary<Scene> {

@@ -31,9 +31,9 @@ onBothStores((own) => {
 
   it('levels chooses what is blocked: one level, the level of all requests, or a shadow', async () => {
     const policy = create()
-    expect(await policy.block(alice, { duration: 5_000, levels: ['user'] })).toEqual(['user'])
+    expect(await policy.block(alice, { duration: '5s', levels: ['user'] })).toEqual(['user'])
     expect((await policy.check({ ...alice, user: 'carol' })).allowed).toBe(true)
-    expect(await policy.block(alice, { duration: 5_000, levels: ['trial'] })).toEqual(['trial'])
+    expect(await policy.block(alice, { duration: '5s', levels: ['trial'] })).toEqual(['trial'])
     expect(await policy.block(bob, { duration: '5s', levels: ['all'] })).toEqual(['all'])
     expect((await policy.check({ user: 'carol', ip: null })).deniedBy).toEqual(['all'])
   })
@@ -60,26 +60,26 @@ onBothStores((own) => {
   const wrong: [string, object, unknown, new (...args: never[]) => Error, RegExp][] = [
     ['no options', alice, undefined, InvalidTypeError, /\{ duration: '10m' \}/],
     ['no duration', alice, {}, InvalidTypeError, /duration/],
-    ['a duration of 0', alice, { duration: 0 }, InvalidValueError, /duration/],
-    ['an unknown option', alice, { duration: 1, level: 'user' }, InvalidTypeError, /level/],
-    ['levels that are no list', alice, { duration: 1, levels: 'user' }, InvalidTypeError, /a list of names/],
-    ['an unknown level', alice, { duration: 1, levels: ['usr'] }, InvalidValueError, /did you mean 'user'/],
-    ['an empty list of levels', alice, { duration: 1, levels: [] }, InvalidValueError, /nothing would be blocked/],
+    ['a duration of 0', alice, { duration: '0s' }, InvalidValueError, /duration/],
+    ['an unknown option', alice, { duration: '1s', level: 'user' }, InvalidTypeError, /level/],
+    ['levels that are no list', alice, { duration: '1s', levels: 'user' }, InvalidTypeError, /a list of names/],
+    ['an unknown level', alice, { duration: '1s', levels: ['usr'] }, InvalidValueError, /did you mean 'user'/],
+    ['an empty list of levels', alice, { duration: '1s', levels: [] }, InvalidValueError, /nothing would be blocked/],
     [
       'a request without any key',
       {},
-      { duration: 1 },
+      { duration: '1s' },
       InvalidValueError,
       /matches all, and only levels that have a key/,
     ],
     [
       'a level that does not match',
       { ip: '192.0.2.1' },
-      { duration: 1, levels: ['user'] },
+      { duration: '1s', levels: ['user'] },
       InvalidValueError,
       /names user/,
     ],
-    ['no request', undefined as never, { duration: 1 }, InvalidTypeError, /request/],
+    ['no request', undefined as never, { duration: '1s' }, InvalidTypeError, /request/],
   ]
   it.each(wrong)(
     '%s is an error that says what is right, and blocks nothing',

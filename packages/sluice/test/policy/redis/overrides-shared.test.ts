@@ -127,7 +127,7 @@ describe('an override that another process has set', () => {
   it('may be of any algorithm, and several', async () => {
     const limits = [
       tokenBucket({ capacity: 20, refill: '2.5/7s' }),
-      slidingLog({ quota: 3, window: 1_500 }),
+      slidingLog({ quota: 3, window: '1.5s' }),
       fixedWindow({ quota: 5, window: '1h', align: 'first' }),
     ]
     await start().override('merchant', 'm', limits)

@@ -93,9 +93,9 @@ const KEYS: readonly (readonly string[])[] = [[], ['user'], ['user'], ['ip'], ['
 export function randomLimit(dice: Dice, onlyTokenBuckets = false): LimitCase {
   const quota = dice.from(1, 12)
   const windowMs = dice.of([250, 1_000, 3_000, 7_777])
-  const windowUs = BigInt(windowMs) * 1_000n
+  const [window, windowUs] = [`${windowMs}ms` as const, BigInt(windowMs) * 1_000n]
   const [units, perMs] = [dice.from(1, 9), dice.of([333, 1_000, 2_000, 10_000])]
-  const rate = { text: `${units}/${perMs}ms`, units: BigInt(units), perUs: BigInt(perMs) * 1_000n }
+  const rate = { text: `${units}/${perMs}ms` as const, units: BigInt(units), perUs: BigInt(perMs) * 1_000n }
   const bucket = { quota: BigInt(quota), rate, windowUs: 1n, slices: 1n, alignFirst: false, scaleUs: 1n }
   const align = dice.of(['epoch', 'first'] as const)
   const slices = dice.of([1, 2, 5, 10])
@@ -106,13 +106,13 @@ export function randomLimit(dice: Dice, onlyTokenBuckets = false): LimitCase {
     case 3:
       return { limit: leakyBucket({ capacity: quota, drain: rate.text }), ...bucket }
     case 4:
-      return windowCase(fixedWindow({ quota, window: windowMs, align }), quota, windowUs, 1, align)
+      return windowCase(fixedWindow({ quota, window, align }), quota, windowUs, 1, align)
     case 5:
-      return windowCase(slidingWindow({ quota, window: windowMs, slices, align }), quota, windowUs, slices, align)
+      return windowCase(slidingWindow({ quota, window, slices, align }), quota, windowUs, slices, align)
     case 6:
-      return windowCase(concurrency({ max: quota, ttl: windowMs }), quota, windowUs, 1, 'epoch')
+      return windowCase(concurrency({ max: quota, ttl: window }), quota, windowUs, 1, 'epoch')
     default:
-      return windowCase(slidingLog({ quota, window: windowMs }), quota, windowUs, 1, 'epoch')
+      return windowCase(slidingLog({ quota, window }), quota, windowUs, 1, 'epoch')
   }
 }
 

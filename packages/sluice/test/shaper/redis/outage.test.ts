@@ -5,7 +5,7 @@ import { type RedisServer, startRedis } from '../../../../../scripts/redis-serve
 import { connected, type TestClient } from '../../redis/faults-clients.js'
 import { until } from '../../redis/faults-until.js'
 
-const numbers = { name: 'bank', drain: '100/s', capacity: 200 }
+const numbers = { name: 'bank', drain: '100/s', capacity: 200 } as const
 const SPACING_MS = 10
 const MICROSECOND_MS = 0.001
 

@@ -6,7 +6,7 @@ import { ownServer } from '../../redis/own-server.js'
 const own = ownServer()
 
 /** So slow that no slot comes during a test. */
-const numbers = { drain: '6/m', capacity: 10 }
+const numbers = { drain: '6/m', capacity: 10 } as const
 const SPACING_MS = 10_000
 const KEY = 'bank'
 

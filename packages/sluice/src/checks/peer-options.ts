@@ -1,0 +1,175 @@
+/**
+ * Options of other libraries, and what each is called here. An error for an unknown option looks here first, so that a
+ * caller who comes from another library reads the right name and an example. The names are those of express-rate-limit,
+ * rate-limiter-flexible, @fastify/rate-limit, @nestjs/throttler, bottleneck, p-queue, p-throttle and limiter.
+ */
+
+/** A limit as code writes it, `fixedWindow({ quota: 100, window: '1m' })`, in two parts. */
+type Example = readonly [maker: string, numbers: string]
+
+interface PeerOption {
+  /** What it is called here. The first name that the caller can use is the advice. */
+  readonly here?: readonly string[]
+  /** The limit that does the same. */
+  readonly limit?: Example
+  /** The advice if none of the names can be used. */
+  readonly otherwise?: string
+}
+
+const FIXED_WINDOW: Example = ['fixedWindow', "quota: 100, window: '1m'"]
+const SLIDING_WINDOW: Example = ['slidingWindow', "quota: 1000, window: '1s', slices: 10"]
+const TOKEN_BUCKET: Example = ['tokenBucket', "capacity: 20, refill: '5/s'"]
+const LEAKY_BUCKET: Example = ['leakyBucket', "capacity: 50, drain: '10/s'"]
+const CONCURRENCY: Example = ['concurrency', "max: 20, ttl: '30s'"]
+
+const ANSWERS = 'a denial is a value of a limiter, and in Nest a RateLimitException, which an exception filter answers'
+const OF_ROUTES =
+  'only the limit of a route has it: config.rateLimit of Fastify, and @RateLimit of Nest. In other frameworks put the route ' +
+  'before the limit that it replaces'
+const AT_ONCE = `a shaper limits the rate; for so many at once, createLimiter({ limit: ${called(CONCURRENCY)} }) and acquireLease`
+const BY_UNITS = `createLimiter({ limit: ${called(TOKEN_BUCKET)} }) and acquire wait for units`
+
+/** The peers' options by what they mean. */
+const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
+  // How many.
+  [
+    'max limit quota maxRequests requests intervalCap reservoir',
+    { here: ['quota', 'drain', 'capacity', 'max', 'limit', 'levels'] },
+  ],
+  ['points', { here: ['quota', 'drain', 'capacity', 'max', 'limit', 'levels', 'cost'] }],
+  ['tokensPerInterval bucketSize burst', { here: ['capacity', 'quota', 'limit', 'levels'], limit: TOKEN_BUCKET }],
+  ['highWater maxQueue queueLimit capacity', { here: ['capacity', 'quota', 'limit', 'levels'], limit: TOKEN_BUCKET }],
+  ['weight tokens', { here: ['cost'] }],
+  ['concurrency maxConcurrent', { here: ['max', 'limit', 'levels'], limit: CONCURRENCY, otherwise: AT_ONCE }],
+  // In how long.
+  [
+    'windowMs window timeWindow duration interval ttl expire windowSize',
+    { here: ['window', 'refill', 'drain', 'limit', 'levels'] },
+  ],
+  ['slices align', { here: ['limit', 'levels'], limit: SLIDING_WINDOW }],
+  [
+    'rate refill drain fillInterval refillRate leakRate minTime',
+    { here: ['refill', 'drain', 'window', 'limit', 'levels'], limit: TOKEN_BUCKET },
+  ],
+  [
+    'reservoirRefreshInterval reservoirRefreshAmount',
+    { here: ['window', 'refill', 'drain', 'limit', 'levels'], otherwise: BY_UNITS },
+  ],
+  [
+    'reservoirIncreaseInterval reservoirIncreaseAmount reservoirIncreaseMaximum',
+    { here: ['refill', 'drain', 'limit', 'levels'], limit: TOKEN_BUCKET, otherwise: BY_UNITS },
+  ],
+  ['execEvenly execEvenlyMinDelayMs', { here: ['drain', 'limit', 'levels'], limit: LEAKY_BUCKET }],
+  // For which client.
+  [
+    'keyGenerator getTracker generateKey identifyClient',
+    { here: ['key', 'keyOf'], otherwise: "the key is an argument of every call, as in limiter.tryAcquire('user:42')" },
+  ],
+  ['keyPrefix identifier nameSpace namespace', { here: ['name', 'prefix'] }],
+  ['ipv6Subnet', { here: ['ipv6Prefix'] }],
+  ['trustProxy', { here: ['trustedProxies'] }],
+  ['allowList allowlist whitelist skipIf ignoreUserAgents', { here: ['skip', 'when'] }],
+  ['groupId', { otherwise: 'a level of a policy counts several paths together, by its when' }],
+  ['throttlers', { here: ['levels', 'limit'], otherwise: 'each throttler is a limit with a name of its own' }],
+  ['instead', { otherwise: OF_ROUTES }],
+  ['global', { otherwise: 'rateLimit() without options leaves every route free that has no limit of its own' }],
+  // How a denied request is answered.
+  ['message handler errorMessage errorResponseBuilder onLimitReached', { here: ['onDenied'], otherwise: ANSWERS }],
+  ['statusCode', { here: ['status'] }],
+  ['standardHeaders legacyHeaders headers enableDraftSpec addHeaders setHeaders', { here: ['dialect'] }],
+  ['addHeadersOnExceeding draft_polli_ratelimit_headers', { here: ['dialect'] }],
+  ['onExceeded onExceeding', { here: ['onDecision'] }],
+  ['requestPropertyName', { otherwise: 'rateLimitOf(request) returns the decisions about a request' }],
+  ['ban onBanReach blockDuration continueExceeding exponentialBackoff', { here: ['blockFor'] }],
+  // What counts in the end.
+  ['skipSuccessfulRequests skipFailedRequests requestWasSuccessful', { here: ['settle'] }],
+  // Where it is counted.
+  ['storeClient redis redisClient client sendCommand datastore clientOptions storage cache', { here: ['store'] }],
+  ['insuranceLimiter passOnStoreError skipOnError rejectIfRedisNotReady', { here: ['onFailure'] }],
+  [
+    'inMemoryBlockOnConsumed inMemoryBlockDuration',
+    { otherwise: 'leave it out: denials of one turn of the event loop share a call of Redis' },
+  ],
+  ['validate logger', { otherwise: 'leave it out: a wrong option always throws' }],
+  // How callers wait.
+  ['retry retryLimit maxRetries', { here: ['retries'] }],
+  ['timeout expiration', { here: ['maxWaitMs', 'signal', 'deadlineMs'] }],
+  [
+    'strategy queueClass autoStart',
+    { otherwise: 'leave it out: a queue that is full refuses a caller, and drops none' },
+  ],
+  [
+    'carryoverConcurrencyCount carryoverIntervalCount',
+    { otherwise: 'leave it out: a limit of units and a limit of places count apart' },
+  ],
+]
+
+const PEER_OPTIONS: ReadonlyMap<string, PeerOption> = new Map(
+  MEANINGS.flatMap(([names, option]) => names.split(' ').map((name) => [name, option] as const)),
+)
+
+/** How our options are written. Those of limits stand beside each other, as in the limit's own example. */
+const EXAMPLES: ReadonlyMap<string, string> = new Map([
+  ['quota', FIXED_WINDOW[1]],
+  ['window', FIXED_WINDOW[1]],
+  ['capacity', TOKEN_BUCKET[1]],
+  ['refill', TOKEN_BUCKET[1]],
+  ['drain', LEAKY_BUCKET[1]],
+  ['max', CONCURRENCY[1]],
+  ['cost', 'cost: 3'],
+  ['key', "key: (request) => request.headers['x-api-key']"],
+  ['keyOf', 'keyOf: (request) => new URL(request.url).host'],
+  ['name', "name: 'search'"],
+  ['prefix', "prefix: 'app:'"],
+  ['ipv6Prefix', 'ipv6Prefix: 64'],
+  ['trustedProxies', "trustedProxies: 'loopback'"],
+  ['skip', "skip: (request, address) => address === '192.0.2.7'"],
+  ['when', "when: { plan: { not: 'gold' } }"],
+  ['onDenied', "onDenied: (request, response) => response.end('slow down')"],
+  ['status', 'status: 503'],
+  ['dialect', "dialect: ['draft', 'legacy']"],
+  ['onDecision', 'onDecision: (verdict) => console.log(verdict.deniedBy)'],
+  ['blockFor', "blockFor: '15m'"],
+  ['settle', 'settle: ({ status, taken }) => (status < 400 ? 0 : taken)'],
+  ['store', 'store: redisStore(client)'],
+  ['onFailure', "onFailure: 'local'"],
+  ['retries', 'retries: 3'],
+  ['maxWaitMs', 'maxWaitMs: 5000'],
+  ['signal', 'signal: AbortSignal.timeout(5000)'],
+  ['deadlineMs', 'deadlineMs: 50'],
+])
+
+/**
+ * The advice for an option that another library has, if it is known: "keyGenerator is `key` here, as in { key: … }". `known`
+ * are the options that the caller can use.
+ */
+export function peerAdvice(name: string, known: readonly string[]): string | undefined {
+  const option = PEER_OPTIONS.get(name)
+  const ours = option?.here?.find((each) => known.includes(each))
+  if (option === undefined || ours === undefined) return option?.otherwise
+  const isPart = ours === 'limit' || ours === 'levels' || (isRate(ours) && PEER_OPTIONS.get(ours) !== option)
+  return `${name} is ${isPart ? 'part of ' : ''}\`${ours}\` here, as in { ${exampleOf(ours, known, option)} }`
+}
+
+/** Both the number and the time of a rate are in one option. */
+function isRate(ours: string): boolean {
+  return ours === 'refill' || ours === 'drain'
+}
+
+function exampleOf(ours: string, known: readonly string[], { limit = FIXED_WINDOW }: PeerOption): string {
+  const isLevel = known.includes('when')
+  if (ours === 'limit') return `limit: ${isLevel ? asData(limit) : called(limit)}`
+  if (ours === 'levels') return `levels: [{ name: 'all', limit: ${called(limit)} }]`
+  if (ours === 'key' && isLevel) return "key: ['user']"
+  if (ours === 'capacity' && known.includes('drain')) return LEAKY_BUCKET[1]
+  return EXAMPLES.get(ours) ?? ours
+}
+
+function called([maker, numbers]: Example): string {
+  return `${maker}({ ${numbers} })`
+}
+
+/** A limit as code and files can write it: `{ algorithm: 'fixed-window', quota: 100, window: '1m' }`. */
+function asData([maker, numbers]: Example): string {
+  return `{ algorithm: '${maker.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}', ${numbers} }`
+}

@@ -1,0 +1,163 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Complaint, compilePrograms } from './compile-programs.js'
+
+/** Programs that compile. */
+const RIGHT: readonly string[] = [
+  // Rates and durations: literal, and computed.
+  "fixedWindow({ quota: 5, window: '1m' }); slidingLog({ quota: 5, window: '1.5s' }); concurrency({ max: 5, ttl: '250ms' })",
+  "tokenBucket({ capacity: 5, refill: '0.08/s' }); leakyBucket({ capacity: 5, drain: '10/250ms' })",
+  `tokenBucket({ capacity: 5, refill: \`\${count}/s\` }); tokenBucket({ capacity: 5, refill: \`\${count}/\${count}ms\` })`,
+  `fixedWindow({ quota: 5, window: \`\${count}m\` }); createShaper({ capacity: 5, drain: \`\${count}/m\` })`,
+  `const rate: sluice.Rate = \`\${count}/\${parseDuration(text)}\`; const window: sluice.Duration = \`\${count}h\``,
+  // Rates and durations from configuration.
+  'tokenBucket({ capacity: count, refill: parseRate(text) }); fixedWindow({ quota: 5, window: parseDuration(text) })',
+  "createLimiter({ limit: parseLimit(JSON.parse(text)), blockFor: parseDuration(text, 'BLOCK') })",
+  "const numbers = { capacity: 5, drain: '5/s' } as const; createShaper(numbers); leakyBucket(numbers)",
+  "createLimiter({ limit, blockFor: { first: '1m', most: '1d' } }).block('a', { duration: '10m' })",
+  'const { algorithm, refill } = limit; tokenBucket({ capacity: 5, refill }); createLimiter({ limit: { algorithm, capacity: 5, refill } })',
+  // The limiter has the type that its store says.
+  "createLimiter({ limit }).tryAcquire('a').allowed; createLimiter({ limit, clock: systemClock, name: 'a' })",
+  "createLimiter({ limit, name: 'a', store: memoryStore() }).tryAcquire('a').allowed",
+  "createLimiter({ limit, name: 'a', store, onFailure: 'open' }).tryAcquire('a').then(({ allowed }) => allowed)",
+  "declare const any: sluice.SyncStore | sluice.AsyncStore; const made: sluice.Limiter | sluice.AsyncLimiter = createLimiter({ limit, name: 'a', store: any })",
+  "createLimiters({ a: limit }).a.tryAcquire('a').allowed; createLimiters({ a: limit }, { store }).a.tryAcquire('a').then()",
+  "createPolicy({ name: 'a', store, levels: [{ name: 'a', limit }] }).check({}).then(); known.check({ ip: '', method: '', path: '' }).allowed",
+  // rateLimit knows its request, and with a policy its attributes.
+  "express({ limit, key: (request) => request.get('x-key') }); express({ limit: (request) => (request.query.a ? limit : limit) })",
+  'express({ policy: known }); express({ policy: unknown }); express({ policy: unknown, attributes: () => ({ a: 1 }) })',
+  "express({ policy, attributes: (request) => ({ user: request.headers['x-user'], tokens: 5 }) })",
+  "express({ attributes: (request) => ({ user: request.params.user, tokens: 5, method: 'GET', ip: null }), policy })",
+  'express({ policy, attributes: async () => ({ user: null, tokens: undefined }), settle: ({ cost = 1 }) => ({ tokens: cost }) })',
+  "fastify({ policy, attributes: (request) => ({ user: request.headers['x-user'], tokens: 5 }), hook: 'preHandler' }); fastify()",
+  "fetchLimit({ policy, attributes: (request) => ({ user: request.headers.get('x-user'), tokens: 5 }), address: () => '::1' })",
+  'fetchLimit({ limit, address: (_request, info: { remote: string }) => info.remote })',
+  "hono({ policy, attributes: (c) => ({ user: c.req.header('x-user'), tokens: 5 }) }); hono({ policy: known })",
+  "koa({ policy, attributes: (context) => ({ user: context.get('x-user'), tokens: 5 }) }); koa({ limit })",
+  'nest({ policy, attributes: (request) => ({ user: request.user, tokens: 5 }) }); RateLimitModule.forRoot({ limit })',
+  "RateLimit({ policy, attributes: () => ({ user: 'a', tokens: 5 }), instead: true }); RateLimit({ limit })",
+  "node({ policy, attributes: (request) => ({ user: request.headers['x-user'], tokens: 5 }) })",
+  'node({ limiter: createLimiter({ limit }), key: (request) => request.url, onDenied: (_, response) => void response.end() })',
+  // Options that are in a variable.
+  'declare const options: ExpressOptions; express(options)',
+  'declare const options: FastifyOptions | undefined; fastify(options)',
+  "const options: ExpressOptions = { limit, name: 'a' }; express({ ...options, status: 503 })",
+  'declare const isFast: boolean; node(isFast ? { limit } : { limiter: createLimiter({ limit }) })',
+]
+
+/** Programs that do not compile, and what the one complaint of the compiler names. */
+const WRONG: readonly (readonly [program: string, names: RegExp])[] = [
+  ['fixedWindow({ quota: 5, window: 60 })', /'number' is not assignable to type .*ms/],
+  ["fixedWindow({ quota: 5, window: '60' })", /'"60"' is not assignable/],
+  ["fixedWindow({ quota: 5, window: '1 min' })", /'"1 min"' is not assignable/],
+  ['fixedWindow({ quota: 5, window: text })', /'string' is not assignable/],
+  ['fixedWindow({ quota: 5, windowMs: 60 })', /'windowMs' does not exist.*Did you mean to write 'window'/],
+  ["tokenBucket({ capacity: 5, refill: '5 per second' })", /'"5 per second"' is not assignable to type 'Rate'/],
+  ["tokenBucket({ capacity: 5, refill: '5/sec' })", /'"5\/sec"' is not assignable to type 'Rate'/],
+  ['tokenBucket({ capacity: 5, refill: 5 })', /'number' is not assignable to type 'Rate'/],
+  ['tokenBucket({ capacity: 5, refill: text })', /'string' is not assignable to type 'Rate'/],
+  [`tokenBucket({ capacity: 5, refill: \`\${text}/s\` })`, /is not assignable to type 'Rate'/],
+  ['concurrency({ max: 5, ttl: 30_000 })', /'number' is not assignable/],
+  ['createLimiter({ limit, blockFor: 900 })', /'number' is not assignable to type 'BlockFor/],
+  ["createLimiter({ limit }).block('a', { duration: 600 })", /'number' is not assignable/],
+  ["createLimiter({ limit }).reserve('a', { ttl: 30 })", /'number' is not assignable/],
+  ["sluice.claimOnce(store, 'a', { ttl: 3600 })", /'number' is not assignable/],
+  ["shapedFetch({ drain: '5/sec', capacity: 5 })", /'"5\/sec"' is not assignable to type 'Rate/],
+  ["shapedFetch({ drain: '5/s' })", /Property 'capacity' is missing/],
+  ["shapedFetch({ drain: '5/s', capacity: 5, retry: 5 })", /'retry' does not exist/],
+
+  ['createLimiter({ limit, store })', /Property 'name' is missing/],
+  ['createLimiter({ limit, store: memoryStore() })', /Property 'name' is missing/],
+  ["createLimiter({ limit, nam: 'a' })", /'nam' does not exist.*Did you mean to write 'name'/],
+  ["createLimiter({ limit, name: 'a', store, prefix: 'b' })", /'prefix' does not exist/],
+  [
+    "createLimiter({ limit, name: 'a', store, clock: systemClock })",
+    /'clock'.*'Clock' is not assignable to type 'undefined'/s,
+  ],
+  ["createLimiter({ capacity: 5, refill: '5/s' })", /'capacity' does not exist/],
+  ["createLimiter({ limit, refill: '5/s' })", /'refill' does not exist/],
+  ['createLimiter({ limit: 5 })', /'number' is not assignable to type 'Limit'/],
+  ["createLimiter({ limit }).tryAcquire('a').then()", /Property 'then' does not exist on type 'Decision'/],
+  ['createLimiters({ a: limit }, { stor: store })', /'stor' does not exist/],
+  ['createLimiters({ a: limit }).b', /Property 'b' does not exist/],
+
+  ['express({})', /Property 'limit' is missing/],
+  ["express({ key: () => 'a' })", /Property 'limit' is missing/],
+  ['express({ limit, keyGenerator: () => text })', /'keyGenerator' does not exist/],
+  ['express({ windowMs: 60_000, max: 5 })', /'windowMs' does not exist/],
+  ['express({ limit: 5 })', /'number' is not assignable to type .*Limit/],
+  ["express({ limit, attributes: () => ({ user: 'a' }) })", /is not assignable to type 'undefined'/],
+  ['fastify({ max: 5, timeWindow: 60_000 })', /'max' does not exist/],
+  ['nest({ ttl: 60_000, limit })', /'ttl' does not exist/],
+  ["node({ limiter: createLimiter({ limit }), blockFor: '1m' })", /'blockFor'.*not assignable to type 'undefined'/s],
+
+  ['createPolicy({ levels: [{ name: text, limit }], store })', /Property 'name' is missing/],
+  [
+    "createPolicy({ name: 'a', levels: [], store, clock: systemClock })",
+    /'clock'.*'Clock' is not assignable to type 'undefined'/s,
+  ],
+  ["createPolicy({ levls: [{ name: 'a', limit }] })", /'levls' does not exist.*Did you mean to write 'levels'/],
+  [
+    "createPolicy({ levels: [{ name: 'a', limit: { algorithm: 'token-bucket', capacity: 5, refill: '5/sec' } }] })",
+    /'refill'.*"5\/sec"/s,
+  ],
+  ["createShaper({ drain: '5/s', capacity: 5, store })", /Property 'name' is missing/],
+  ["createShaper({ drain: '5/s', capcity: 5 })", /'capcity' does not exist.*Did you mean to write 'capacity'/],
+  ['createShaper({ drain: 5, capacity: 5 })', /'number' is not assignable to type 'Rate'/],
+  ["createShaper({ drain: '5/s', capacity: 5, concurrency: 1 })", /'concurrency' does not exist/],
+  [
+    "createShaper({ drain: '5/s', capacity: 5, name: 'a', store, clock: systemClock })",
+    /'clock'.*'Clock' is not assignable/s,
+  ],
+]
+
+const ADAPTERS = [
+  'express',
+  'fastify',
+  'fetchLimit',
+  'hono',
+  'koa',
+  'nest',
+  'RateLimit',
+  'RateLimitModule.forRoot',
+  'node',
+]
+
+/** The same mistakes in every adapter. */
+const WRONG_IN_EACH: readonly (readonly [options: string, names: RegExp])[] = [
+  ['{}', /Property 'limit' is missing/],
+  ['{ limit, policy: known }', /'TokenBucket' is not assignable to type 'undefined'/],
+  ['{ limit, keyGenerator: () => text }', /'keyGenerator' does not exist/],
+  ['{ policy }', /Property 'attributes' is missing/],
+  ["{ policy, attributes: () => ({ user: 'a' }) }", /tokens/],
+  ["{ policy, attributes: () => ({ usr: 'a', tokens: 1 }) }", /usr.*user/s],
+  ["{ policy, attributes: async () => ({ usr: 'a', tokens: 1 }) }", /usr.*user/s],
+  ['{ policy, attributes: () => ({ user: () => text, tokens: 1 }) }', /not assignable/],
+  ['{ policy: known, attributes: () => ({ path: {} }) }', /not assignable/],
+  ["{ policy, attributes: () => ({ user: 'a', tokens: 1 }), settle: () => ({ tokns: 1 }) }", /tokns/],
+]
+
+describe('types', () => {
+  const wrong = [
+    ...WRONG,
+    ...ADAPTERS.flatMap((adapter) =>
+      WRONG_IN_EACH.map(([options, names]) => [`${adapter}(${options})`, names] as const),
+    ),
+  ]
+  let complaints: readonly (readonly Complaint[])[]
+
+  beforeAll(async () => {
+    complaints = await compilePrograms([...RIGHT, ...wrong.map(([program]) => program)])
+  }, 120_000)
+
+  it.each(RIGHT.map((program, i) => [program, i] as const))('compiles: %s', (_program, i) => {
+    expect(complaints[i]).toEqual([])
+  })
+
+  it.each(wrong.map(([program, names], i) => [program, names, RIGHT.length + i] as const))(
+    'does not compile, and the error names what is wrong: %s',
+    (_program, names, i) => {
+      expect(complaints[i]).toEqual([{ line: 1, column: expect.any(Number), message: expect.stringMatching(names) }])
+      expect(complaints[i][0].message).not.toContain('No overload')
+    },
+  )
+})
