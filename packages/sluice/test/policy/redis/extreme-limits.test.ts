@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import {
+  type AsyncStore,
   concurrency,
   createLimiter,
   createPolicy,
@@ -26,14 +27,14 @@ const nothing = tokenBucket({ capacity: 0, refill: '5/s' })
 
 onBothStores((own) => {
   const limiterOf = (limit: Limit, options: { blockFor?: '1m' } = {}) =>
-    createLimiter({ name: 'api', limit, store: own.store as never, ...options })
+    createLimiter({ name: 'api', limit, store: own.store as AsyncStore, ...options })
   const policyOf = () =>
     createPolicy({
       name: 'shop',
       levels: [
         { name: 'user', key: 'user', limit: bucket, overrides: [{ when: { user: 'vip' }, limit: unlimited() }] },
       ],
-      store: own.store as never,
+      store: own.store as AsyncStore,
     })
 
   it('an unlimited limiter acquires at once, and its charges, refunds, resets and reservations change nothing', async () => {
