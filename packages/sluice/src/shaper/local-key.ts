@@ -1,16 +1,29 @@
 import { CATCH_UP_MS } from '../clock.js'
 import { Appointment } from '../waiting/agenda.js'
 import { Line, Waiter } from '../waiting/line.js'
-import type { LineOwner } from '../waiting/waiting-room.js'
-import type { LocalQueue } from './local-queue.js'
+import type { LineOwner, WaitingRoom } from '../waiting/waiting-room.js'
+import type { Places } from './places.js'
 import { type TurnRequest, turnTooLate } from './queue-shaper.js'
-import { EARLY_US } from './schedule.js'
+import { EARLY_US, type SlotSchedule } from './schedule.js'
 import type { Turn } from './shaper.js'
 
 /** Times that differ by less than this are equal. */
 export const LEAST_MS = 0.001
 
 export type LocalWaiter = Waiter<LocalKey, Turn>
+
+/** What all keys of a shaper in one process use. */
+export interface LocalShaping {
+  readonly room: WaitingRoom<LocalWaiter, Turn>
+  readonly schedule: SlotSchedule
+  readonly places: Places | undefined
+  readonly capacity: number
+  hasPlace(key: string): boolean
+  /** How long it takes until so many units have left. */
+  drainMs(units: number): number
+  /** The key has no waiters any more. */
+  forget(key: LocalKey): void
+}
 
 /**
  * The waiters of one key in one process. Its appointment is when the first of them may leave. It has none while it is held:
@@ -19,14 +32,14 @@ export type LocalWaiter = Waiter<LocalKey, Turn>
 export class LocalKey extends Appointment implements LineOwner<LocalWaiter> {
   readonly key: string
   readonly line: Line<LocalWaiter>
-  readonly #queue: LocalQueue
+  readonly #queue: LocalShaping
   /** When the first waiter may leave, if there is a place: at its slot, or at the end of a pause. */
   #freeMs: number
   /** No waiter may leave before, even if its slot comes earlier. */
   #notBeforeMs: number
   #hasLeftInTick = false
 
-  constructor(key: string, queue: LocalQueue, slotMs: number, notBeforeMs: number) {
+  constructor(key: string, queue: LocalShaping, slotMs: number, notBeforeMs: number) {
     super()
     this.key = key
     this.line = new Line(queue.capacity)

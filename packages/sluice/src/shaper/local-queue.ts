@@ -1,6 +1,6 @@
 import { CATCH_UP_MS, type Clock, setExactAlarm } from '../clock.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
-import { LEAST_MS, LocalKey, type LocalWaiter } from './local-key.js'
+import { LEAST_MS, LocalKey, type LocalShaping } from './local-key.js'
 import type { Places } from './places.js'
 import { queueFull, type TurnQueue, type TurnRequest, turnTooLate } from './queue-shaper.js'
 import { Schedule, type SlotSchedule } from './schedule.js'
@@ -21,8 +21,8 @@ interface LocalNumbers {
  * Gives turns in one process. A waiter has taken nothing yet: it takes its slot from the schedule when it leaves, at the
  * time for which the slot was meant. So a waiter that gives up leaves no gap, and others may overtake it.
  */
-export class LocalQueue implements TurnQueue {
-  readonly room: WaitingRoom<LocalWaiter, Turn>
+export class LocalQueue implements TurnQueue, LocalShaping {
+  readonly room: LocalShaping['room']
   readonly schedule: SlotSchedule
   readonly places: Places | undefined
   readonly capacity: number
@@ -90,7 +90,6 @@ export class LocalQueue implements TurnQueue {
       for (let { first } = key.line; first !== undefined; { first } = key.line) key.giveUp(first, error())
   }
 
-  /** How long it takes until so many units have left. */
   drainMs(units: number): number {
     return (units * this.schedule.usPerUnit) / 1000
   }

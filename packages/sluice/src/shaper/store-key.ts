@@ -1,27 +1,12 @@
-import type { LeakyBucket } from '../limits/index.js'
-import type { NamedLimit } from '../stores/index.js'
 import { Waiter } from '../waiting/line.js'
 import type { Slots } from '../waiting/slots.js'
-import type { StoreSlots } from '../waiting/store-slots.js'
-import type { WaitingRoom } from '../waiting/waiting-room.js'
-import type { Places } from './places.js'
 import type { TurnRequest } from './queue-shaper.js'
 import type { Turn } from './shaper.js'
-import { StoreLine, type StoreWaiter } from './store-line.js'
+import { type LineKey, StoreLine, type StoreShaping, type StoreWaiter } from './store-line.js'
 import { UnaskedWaiters } from './unasked-waiters.js'
 
 /** The store is asked for at most so many slots of a key at a time. As many usually fit in one call of Redis. */
 const LARGEST_ROUND = 128
-
-/** What all keys of a shaper use. */
-export interface StoreShaping {
-  readonly named: NamedLimit & { readonly limit: LeakyBucket }
-  readonly room: WaitingRoom<StoreWaiter, Turn>
-  readonly storeSlots: StoreSlots
-  readonly msPerUnit: number
-  /** Where work runs in this process, if `concurrency` bounds that. */
-  readonly places: Places | undefined
-}
 
 /**
  * The waiters of one key: a line for each cost, because slots of one cost are interchangeable.
@@ -33,7 +18,7 @@ export interface StoreShaping {
  * With `concurrency`, a place is kept for each slot that is held or asked for. So a slot that comes finds a place: none
  * passes unused because work takes long, and no caller leaves later than its slot, close to one of another process.
  */
-export class StoreKey {
+export class StoreKey implements LineKey {
   readonly shaping: StoreShaping
   readonly key: string
   pausedUntilMs: number
@@ -60,7 +45,6 @@ export class StoreKey {
     return units
   }
 
-  /** The slots of all lines. */
   get slots(): readonly Slots[] {
     return [...this.#lines.values()].map(({ slots }) => slots)
   }
@@ -70,10 +54,6 @@ export class StoreKey {
     return this.#unasked.size > 0 || this.#placesToKeep <= 0
   }
 
-  /**
-   * When the store may be asked for waiters without a slot. `Infinity`: not before questions under way are answered, or a
-   * place is free.
-   */
   get nextRoundMs(): number {
     return this.#underway > 0 || this.#placesToKeep <= 0 ? Infinity : Math.max(this.pausedUntilMs, this.#fullUntilMs)
   }
@@ -112,7 +92,6 @@ export class StoreKey {
       for (let { first } = owner.line; first !== undefined; { first } = owner.line) owner.giveUp(first, error())
   }
 
-  /** Asks the store for waiters of all lines that have no slot, if it may be asked now. */
   askForLacking(): void {
     if (this.#underway > 0) return
     const { clock } = this.shaping.room
@@ -129,18 +108,15 @@ export class StoreKey {
     this.schedule()
   }
 
-  /** Makes the appointments of all lines. */
   schedule(): void {
     for (const line of [...this.#lines.values()]) line.schedule()
   }
 
-  /** A question of a round is answered. */
   endQuestion(isAllowed: boolean): void {
     this.#underway--
     this.#roundSize = isAllowed ? Math.min(LARGEST_ROUND, this.#roundSize + 1) : 1
   }
 
-  /** The store has no slot before then. */
   noteFull(untilMs: number): void {
     this.#fullUntilMs = untilMs
   }
@@ -154,12 +130,10 @@ export class StoreKey {
     }
   }
 
-  /** The waiter has left its line. */
   left(waiter: StoreWaiter): void {
     this.#unasked.delete(waiter)
   }
 
-  /** The line is empty. */
   forget(line: StoreLine): void {
     const { cost } = line.demand
     // A new line of the same cost may exist by now.

@@ -1,16 +1,53 @@
 import { CATCH_UP_MS } from '../clock.js'
 import { StoreUnavailableError } from '../errors.js'
-import type { Decision } from '../limits/index.js'
-import type { Demand } from '../stores/index.js'
+import type { Decision, LeakyBucket } from '../limits/index.js'
+import type { Demand, NamedLimit } from '../stores/index.js'
 import { Appointment } from '../waiting/agenda.js'
 import { Line, type Waiter } from '../waiting/line.js'
 import { keepApart, type Slot, Slots } from '../waiting/slots.js'
+import type { StoreSlots } from '../waiting/store-slots.js'
 import type { LineOwner, WaitingRoom } from '../waiting/waiting-room.js'
+import type { Places } from './places.js'
 import { queueFull, turnTooLate } from './queue-shaper.js'
 import type { Turn } from './shaper.js'
-import type { StoreKey } from './store-key.js'
 
 export type StoreWaiter = Waiter<StoreLine, Turn>
+
+/** What all keys of a shaper use. */
+export interface StoreShaping {
+  readonly named: NamedLimit & { readonly limit: LeakyBucket }
+  readonly room: WaitingRoom<StoreWaiter, Turn>
+  readonly storeSlots: StoreSlots
+  readonly msPerUnit: number
+  /** Where work runs in this process, if `concurrency` bounds that. */
+  readonly places: Places | undefined
+}
+
+/** What all lines of a key use. */
+export interface LineKey {
+  readonly key: string
+  readonly shaping: StoreShaping
+  readonly pausedUntilMs: number
+  /**
+   * When the store may be asked for waiters without a slot. `Infinity`: not before questions under way are answered, or a
+   * place is free.
+   */
+  readonly nextRoundMs: number
+  /** The slots of all lines. */
+  readonly slots: readonly Slots[]
+  /** Asks the store for waiters of all lines that have no slot, if it may be asked now. */
+  askForLacking(): void
+  /** Makes the appointments of all lines. */
+  schedule(): void
+  /** A question of a round is answered. */
+  endQuestion(isAllowed: boolean): void
+  /** The store has no slot before then. */
+  noteFull(untilMs: number): void
+  /** The waiter has left its line. */
+  left(waiter: StoreWaiter): void
+  /** The line is empty. */
+  forget(line: StoreLine): void
+}
 
 /**
  * The waiters of one key and cost, and the slots that are reserved for them: the first waiter takes the first slot. Its
@@ -20,12 +57,12 @@ export class StoreLine extends Appointment implements LineOwner<StoreWaiter> {
   readonly demand: Demand
   readonly line: Line<StoreWaiter>
   readonly slots: Slots
-  readonly #key: StoreKey
+  readonly #key: LineKey
   readonly #room: WaitingRoom<StoreWaiter, Turn>
   /** Questions that are not answered yet. */
   #asked = 0
 
-  constructor(key: StoreKey, demand: Demand) {
+  constructor(key: LineKey, demand: Demand) {
     super()
     const { room, named, msPerUnit } = key.shaping
     this.demand = demand

@@ -5,7 +5,8 @@ import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Places } from './places.js'
 import { queueFull, type TurnQueue, type TurnRequest, turnTooLate } from './queue-shaper.js'
 import type { Turn } from './shaper.js'
-import { StoreKey, type StoreShaping } from './store-key.js'
+import { StoreKey } from './store-key.js'
+import type { StoreShaping } from './store-line.js'
 
 /**
  * Gives turns in all processes that share a store. Each waiter has a slot reserved in a bucket that they share, so that

@@ -1,18 +1,37 @@
 import { CATCH_UP_MS } from '../clock.js'
-import type { WaitTooLongError } from '../errors.js'
-import type { Decision } from '../limits/index.js'
-import type { Answer } from '../stores/index.js'
+import type { QueueFullError, WaitTooLongError } from '../errors.js'
+import type { Decision, Limit } from '../limits/index.js'
+import type { Answer, Demand } from '../stores/index.js'
 import { Appointment } from './agenda.js'
 import { Line, type WaitRequest } from './line.js'
 import type { Slot } from './slots.js'
-import type { SlotHandler } from './store-slots.js'
-import type { UnitQueues } from './unit-queues.js'
+import type { SlotHandler, StoreSlots } from './store-slots.js'
 import { neverError, UnitWaiter } from './unit-waiter.js'
 import { waitAfterDenial } from './wait-after-denial.js'
-import type { LineOwner } from './waiting-room.js'
+import type { LineOwner, WaitingRoom } from './waiting-room.js'
 
 /** The store is asked for at most so many waiters of a key at a time. As many usually fit in one call of Redis. */
 const MOST_UNDERWAY = 128
+
+/** What all queues of a limiter use. */
+export interface LimiterQueues {
+  readonly limit: Limit
+  readonly room: WaitingRoom<UnitWaiter, Answer>
+  readonly slots: StoreSlots
+  /** The length of a slot of one unit; 0 for limits without slots. */
+  readonly msPerUnit: number
+  /** Other processes take and give back too, and this process is not told. */
+  readonly isShared: boolean
+  /** How many callers may wait, over all keys. */
+  readonly maxWaiters: number
+  readonly demand: (key: string, cost: number) => Demand
+  /** Units of the key may have come back: asks for the first waiter at once. */
+  readonly wake: (key: string) => void
+  /** The error for a caller that would be one waiter too many. A waiter leaves when the next appointment is due, or before. */
+  fullError(): QueueFullError
+  /** The queue is empty. */
+  forget(queue: UnitQueue): void
+}
 
 /**
  * The callers that wait for units of one key, in the order in which they came.
@@ -27,7 +46,7 @@ const MOST_UNDERWAY = 128
 export class UnitQueue extends Appointment implements LineOwner<UnitWaiter>, SlotHandler {
   readonly key: string
   readonly line = new Line<UnitWaiter>(1)
-  readonly #queues: UnitQueues
+  readonly #queues: LimiterQueues
   /** How many questions the store has not answered yet; all are for `#askedCost`. */
   #underway = 0
   #askedCost = 0
@@ -48,7 +67,7 @@ export class UnitQueue extends Appointment implements LineOwner<UnitWaiter>, Slo
   /** Waiters whose deadline came while the store was being asked: its answers still count for them. */
   #overdue: UnitWaiter[] = []
 
-  constructor(key: string, queues: UnitQueues) {
+  constructor(key: string, queues: LimiterQueues) {
     super()
     this.key = key
     this.#queues = queues

@@ -5,8 +5,8 @@ import { arithmeticOf, type Decision, type Limit } from '../limits/index.js'
 import type { Answer, Demand, NamedLimit, Store } from '../stores/index.js'
 import type { WaitRequest } from './line.js'
 import { StoreSlots, slotMs } from './store-slots.js'
-import { UnitQueue } from './unit-queue.js'
-import { neverError, type UnitWaiter } from './unit-waiter.js'
+import { type LimiterQueues, UnitQueue } from './unit-queue.js'
+import { neverError } from './unit-waiter.js'
 import { WaitingRoom } from './waiting-room.js'
 
 /** More callers than this that wait in one process are an outage. Each takes about 1 kB here, and more where it is called. */
@@ -16,15 +16,12 @@ const USUAL_MOST_WAITERS = 100_000
  * The callers that wait for units of one limit in one store, with a queue for each key. A queue exists only while a caller
  * waits in it: no queue, listener or alarm outlives the waiters.
  */
-export class UnitQueues {
+export class UnitQueues implements LimiterQueues {
   readonly limit: Limit
-  readonly room: WaitingRoom<UnitWaiter, Answer>
+  readonly room: LimiterQueues['room']
   readonly slots: StoreSlots
-  /** The length of a slot of one unit; 0 for limits without slots. */
   readonly msPerUnit: number
-  /** Other processes take and give back too, and this process is not told. */
   readonly isShared: boolean
-  /** How many callers may wait, over all keys. */
   readonly maxWaiters: number
   readonly demand: (key: string, cost: number) => Demand
   readonly #asker: Asker
@@ -80,12 +77,10 @@ export class UnitQueues {
     return queue.join(request)
   }
 
-  /** Units of the key may have come back: asks for the first waiter at once. */
   readonly wake = (key: string): void => {
     this.#queues.get(key)?.ask()
   }
 
-  /** The error for a caller that would be one waiter too many. A waiter leaves when the next appointment is due, or before. */
   fullError(): QueueFullError {
     const { agenda, clock } = this.room
     const retryAfterMs = Math.max(1, Math.ceil((agenda.nextMs ?? 0) - clock.now()))
@@ -93,7 +88,6 @@ export class UnitQueues {
     return new QueueFullError(`${full}; come back in ${retryAfterMs} ms at the earliest`, retryAfterMs)
   }
 
-  /** The queue is empty. */
   forget(queue: UnitQueue): void {
     // A new queue of the same key may exist by now.
     if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key)

@@ -243,7 +243,7 @@ describe('a shaper with concurrency', () => {
     expect([isClosed, shaper.size, shaper.pending]).toEqual([false, 0, 1])
   })
 
-  it('rejects a waiter for whom no place is free by its deadline', async () => {
+  it('rejects a waiter if no place is free by its deadline', async () => {
     const { clock, shaper } = shaperOf('none', { capacity: 10, concurrency: 1 })
     void shaper.run(() => new Promise(() => {}))
     const late = expect(shaper.run(() => {}, { maxWaitMs: 50 })).rejects.toBeInstanceOf(WaitTooLongError)
