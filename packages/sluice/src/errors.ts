@@ -89,11 +89,14 @@ export class StoreUnavailableError extends Error {
   readonly code: SluiceErrorCode = 'SLUICE_STORE_UNAVAILABLE'
 }
 
-/** A queue is full. */
+/** A queue is full. Nothing was taken. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
   readonly code: SluiceErrorCode = 'SLUICE_QUEUE_FULL'
-  /** After how long there is room, if no other caller comes; `Infinity` for a cost larger than the queue. */
+  /**
+   * After how long there is room, if no other caller comes; `Infinity` for a cost larger than the queue. There may be room
+   * only later if waiters wait for work to end, for `resume`, or for units of a limiter.
+   */
   readonly retryAfterMs: number
 
   constructor(message: string, retryAfterMs: number) {

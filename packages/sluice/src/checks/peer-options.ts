@@ -26,7 +26,6 @@ const ANSWERS = 'a denial is a value of a limiter, and in Nest a RateLimitExcept
 const OF_ROUTES =
   'only the limit of a route has it: config.rateLimit of Fastify, and @RateLimit of Nest. In other frameworks put the route ' +
   'before the limit that it replaces'
-const AT_ONCE = `a shaper limits the rate; for so many at once, createLimiter({ limit: ${called(CONCURRENCY)} }) and acquireLease`
 const BY_UNITS = `createLimiter({ limit: ${called(TOKEN_BUCKET)} }) and acquire wait for units`
 
 /** The peers' options by what they mean. */
@@ -40,7 +39,7 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   ['tokensPerInterval bucketSize burst', { here: ['capacity', 'quota', 'limit', 'levels'], limit: TOKEN_BUCKET }],
   ['highWater maxQueue queueLimit capacity', { here: ['capacity', 'quota', 'limit', 'levels'], limit: TOKEN_BUCKET }],
   ['weight tokens', { here: ['cost'] }],
-  ['concurrency maxConcurrent', { here: ['max', 'limit', 'levels'], limit: CONCURRENCY, otherwise: AT_ONCE }],
+  ['concurrency maxConcurrent', { here: ['concurrency', 'max', 'limit', 'levels'], limit: CONCURRENCY }],
   // In how long.
   [
     'windowMs window timeWindow duration interval ttl expire windowSize',
@@ -116,6 +115,7 @@ const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['refill', TOKEN_BUCKET[1]],
   ['drain', LEAKY_BUCKET[1]],
   ['max', CONCURRENCY[1]],
+  ['concurrency', 'concurrency: 5'],
   ['cost', 'cost: 3'],
   ['key', "key: (request) => request.headers['x-api-key']"],
   ['keyOf', 'keyOf: (request) => new URL(request.url).host'],

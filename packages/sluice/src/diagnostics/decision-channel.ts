@@ -55,7 +55,7 @@ export interface DecisionEvent {
   readonly decisions: readonly Decision[]
   /** Set if the store did not decide: see `Verdict.degraded`. */
   readonly degraded: Degraded | undefined
-  /** The failure of the store, or the `WaitTooLongError` of a caller that waited in vain. */
+  /** The failure of the store, or the `WaitTooLongError` or `QueueFullError` of a caller that waited in vain. */
   readonly error: unknown
 }
 

@@ -1,5 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
-import { checkKey } from '../checks/check-value.js'
+import { checkKey, checkUnits } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
 import { InvalidTypeError } from '../errors.js'
 import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
@@ -16,6 +16,8 @@ export interface OwnStoreOptions {
   readonly name?: string
   /** See {@link SharedStoreOptions.blockFor}. */
   readonly blockFor?: BlockFor
+  /** See {@link SharedStoreOptions.maxWaiters}. */
+  readonly maxWaiters?: number
   /** Tells the time. Default: the clock of this process, which never steps back. */
   readonly clock?: Clock
   readonly store?: undefined
@@ -33,6 +35,11 @@ export interface SharedStoreOptions<S extends Store> {
    * to block longer each time. A key exceeds when `tryAcquire`, `reserve` or `lease` lacks units. Default: not at all.
    */
   readonly blockFor?: BlockFor
+  /**
+   * How many callers may wait at the same time in `acquire` and `acquireLease` of this limiter, over all keys: a whole number
+   * from 1. One more is rejected at once with a `QueueFullError`, and nothing is taken. Default 100,000.
+   */
+  readonly maxWaiters?: number
   /** The store keeps time: give the clock to the store. */
   readonly clock?: undefined
   /**
@@ -45,7 +52,7 @@ export interface SharedStoreOptions<S extends Store> {
 /** The limiter on a store of the type `S`. */
 export type LimiterOn<S extends Store> = S extends AsyncStore ? AsyncLimiter : Limiter
 
-const OPTIONS = ['limit', 'name', 'store', 'clock', 'onFailure', 'blockFor']
+const OPTIONS = ['limit', 'name', 'store', 'clock', 'onFailure', 'blockFor', 'maxWaiters']
 
 /**
  * Limits how often each key may do something. Without a `store`, the limiter keeps its states in this process and answers
@@ -76,12 +83,14 @@ export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
   const onFailure = onFailureOption(given.onFailure, store)
   const named = { name, limit, onFailure }
   store.prepare?.(named)
+  const maxWaiters = given.maxWaiters === undefined ? undefined : checkUnits('maxWaiters', given.maxWaiters)
   const isOwn = given.store === undefined && given.clock === undefined
   const limiter = new StoreLimiter(
     store,
     named,
     blockForOption(given.blockFor, store),
     isOwn ? new FirstUse() : undefined,
+    maxWaiters,
   )
   return (isSynchronous(store) ? limiter : asyncLimiter(limiter)) as LimiterOn<S>
 }

@@ -1,4 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
+import { checkUnits } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
 import { invalidType, naming } from '../errors.js'
 import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
@@ -15,6 +16,8 @@ export interface LimitersOptions<S> {
   readonly onFailure?: OnFailure
   /** The `blockFor` of each of them. See {@link SharedStoreOptions.blockFor}. */
   readonly blockFor?: BlockFor
+  /** The `maxWaiters` of each of them, which counts for itself. See {@link SharedStoreOptions.maxWaiters}. */
+  readonly maxWaiters?: number
 }
 
 /**
@@ -37,11 +40,12 @@ export function createLimiters<Name extends string, S extends SyncStore | AsyncS
 ): Readonly<Record<Name, LimiterOn<S>>> {
   if (typeof (options as { decide?: unknown } | null)?.decide === 'function')
     throw invalidType('the second argument of createLimiters', 'an object with the store in it: { store }', options)
-  const given = checkOptions('createLimiters', options, ['store', 'clock', 'onFailure', 'blockFor'])
+  const given = checkOptions('createLimiters', options, ['store', 'clock', 'onFailure', 'blockFor', 'maxWaiters'])
   const store = storeOption(given) as AsyncStore
   const onFailure = onFailureOption(given.onFailure, store)
   blockForOption(given.blockFor, store)
-  const { blockFor } = options
+  const { blockFor, maxWaiters } = options
+  if (maxWaiters !== undefined) checkUnits('maxWaiters', maxWaiters)
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits))
     throw invalidType('limits', 'an object of limits by name', limits)
   // Without a prototype, a limiter may be called `constructor`, and every property is a limiter.
@@ -54,6 +58,7 @@ export function createLimiters<Name extends string, S extends SyncStore | AsyncS
         store,
         ...(onFailure && { onFailure }),
         ...(blockFor && { blockFor }),
+        ...(maxWaiters && { maxWaiters }),
       }),
     )
   }

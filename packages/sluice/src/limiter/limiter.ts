@@ -62,8 +62,8 @@ interface LimiterMethods<Later extends boolean> {
    *
    * Never resolves with a denial. Rejects with a `WaitTooLongError` when `maxWaitMs` is over; at once if the wait is known
    * to be longer, or if the cost is more than the limit can ever give. Rejects with the signal's reason when the signal is
-   * aborted. A caller that is rejected has taken nothing, or its units are given back. A leaky bucket takes back only its
-   * last slot.
+   * aborted, and with a `QueueFullError` at once if `maxWaiters` callers wait already. A caller that is rejected has taken
+   * nothing, or its units are given back. A leaky bucket takes back only its last slot.
    *
    * A limiter is not told of units that other processes give back: its callers ask again when the units would have come
    * anyway. If the store fails, the caller that it was asked for is rejected.

@@ -48,6 +48,7 @@ export class StoreLimiter {
     named: NamedLimit,
     blockFor: BlockRule | undefined,
     firstUse: FirstUse | undefined,
+    maxWaiters: number | undefined,
   ) {
     this.#firstUse = firstUse
     this.name = named.name
@@ -56,7 +57,7 @@ export class StoreLimiter {
     this.#blockFor = blockFor
     const isPlain = named.onFailure === undefined && blockFor === undefined
     this.#quickStore = isSynchronous(store) && isPlain ? store : undefined
-    this.#queues = new UnitQueues(store, named)
+    this.#queues = new UnitQueues(store, named, maxWaiters)
     this.#asker = { kind: 'limiter', name: named.name }
     this.#timed = new TimedReservations(store, this.#asker, (key) => this.#queues.wake(key))
   }

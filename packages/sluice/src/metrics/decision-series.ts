@@ -1,5 +1,5 @@
 import type { DecisionEvent } from '../diagnostics/decision-channel.js'
-import { WaitTooLongError } from '../errors.js'
+import { QueueFullError, WaitTooLongError } from '../errors.js'
 import { DurationHistogram, type DurationReading } from './duration-histogram.js'
 
 /** How many decisions had each outcome. Every decision has exactly one of them. */
@@ -117,8 +117,9 @@ export class DecisionSeries {
 }
 
 function outcomeOf({ allowed, error }: DecisionEvent): number {
-  // A caller that would have had to wait too long was denied: the store did not fail.
-  if (error !== undefined && !(error instanceof WaitTooLongError)) return ERROR
+  // A caller that would have had to wait too long, or among too many, was denied: the store did not fail.
+  const isDenial = error instanceof WaitTooLongError || error instanceof QueueFullError
+  if (error !== undefined && !isDenial) return ERROR
   return allowed ? ALLOWED : DENIED
 }
 

@@ -3,19 +3,25 @@ import { checkKey, checkUnits } from '../checks/check-value.js'
 import { type Clock, checkClock, systemClock } from '../clock.js'
 import { invalidType } from '../errors.js'
 import { onFailureOption, storeOption } from '../limiter/store-option.js'
-import { leakyBucket, type Rate } from '../limits/index.js'
+import { type LeakyBucket, leakyBucket, type Rate } from '../limits/index.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
 import { LocalQueue } from './local-queue.js'
+import { Places } from './places.js'
 import { QueueShaper } from './queue-shaper.js'
 import type { Shaper } from './shaper.js'
 import { StoreQueue } from './store-queue.js'
 
-/** The rate and the size of a shaper. */
+/** The rate and the size of a shaper. Each key has them for itself. */
 export interface ShaperNumbers {
   /** The rate at which callers leave, at constant spacing: `'10/s'` is one every 100 ms. */
   readonly drain: Rate
   /** How many units may wait, counting those that have just left: a whole number from 1. */
   readonly capacity: number
+  /**
+   * How many pieces of work of a key may run at the same time in this process: a whole number from 1. A waiter leaves when its
+   * slot has come and a place is free. A piece of work takes one place, whatever its cost. Default: no bound.
+   */
+  readonly concurrency?: number
 }
 
 /** A shaper for this process. */
@@ -26,6 +32,13 @@ export interface OwnShaperOptions extends ShaperNumbers {
   readonly clock?: Clock
   readonly store?: undefined
   readonly onFailure?: undefined
+}
+
+/** A shaper without a rate: callers leave as soon as a place is free. It belongs to this process. */
+export interface UnratedShaperOptions extends Omit<OwnShaperOptions, 'drain'> {
+  readonly drain?: undefined
+  /** How many pieces of work of a key may run at the same time: a whole number from 1. */
+  readonly concurrency: number
 }
 
 /** A shaper for all processes that share a store. */
@@ -42,33 +55,55 @@ export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
   readonly onFailure?: OnFailure
 }
 
+const OPTIONS = ['name', 'drain', 'capacity', 'concurrency', 'store', 'clock', 'onFailure']
+
 /**
  * Makes callers wait for their turn. At most `capacity` units wait, and they leave at exactly `drain`, each key for itself.
- * With a `store`, all processes that share the store leave at that rate together.
+ * With `concurrency`, at most so many pieces of work of a key run at the same time. With a `store`, all processes that share
+ * the store leave at that rate together.
  *
  * @example
  * ```ts
  * import { createShaper } from 'sluice'
  *
- * const bank = createShaper({ drain: '10/s', capacity: 100 })
+ * const bank = createShaper({ drain: '10/s', capacity: 100, concurrency: 5 })
  * const response = await bank.run(() => fetch('https://bank.example/transfers'))
  * ```
  */
-export function createShaper(options: OwnShaperOptions | SharedShaperOptions<SyncStore | AsyncStore>): Shaper {
-  const given = checkOptions('createShaper', options, ['name', 'drain', 'capacity', 'store', 'clock', 'onFailure'])
-  const limit = leakyBucket({ drain: given.drain as Rate, capacity: checkUnits('capacity', given.capacity) })
-  if (given.store === undefined) {
-    const { name = 'default', onFailure } = given
-    checkKey(name, 'name')
-    if (onFailure !== undefined)
-      throw invalidType('onFailure', 'left out, for a shaper without a store cannot fail', onFailure)
-    return new QueueShaper(name, new LocalQueue(name, limit, checkClock(given.clock) ?? systemClock))
-  }
+export function createShaper(
+  options: OwnShaperOptions | UnratedShaperOptions | SharedShaperOptions<SyncStore | AsyncStore>,
+): Shaper {
+  const given = checkOptions('createShaper', options, OPTIONS)
+  const { concurrency } = given
+  const places = concurrency === undefined ? undefined : new Places(checkUnits('concurrency', concurrency))
+  return given.store === undefined ? ownShaper(given, places) : sharedShaper(given, places)
+}
+
+function ownShaper(given: Readonly<Record<string, unknown>>, places: Places | undefined): Shaper {
+  const { name = 'default', onFailure } = given
+  // Without places, a missing rate is an error of leakyBucket's.
+  const isRated = given.drain !== undefined || places === undefined
+  const { capacity, drain } = isRated ? limitOf(given) : { capacity: checkUnits('capacity', given.capacity) }
+  checkKey(name, 'name')
+  if (onFailure !== undefined)
+    throw invalidType('onFailure', 'left out, for a shaper without a store cannot fail', onFailure)
+  return new QueueShaper(
+    name,
+    new LocalQueue(name, { capacity, drain, places }, checkClock(given.clock) ?? systemClock),
+  )
+}
+
+function sharedShaper(given: Readonly<Record<string, unknown>>, places: Places | undefined): Shaper {
   const { name } = given
+  const limit = limitOf(given)
   checkKey(name, 'name (which keeps shapers on one store apart)')
   const store = storeOption(given)
   const onFailure = onFailureOption(given.onFailure, store) ?? store.onFailure ?? 'local'
   const named = { name, limit, onFailure }
   store.prepare?.(named)
-  return new QueueShaper(name, new StoreQueue(store, named))
+  return new QueueShaper(name, new StoreQueue(store, named, places))
+}
+
+function limitOf({ drain, capacity }: Readonly<Record<string, unknown>>): LeakyBucket {
+  return leakyBucket({ drain: drain as Rate, capacity: checkUnits('capacity', capacity) })
 }

@@ -1,3 +1,9 @@
 /** The leaky bucket as a queue. */
-export { createShaper, type OwnShaperOptions, type ShaperNumbers, type SharedShaperOptions } from './create-shaper.js'
-export type { CloseOptions, Shaper, Turn, TurnOptions } from './shaper.js'
+export {
+  createShaper,
+  type OwnShaperOptions,
+  type ShaperNumbers,
+  type SharedShaperOptions,
+  type UnratedShaperOptions,
+} from './create-shaper.js'
+export type { CloseOptions, PausedCallers, PauseOptions, Shaper, Turn, TurnOptions } from './shaper.js'

@@ -3,7 +3,7 @@ import { checkCost, checkKey, checkMaxWaitMs, checkSignal, checkValue } from '..
 import type { Clock } from '../clock.js'
 import {
   ClosedError,
-  type InvalidTypeError,
+  InvalidTypeError,
   invalidType,
   invalidValue,
   QueueFullError,
@@ -11,13 +11,13 @@ import {
 } from '../errors.js'
 import { isPromiseLike } from '../stores/store.js'
 import type { WaitRequest } from '../waiting/line.js'
-import type { CloseOptions, Shaper, Turn, TurnOptions } from './shaper.js'
+import { Pauses } from './pauses.js'
+import type { Places } from './places.js'
+import type { CloseOptions, PausedCallers, PauseOptions, Shaper, Turn, TurnOptions } from './shaper.js'
 
 /** The key of callers that name none. Stores accept it, and no key of a user's is equal to it by accident. */
 export const NO_KEY = '\0'
 const HIGHEST_PRIORITY = 9
-/** Forget pauses that are over once there are more than this many. */
-const FEW_PAUSES = 64
 
 /** A caller's options, checked and with their defaults. */
 export interface TurnRequest extends WaitRequest {
@@ -30,13 +30,19 @@ export interface TurnRequest extends WaitRequest {
 export interface TurnQueue {
   /** The callers that wait. */
   readonly room: { readonly size: number; readonly clock: Clock }
+  /** Where work runs, if `concurrency` bounds that. A caller takes its place when it leaves. */
+  readonly places: Places | undefined
+  /** The keys that have waiters. */
+  readonly waitingKeys: Iterable<string>
   /**
    * Returns the time of the turn if the caller leaves at once. Otherwise the caller waits, until its key's pause is over at
    * least. Throws if the queue is full or the wait would be too long.
    */
   enter(request: TurnRequest, pausedUntilMs: number): number | Promise<Turn>
-  /** Lets no waiter of the key leave before then. */
-  pause(key: string, untilMs: number): void
+  /** Lets no waiter of the key leave before then. It may be earlier than what was said before, and in the past. */
+  pauseUntil(key: string, untilMs: number): void
+  /** Gives back the place of work that is over, so that a waiter of the key may leave. */
+  giveBackPlace(key: string): void
   rejectAll(error: () => Error): void
 }
 
@@ -47,8 +53,7 @@ const RUN: TurnRequest = { ...WAIT, runs: true }
 export class QueueShaper implements Shaper {
   readonly name: string
   readonly #queue: TurnQueue
-  readonly #pausedUntilMs = new Map<string, number>()
-  #mostPauses = FEW_PAUSES
+  readonly #pauses = new Pauses()
   /** Callers that wait or run. */
   #open = 0
   #isClosed = false
@@ -71,7 +76,9 @@ export class QueueShaper implements Shaper {
     if (typeof work !== 'function') return Promise.reject(notWork(work))
     let turn: number | Promise<Turn>
     try {
-      turn = this.#enter(options, true)
+      const request = checkTurnOptions(options, true)
+      turn = this.#enter(request)
+      if (this.#queue.places !== undefined) return this.#runInPlace(turn, work, request.key)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -93,7 +100,9 @@ export class QueueShaper implements Shaper {
   }
 
   async wait(options?: TurnOptions): Promise<Turn> {
-    const turn = this.#enter(options, false)
+    const request = checkTurnOptions(options, false)
+    if (this.#queue.places !== undefined) throw noWait(this.name)
+    const turn = this.#enter(request)
     try {
       return typeof turn === 'number' ? { atMs: turn } : await turn
     } finally {
@@ -101,21 +110,23 @@ export class QueueShaper implements Shaper {
     }
   }
 
-  pause(durationMs: number, options?: { readonly key?: string }): void {
-    if (typeof durationMs !== 'number') throw invalidType('durationMs', 'a number of milliseconds', durationMs)
-    if (!(durationMs >= 0 && durationMs < Infinity))
-      throw invalidValue('durationMs', 'a number of milliseconds from 0', durationMs)
-    const { key = NO_KEY } = options === undefined ? {} : checkOptions('options', options, ['key'])
-    checkKey(key)
+  pause(options?: PauseOptions): void {
+    const { key, durationMs } = checkPauseOptions('pause', options, ['key', 'durationMs'])
+    checkDurationMs(durationMs)
+    // Its waiters would never leave, and `close` would never end.
+    if (this.#isClosed && durationMs === undefined) throw this.#closedError()
     const nowMs = this.#queue.room.clock.now()
-    const untilMs = nowMs + durationMs
-    if (untilMs <= (this.#pausedUntilMs.get(key) ?? -Infinity)) return
-    this.#pausedUntilMs.set(key, untilMs)
-    if (this.#pausedUntilMs.size > this.#mostPauses) {
-      for (const [each, overMs] of this.#pausedUntilMs) if (overMs <= nowMs) this.#pausedUntilMs.delete(each)
-      this.#mostPauses = Math.max(FEW_PAUSES, 2 * this.#pausedUntilMs.size)
-    }
-    this.#queue.pause(key, untilMs)
+    if (this.#pauses.begin(key, nowMs + (durationMs ?? Infinity), nowMs)) this.#applyPauses(key)
+  }
+
+  resume(options?: PausedCallers): void {
+    const { key } = checkPauseOptions('resume', options, ['key'])
+    if (this.#pauses.end(key)) this.#applyPauses(key)
+  }
+
+  isPaused(options?: PausedCallers): boolean {
+    const { key } = checkPauseOptions('isPaused', options, ['key'])
+    return this.#pauses.untilMs(key) > this.#queue.room.clock.now()
   }
 
   onIdle(): Promise<void> {
@@ -128,31 +139,52 @@ export class QueueShaper implements Shaper {
     checkValue('waiting', waiting, ['leave', 'reject'])
     this.#isClosed = true
     if (waiting === 'reject') this.#queue.rejectAll(() => this.#closedError())
+    this.#pauses.endEndless()
+    this.#applyPauses(undefined)
     return this.onIdle()
   }
 
   /** Counts the caller as open if it does not throw. */
-  #enter(options: TurnOptions | undefined, runs: boolean): number | Promise<Turn> {
-    const request = checkTurnOptions(options, runs)
+  #enter(request: TurnRequest): number | Promise<Turn> {
     if (this.#isClosed) throw this.#closedError()
     if (request.signal?.aborted === true) throw request.signal.reason
-    const paused = this.#pausedUntilMs
-    const turn = this.#queue.enter(request, paused.size === 0 ? -Infinity : (paused.get(request.key) ?? -Infinity))
+    const turn = this.#queue.enter(request, this.#pauses.isEmpty ? -Infinity : this.#pauses.untilMs(request.key))
     this.#open++
     return turn
   }
 
-  /** Work that returns a value is over at once, without waiting for a promise. */
-  #perform<Result>(work: () => Result | PromiseLike<Result>): Promise<Awaited<Result>> {
+  /** The pause of a key has changed or, without a key, that of all callers. */
+  #applyPauses(key: string | undefined): void {
+    // Copied, because keys whose last waiter leaves are removed.
+    const keys = key === undefined ? [...this.#queue.waitingKeys] : [key]
+    for (const each of keys) this.#queue.pauseUntil(each, this.#pauses.untilMs(each))
+  }
+
+  /** Like `run`, for a shaper with `concurrency`. A method of its own, because each waiter keeps what a closure uses. */
+  #runInPlace<Result>(
+    turn: number | Promise<Turn>,
+    work: () => Result | PromiseLike<Result>,
+    key: string,
+  ): Promise<Awaited<Result>> {
+    return typeof turn === 'number' ? this.#perform(work, key) : turn.then(() => this.#perform(work, key), this.#failed)
+  }
+
+  /** Work that returns a value is over at once, without waiting for a promise. With a `key`, it has a place to give back. */
+  #perform<Result>(work: () => Result | PromiseLike<Result>, key?: string): Promise<Awaited<Result>> {
     let result: Result | PromiseLike<Result>
     try {
       result = work()
-      if (isPromiseLike(result)) return Promise.resolve(result).then(this.#succeeded, this.#failed)
+      if (isPromiseLike(result)) {
+        const promise = Promise.resolve(result)
+        return key === undefined
+          ? promise.then(this.#succeeded, this.#failed)
+          : promise.finally(() => this.#finished(key))
+      }
     } catch (error) {
-      this.#finished()
+      this.#finished(key)
       return Promise.reject(error)
     }
-    this.#finished()
+    this.#finished(key)
     return Promise.resolve(result)
   }
 
@@ -167,7 +199,8 @@ export class QueueShaper implements Shaper {
     throw error
   }
 
-  #finished(): void {
+  #finished(key?: string): void {
+    if (key !== undefined) this.#queue.giveBackPlace(key)
     this.#open--
     if (this.#open > 0 || this.#onIdle.length === 0) return
     const resolves = this.#onIdle
@@ -192,6 +225,20 @@ function checkTurnOptions(options: TurnOptions | undefined, runs: boolean): Turn
   return { key, cost, priority, maxWaitMs, signal, runs }
 }
 
+function checkPauseOptions(method: string, options: PauseOptions | undefined, known: readonly string[]): PauseOptions {
+  if (options === undefined) return {}
+  checkOptions(method, options, known)
+  if (options.key !== undefined) checkKey(options.key)
+  return options
+}
+
+function checkDurationMs(value: unknown): void {
+  const wanted = 'a number of milliseconds from 0, or left out for a pause until resume'
+  if (value === undefined) return
+  if (typeof value !== 'number') throw invalidType('durationMs', wanted, value)
+  if (!(value >= 0 && value < Infinity)) throw invalidValue('durationMs', wanted, value)
+}
+
 function checkPriority(value: number): void {
   if (Number.isInteger(value) && Math.abs(value) <= HIGHEST_PRIORITY) return
   const wanted = `a whole number from -${HIGHEST_PRIORITY} to ${HIGHEST_PRIORITY}`
@@ -203,12 +250,28 @@ function notWork(value: unknown): InvalidTypeError {
   return invalidType('work', 'a function that is called at its turn, such as () => fetch(url)', value)
 }
 
-/** The error for a caller that the queue has no room for. `retryAfterMs` is `Infinity` if it never has. */
-export function queueFull(name: string, capacity: number, cost: number, retryAfterMs: number): QueueFullError {
+function noWait(name: string): InvalidTypeError {
+  return new InvalidTypeError(
+    `the shaper '${name}' has concurrency and cannot know when the work after wait() is over: use run(work)`,
+  )
+}
+
+/**
+ * The error for a caller that the queue has no room for. `retryAfterMs` is `Infinity` if it never has. With `isLeast`, room
+ * may come later: when work is over, or when a pause without an end is ended.
+ */
+export function queueFull(
+  name: string,
+  capacity: number,
+  cost: number,
+  retryAfterMs: number,
+  isLeast = false,
+): QueueFullError {
+  const when = `come back in ${retryAfterMs} ms${isLeast ? ' at the earliest' : ''}`
   const message =
     retryAfterMs === Infinity
       ? `a cost of ${cost} is more than the queue of the shaper '${name}' holds (capacity ${capacity})`
-      : `the queue of the shaper '${name}' is full (capacity ${capacity}); come back in ${retryAfterMs} ms`
+      : `the queue of the shaper '${name}' is full (capacity ${capacity}); ${when}`
   return new QueueFullError(message, retryAfterMs)
 }
 

@@ -23,6 +23,18 @@ export interface Turn {
   readonly degraded?: 'open' | 'local'
 }
 
+/** Which callers of a shaper a pause is about. */
+export interface PausedCallers {
+  /** The callers of this key. Default: all callers, with and without a key. */
+  readonly key?: string
+}
+
+/** A pause of a shaper. */
+export interface PauseOptions extends PausedCallers {
+  /** After so many milliseconds the pause ends by itself. Default: it lasts until `resume`. */
+  readonly durationMs?: number
+}
+
 /** How a shaper closes. */
 export interface CloseOptions {
   /** Callers that wait still leave at their turn (`'leave'`), or are rejected at once. Default `'leave'`. */
@@ -43,15 +55,28 @@ export interface Shaper {
     work: (this: This, ...args: Args) => Result | PromiseLike<Result>,
     options?: TurnOptions | ((...args: Args) => TurnOptions),
   ): (this: This, ...args: Args) => Promise<Awaited<Result>>
-  /** Resolves at the caller's turn. */
+  /** Resolves at the caller's turn. Not for a shaper with `concurrency`, because it cannot know when the work is over. */
   wait(options?: TurnOptions): Promise<Turn>
   /**
-   * Lets no caller of a key leave for so long, as when the other side asks to be left alone. Callers that come meanwhile
-   * wait too. A pause never shortens an earlier one.
+   * Lets no caller leave: of a key or, without a `key`, of all keys. Callers that come meanwhile wait too, and work that runs
+   * goes on. A pause belongs to this process, and never shortens an earlier one.
+   *
+   * @example
+   * ```ts
+   * import { createShaper } from 'sluice'
+   *
+   * const bank = createShaper({ drain: '10/s', capacity: 100 })
+   * bank.pause() // until bank.resume()
+   * bank.pause({ key: 'acct_1', durationMs: 30_000 }) // as when the other side asks to be left alone
+   * ```
    */
-  pause(durationMs: number, options?: { readonly key?: string }): void
+  pause(options?: PauseOptions): void
+  /** Ends the pause of a key or, without a `key`, the pause of all callers. Waiters leave again, at the rate. */
+  resume(options?: PausedCallers): void
+  /** Returns true if callers may not leave now: those of a key or, without a `key`, all of them. */
+  isPaused(options?: PausedCallers): boolean
   /** Resolves as soon as no caller waits or runs. */
   onIdle(): Promise<void>
-  /** Accepts no more callers. Resolves when no caller waits or runs. */
+  /** Accepts no more callers, and ends pauses that have no end. Resolves when no caller waits or runs. */
   close(options?: CloseOptions): Promise<void>
 }

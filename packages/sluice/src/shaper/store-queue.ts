@@ -2,9 +2,11 @@ import { setExactAlarm, systemClock } from '../clock.js'
 import type { Store } from '../stores/index.js'
 import { StoreSlots, slotMs } from '../waiting/store-slots.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
+import type { Places } from './places.js'
 import { queueFull, type TurnQueue, type TurnRequest, turnTooLate } from './queue-shaper.js'
 import type { Turn } from './shaper.js'
-import { StoreKey, type StoreShaping } from './store-key.js'
+import { StoreKey } from './store-key.js'
+import type { StoreShaping } from './store-line.js'
 
 /**
  * Gives turns in all processes that share a store. Each waiter has a slot reserved in a bucket that they share, so that
@@ -18,12 +20,14 @@ export class StoreQueue implements TurnQueue, StoreShaping {
   readonly room: StoreShaping['room']
   readonly storeSlots: StoreSlots
   readonly msPerUnit: number
+  readonly places: Places | undefined
   /** Only keys with waiters, or with questions under way. */
   readonly #keys = new Map<string, StoreKey>()
 
-  constructor(store: Store, named: StoreShaping['named']) {
+  constructor(store: Store, named: StoreShaping['named'], places: Places | undefined) {
     const clock = store.clock ?? systemClock
     this.named = named
+    this.places = places
     this.msPerUnit = slotMs(named.limit)
     this.room = new WaitingRoom(clock, setExactAlarm)
     this.storeSlots = new StoreSlots(store, clock, (mostGapMs) => {
@@ -31,18 +35,28 @@ export class StoreQueue implements TurnQueue, StoreShaping {
     })
   }
 
+  get waitingKeys(): Iterable<string> {
+    return this.#keys.keys()
+  }
+
   enter(request: TurnRequest, pausedUntilMs: number): Promise<Turn> {
     const { key, cost, maxWaitMs } = request
     const { name, limit } = this.named
     const { capacity } = limit
     if (cost > capacity) throw queueFull(name, capacity, cost, Infinity)
-    const pauseMs = Math.max(0, pausedUntilMs - this.room.clock.now())
+    const nowMs = this.room.clock.now()
+    // A pause without an end may end now.
+    const pauseMs = pausedUntilMs < Infinity ? Math.max(0, pausedUntilMs - nowMs) : 0
     if (pauseMs > maxWaitMs) throw turnTooLate(maxWaitMs, pauseMs)
     let waiting = this.#keys.get(key)
-    const isAskedLater = pauseMs > 0 || waiting?.hasUnasked === true
+    const asksLater = waiting?.asksLater ?? this.places?.free(key) === 0
+    const isAskedLater = pausedUntilMs > nowMs || asksLater
     // Until the store is asked, only this process can say that the queue is full.
     const excess = isAskedLater && cost > 0 ? (waiting?.units ?? 0) + cost - capacity : 0
-    if (excess > 0) throw queueFull(name, capacity, cost, Math.ceil(pauseMs + excess * this.msPerUnit))
+    if (excess > 0) {
+      const retryAfterMs = Math.ceil(pauseMs + excess * this.msPerUnit)
+      throw queueFull(name, capacity, cost, retryAfterMs, asksLater || pausedUntilMs === Infinity)
+    }
     if (waiting === undefined) {
       waiting = new StoreKey(key, this, pausedUntilMs, () => this.#keys.delete(key))
       this.#keys.set(key, waiting)
@@ -50,10 +64,13 @@ export class StoreQueue implements TurnQueue, StoreShaping {
     return waiting.join(request, isAskedLater)
   }
 
-  pause(key: string, untilMs: number): void {
-    const waiting = this.#keys.get(key)
-    // Waiters lose the slots that come in the pause when they come. Until then there is nothing to do.
-    if (waiting !== undefined) waiting.pausedUntilMs = untilMs
+  pauseUntil(key: string, untilMs: number): void {
+    this.#keys.get(key)?.pauseUntil(untilMs)
+  }
+
+  giveBackPlace(key: string): void {
+    this.places?.giveBack(key)
+    this.#keys.get(key)?.askForLacking()
   }
 
   rejectAll(error: () => Error): void {

@@ -51,6 +51,11 @@ export class Agenda {
     this.#set = set
   }
 
+  /** When the next appointment is due; `undefined` if there is none. */
+  get nextMs(): number | undefined {
+    return this.#heap[0]?.atMs
+  }
+
   /** Adds the appointment, or moves it if it is already here. */
   set(appointment: Appointment, atMs: number): void {
     if (appointment.heapIndex >= 0) this.#remove(appointment)

@@ -62,6 +62,28 @@ describe('docs/moving/bottleneck.md', () => {
       }
     }))
 
+  test('so many jobs run at the same time and the others wait for a place and their time, up to a bound', () =>
+    measured(async () => {
+      type Side = { transfer(job: () => Promise<void>): Promise<void> }
+      for (const { transfer } of await runExamples<Side>(PAGE, 'So many at the same time')) {
+        let [running, most] = [0, 0]
+        const atMs: number[] = []
+        const job = async () => {
+          atMs.push(performance.now())
+          most = Math.max(most, ++running)
+          await sleep(50)
+          running--
+        }
+        const results = await Promise.allSettled(Array.from({ length: 7 }, () => transfer(job)))
+        expect(results.map(({ status }) => status)).toEqual([
+          ...Array(5).fill('fulfilled'),
+          ...Array(2).fill('rejected'),
+        ])
+        expect(most).toBe(2)
+        for (let i = 1; i < 5; i++) expect(atMs[i] - atMs[i - 1]).toBeGreaterThan(20 - EARLY_MS)
+      }
+    }))
+
   test('with minTime alone, highWater rejects no job there; a full queue does here', async () => {
     const theirs = new Bottleneck({ minTime: 5, highWater: 2, strategy: Bottleneck.strategy.OVERFLOW })
     const five = [1, 2, 3, 4, 5]
@@ -121,6 +143,33 @@ describe('docs/moving/p-queue.md', () => {
       }
       await Promise.all(Array.from({ length: 10 }, () => add(job)))
       expect([running, most]).toEqual([0, 2])
+    }
+  })
+
+  test('jobs wait until the queue is started, and again after a pause', async () => {
+    interface Side {
+      add(job: () => void): Promise<void>
+      start(): void
+      pause(): void
+      isPaused(): boolean
+      size(): number
+    }
+    for (const side of await runExamples<Side>(PAGE, 'Pause and start')) {
+      let done = 0
+      const addThree = () => Promise.all([1, 2, 3].map(() => side.add(() => void done++)))
+      const first = addThree()
+      await sleep(5)
+      expect([done, side.size(), side.isPaused()]).toEqual([0, 3, true])
+      side.start()
+      await first
+      expect([done, side.size(), side.isPaused()]).toEqual([3, 0, false])
+      side.pause()
+      const second = addThree()
+      await sleep(5)
+      expect([done, side.size(), side.isPaused()]).toEqual([3, 3, true])
+      side.start()
+      await second
+      expect(done).toBe(6)
     }
   })
 

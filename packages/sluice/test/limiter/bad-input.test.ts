@@ -181,7 +181,13 @@ describe('keys', () => {
 describe('createLimiter', () => {
   const store = memoryStore()
   const misuses: readonly (readonly [unknown, ...string[]])[] = [
-    [undefined, 'createLimiter takes an object with limit, name, store, clock, onFailure, blockFor, got undefined'],
+    [
+      undefined,
+      'createLimiter takes an object with limit, name, store, clock, onFailure, blockFor, maxWaiters, got undefined',
+    ],
+    [{ limit, maxWaiters: 0 }, 'maxWaiters must be a whole number from 1'],
+    [{ limit, maxWaiters: Infinity }, 'maxWaiters must be a whole number from 1'],
+    [{ limit, maxWaiters: '10' }, 'maxWaiters must be a whole number from 1'],
     [limit, 'createLimiter takes { limit }, got the limit itself: write createLimiter({ limit })'],
     [
       { capacity: 20, refill: '5/s' },

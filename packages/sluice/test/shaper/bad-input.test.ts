@@ -14,6 +14,13 @@ describe('wrong options of a shaper', () => {
     [{ drain: '1/s' }, /capacity must be a whole number from 1/],
     [{ drain: '1/s', capacity: 0 }, /capacity must be a whole number from 1/],
     [{ drain: '1/s', capacity: 1.5 }, /capacity must be a whole number from 1/],
+    [{ concurrency: 1 }, /capacity must be a whole number from 1/],
+    [{ drain: '1/s', concurrency: 1 }, /capacity must be a whole number from 1/],
+    [{ drain: '1/s', capacity: 1, concurrency: 0 }, /concurrency must be a whole number from 1/],
+    [{ drain: '1/s', capacity: 1, concurrency: 1.5 }, /concurrency must be a whole number from 1/],
+    [{ drain: '1/s', capacity: 1, concurrency: Infinity }, /concurrency must be a whole number from 1/],
+    [{ drain: '1/s', capacity: 1, concurrency: '2' }, /concurrency must be a whole number from 1/],
+    [{ capacity: 1, concurrency: 1, name: 'x', store: memoryStore() }, /drain must be a rate/],
     [{ drain: '1/s', capacity: 1, name: '' }, /name must be a non-empty string/],
     [{ drain: '1/s', capacity: 1, clock: {} }, /clock must be/],
     [{ drain: '1/s', capacity: 1, onFailure: 'open' }, /onFailure must be left out/],
@@ -79,9 +86,15 @@ describe.each(['of its own', 'on a store'])('wrong calls of a shaper %s change n
       },
     )
     await expect(wrapped()).rejects.toThrow('mine')
-    for (const ms of [-1, NaN, Infinity, '1s', undefined]) expect(() => shaper.pause(ms as never)).toThrow(/durationMs/)
-    expect(() => shaper.pause(1, { key: '' })).toThrow(/key must be/)
-    expect(() => shaper.pause(1, { keys: '' } as never)).toThrow(/did you mean key/)
+    for (const durationMs of [-1, NaN, Infinity, '1s', null])
+      expect(() => shaper.pause({ durationMs } as never)).toThrow(/durationMs must be a number of milliseconds from 0/)
+    expect(() => shaper.pause(1_000 as never)).toThrow(/pause takes an object with key, durationMs, got 1000/)
+    for (const method of ['pause', 'resume', 'isPaused'] as const) {
+      expect(() => shaper[method](null as never)).toThrow(`${method} takes an object`)
+      expect(() => shaper[method]({ key: '' })).toThrow(/key must be/)
+      expect(() => shaper[method]({ keys: 'a' } as never)).toThrow(/did you mean key/)
+    }
+    expect(() => shaper.resume({ durationMs: 1 } as never)).toThrow(/resume has no option 'durationMs'/)
     await expect(shaper.close({ waiting: 'stay' } as never)).rejects.toThrow(/waiting must be 'leave' or 'reject'/)
     await expect(shaper.close({ waitin: 'leave' } as never)).rejects.toThrow(/did you mean waiting/)
     await expect(shaper.close(null as never)).rejects.toThrow(/options takes an object/)

@@ -89,7 +89,7 @@ describe('processes that share a schedule', () => {
     const gone = shaper.wait({ signal: controller.signal }).catch(() => 'gone')
     const failing = answer
     controller.abort()
-    shaper.pause(1_000)
+    shaper.pause({ durationMs: 1_000 })
     let outcome = 'waits'
     const later = shaper.wait().then(
       () => {
@@ -193,7 +193,7 @@ describe('processes that share a schedule', () => {
 
   it('do not all ask again each time that there is room for one more', async () => {
     const { clock, fleet } = processes(2, { name: 'bank', drain: '100/s', capacity: 400 })
-    for (const { shaper } of fleet) shaper.pause(1_000)
+    for (const { shaper } of fleet) shaper.pause({ durationMs: 1_000 })
     for (const each of fleet) each.come(400)
     for (let i = 0; i < 1_200; i++) {
       clock.pass(10)
@@ -210,7 +210,7 @@ describe('processes that share a schedule', () => {
     const clock = new ManualClock(START_MS)
     const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 10, store: memoryStore({ clock }) })
     for (let i = 0; i < 10; i++) void shaper.wait()
-    shaper.pause(5_000)
+    shaper.pause({ durationMs: 5_000 })
     await expect(shaper.wait({ cost: 2 })).rejects.toMatchObject({ code: 'SLUICE_QUEUE_FULL' })
     void shaper.wait({ cost: 1 })
     await expect(shaper.wait({ cost: 1 })).rejects.toMatchObject({ code: 'SLUICE_QUEUE_FULL' })

@@ -41,7 +41,7 @@ describe('a full queue', () => {
           const replay = async (count: number) => {
             const { clock, shaper } = build()
             for (const [i, { cost, gapUs }] of calls.slice(0, count).entries()) {
-              if (i === 3 && pauseMs > 0) shaper.pause(pauseMs)
+              if (i === 3 && pauseMs > 0) shaper.pause({ durationMs: pauseMs })
               await advance(clock, gapUs / 1000)
               await refusal(shaper, cost)
             }
@@ -49,7 +49,7 @@ describe('a full queue', () => {
           }
           const { clock, shaper } = build()
           for (const [i, { cost, gapUs }] of calls.entries()) {
-            if (i === 3 && pauseMs > 0) shaper.pause(pauseMs)
+            if (i === 3 && pauseMs > 0) shaper.pause({ durationMs: pauseMs })
             await advance(clock, gapUs / 1000)
             const refused = await refusal(shaper, cost)
             if (cost > capacity) expect(refused).toBe(Infinity)

@@ -58,7 +58,7 @@ describe.each(kinds)('the life of a shaper %s', (kind) => {
           else if (step === 'finish') finishes.shift()?.()
           else if (step === 'abort') controllers.splice(controllers.length >> 1, 1)[0]?.abort()
           else if (step === 'advance') await advance(clock, 130)
-          else if (step === 'pause') shaper.pause(250)
+          else if (step === 'pause') shaper.pause({ durationMs: 250 })
           else {
             isClosed = true
             idles.push(shaper.close({ waiting: step === 'close' ? 'leave' : 'reject' }))
@@ -90,7 +90,7 @@ describe.each(kinds)('the life of a shaper %s', (kind) => {
     await Promise.all(all)
     expect(getEventListeners(signal, 'abort')).toEqual([])
     const controller = new AbortController()
-    shaper.pause(1_000)
+    shaper.pause({ durationMs: 1_000 })
     const gone = Promise.allSettled(Array.from({ length: 10_000 }, () => shaper.wait({ signal: controller.signal })))
     controller.abort(new Error('enough'))
     expect(shaper.size).toBe(0)
@@ -156,7 +156,7 @@ describe.each(kinds)('the life of a shaper %s', (kind) => {
         const spans: [number, number][] = []
         for (const { afterMs, ms } of given) {
           await advance(clock, afterMs)
-          shaper.pause(ms, { key: 'x' })
+          shaper.pause({ key: 'x', durationMs: ms })
           spans.push([clock.now() - START_MS, clock.now() - START_MS + ms])
         }
         await advanceToEnd(clock)

@@ -53,7 +53,7 @@ describe('a shaper, beside a plain model of it', () => {
                 .catch((error) => outcomes.set(name, outcomeOf(error)))
             } else if (kind === 'pause') {
               models[key].pause(nowMs + maxWaitMs / 10 < Infinity ? nowMs + maxWaitMs / 10 : nowMs)
-              shaper.pause(maxWaitMs < Infinity ? maxWaitMs / 10 : 0, { key: KEYS[key] })
+              shaper.pause({ key: KEYS[key], durationMs: maxWaitMs < Infinity ? maxWaitMs / 10 : 0 })
             } else if (joined.length > 0) {
               const one = joined[which % joined.length]
               models[one.key].abort(one.name)

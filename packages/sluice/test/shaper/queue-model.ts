@@ -22,20 +22,25 @@ export class QueueModel {
   /** Did rounding decide the order of any two events? */
   isUnclear = false
   #freeMs = -Infinity
-  #pausedMs = -Infinity
+  /** The ends of the pause of this key and of the pause of all keys. */
+  readonly #pausedMs = { key: -Infinity, all: -Infinity }
+  #running = 0
   #waiting: Waiting[] = []
   #joined = 0
   readonly #unitMs: number
   readonly #capacity: number
+  readonly #concurrency: number
 
-  constructor(unitMs: number, capacity: number) {
+  /** A `unitMs` of 0 is a queue without a rate. */
+  constructor(unitMs: number, capacity: number, concurrency = Infinity) {
     this.#unitMs = unitMs
     this.#capacity = capacity
+    this.#concurrency = concurrency
   }
 
   join(nowMs: number, { name, cost, priority, maxWaitMs }: Joined): void {
     const startMs = this.#startMs(nowMs)
-    if (this.#waiting.length === 0) {
+    if (this.#waiting.length === 0 && this.#running < this.#concurrency) {
       if (startMs <= nowMs) {
         if (cost > this.#capacity) this.outcomes.set(name, 'full')
         else this.#depart(name, cost, nowMs)
@@ -43,16 +48,18 @@ export class QueueModel {
       }
     }
     const waiting = this.#waiting.reduce((sum, each) => sum + each.cost, 0)
-    const left = Math.max(0, this.#freeMs - nowMs) / this.#unitMs
+    const left = this.#unitMs === 0 ? 0 : Math.max(0, this.#freeMs - nowMs) / this.#unitMs
     const offMs = Math.abs(left - Math.round(left)) * this.#unitMs
     if (offMs < NEAR_MS && offMs > EQUAL_MS) this.isUnclear = true
-    if (waiting + Math.ceil(left - EQUAL_MS / this.#unitMs) + cost > this.#capacity) {
+    if (waiting + Math.max(0, Math.ceil(left - EQUAL_MS / this.#unitMs)) + cost > this.#capacity) {
       this.outcomes.set(name, 'full')
       return
     }
     const rank = this.#joined - priority * this.#capacity
     const before = this.#waiting.reduce((sum, each) => (each.rank <= rank ? sum + each.cost : sum), 0)
-    const waitMs = startMs - nowMs + before * this.#unitMs
+    // A pause without an end may end now.
+    const knownMs = startMs === Infinity ? Math.max(nowMs, this.#freeMs) : startMs
+    const waitMs = knownMs - nowMs + before * this.#unitMs
     if (Math.abs(waitMs - maxWaitMs) < NEAR_MS) this.isUnclear = true
     if (waitMs > maxWaitMs) {
       this.outcomes.set(name, 'too long')
@@ -68,8 +75,19 @@ export class QueueModel {
     if (this.#remove(name)) this.outcomes.set(name, 'aborted')
   }
 
-  pause(untilMs: number): void {
-    this.#pausedMs = Math.max(this.#pausedMs, untilMs)
+  pause(untilMs: number, which: 'key' | 'all' = 'key'): void {
+    this.#pausedMs[which] = Math.max(this.#pausedMs[which], untilMs)
+  }
+
+  resume(nowMs: number, which: 'key' | 'all'): void {
+    this.#pausedMs[which] = -Infinity
+    this.#letGo(nowMs)
+  }
+
+  /** A piece of work is over. */
+  finish(nowMs: number): void {
+    this.#running--
+    this.#letGo(nowMs)
   }
 
   /** Plays all events from one moment to another. */
@@ -78,12 +96,12 @@ export class QueueModel {
     for (;;) {
       const [first] = this.#waiting
       if (first === undefined) return
-      const departsMs = this.#startMs(nowMs)
+      const departsMs = this.#running < this.#concurrency ? this.#startMs(nowMs) : Infinity
       const expiring = this.#waiting.reduce((next, each) => (each.expiresMs < next.expiresMs ? each : next))
       if (Math.abs(departsMs - toMs) < NEAR_MS || Math.abs(departsMs - expiring.expiresMs) < NEAR_MS)
         this.isUnclear = true
       nowMs = Math.min(departsMs, expiring.expiresMs)
-      if (nowMs > toMs) return
+      if (nowMs > toMs || nowMs === Infinity) return
       if (departsMs <= expiring.expiresMs) {
         this.#remove(first.name)
         this.#depart(first.name, first.cost, departsMs)
@@ -94,11 +112,23 @@ export class QueueModel {
     }
   }
 
+  /** Lets waiters leave that may leave now. */
+  #letGo(nowMs: number): void {
+    for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
+      const startMs = this.#startMs(nowMs)
+      if (startMs > nowMs && startMs < nowMs + NEAR_MS) this.isUnclear = true
+      if (startMs > nowMs || this.#running === this.#concurrency) return
+      this.#remove(first.name)
+      this.#depart(first.name, first.cost, nowMs)
+    }
+  }
+
   #startMs(nowMs: number): number {
-    return Math.max(nowMs, this.#freeMs, this.#pausedMs)
+    return Math.max(nowMs, this.#freeMs, this.#pausedMs.key, this.#pausedMs.all)
   }
 
   #depart(name: number, cost: number, atMs: number): void {
+    this.#running++
     this.outcomes.set(name, { leftMs: atMs })
     this.#freeMs = atMs + cost * this.#unitMs
   }

@@ -155,8 +155,8 @@ describe('a shaper', () => {
   it('pauses a key', async () => {
     const { clock, log, run, shaper } = shaperWithLog('10/s', 10)
     const all = [run('a', { key: 'x' }), run('b', { key: 'x' })]
-    shaper.pause(1000, { key: 'x' })
-    shaper.pause(500, { key: 'x' })
+    shaper.pause({ key: 'x', durationMs: 1000 })
+    shaper.pause({ key: 'x', durationMs: 500 })
     all.push(run('c', { key: 'x' }), run('other', { key: 'y' }))
     await advance(clock, 2000)
     await Promise.all(all)

@@ -37,10 +37,10 @@ describe('shapers on one store', () => {
   it('reject at once a caller that would not wait for the end of a pause, and say how long it is', async () => {
     const clock = new ManualClock(START_MS)
     const shaper = createShaper({ name: 'bank', drain: '10/s', capacity: 10, store: memoryStore({ clock }) })
-    shaper.pause(60_000)
+    shaper.pause({ durationMs: 60_000 })
     await expect(shaper.wait({ maxWaitMs: 1_000 })).rejects.toMatchObject({ retryAfterMs: 60_000 })
     const patient = shaper.wait({ maxWaitMs: 90_000 })
-    shaper.pause(120_000)
+    shaper.pause({ durationMs: 120_000 })
     const refused = expect(patient).rejects.toMatchObject({ retryAfterMs: 30_000 })
     await advance(clock, 90_000)
     await refused
@@ -58,7 +58,7 @@ describe('shapers on one store', () => {
         () => left.push(i),
         (error) => failed.push(error),
       )
-    one.pause(2_000)
+    one.pause({ durationMs: 2_000 })
     const busy: number[] = []
     for (let i = 0; i < 50; i++) {
       other.wait().then(
@@ -110,7 +110,7 @@ describe('shapers on one store', () => {
   it('ask again for slots that they missed in a pause or a stall, however many wait', async () => {
     const clock = new ManualClock(START_MS)
     const shaper = createShaper({ name: 'bank', drain: '20000/s', capacity: 30_000, store: memoryStore({ clock }) })
-    shaper.pause(100)
+    shaper.pause({ durationMs: 100 })
     const all = Array.from({ length: 30_000 }, () => shaper.wait())
     await advance(clock, 100)
     clock.advance(2_000)
@@ -134,7 +134,7 @@ describe('shapers on one store', () => {
   it('leave after a pause in the order of arrival, whatever the costs', async () => {
     const { clock, one, wait, log } = pair('10/s', 100)
     for (const name of ['a', 'b']) wait(one, name, { cost: 2 })
-    one.pause(1_000)
+    one.pause({ durationMs: 1_000 })
     const controller = new AbortController()
     const names = Array.from({ length: 8 }, (_, i) => String(i))
     const all = names.map((name, i) =>
@@ -149,7 +149,7 @@ describe('shapers on one store', () => {
 
   it('accept no more units in a pause than the capacity, whatever the costs', async () => {
     const { clock, one, wait, log } = pair('10/s', 10)
-    one.pause(5_000)
+    one.pause({ durationMs: 5_000 })
     for (let i = 0; i < 8; i++) wait(one, `one ${i}`)
     wait(one, 'two', { cost: 2 })
     await expect(wait(one, 'three', { cost: 3 })).rejects.toMatchObject({ retryAfterMs: 5_300 })
@@ -161,7 +161,7 @@ describe('shapers on one store', () => {
 
   it('remember nothing of callers that come and go in a pause', async () => {
     const { clock, one, wait, log } = pair('10/s', 10)
-    one.pause(1_000)
+    one.pause({ durationMs: 1_000 })
     wait(one, 'first', { cost: 2 })
     for (let i = 0; i < 1_000; i++) {
       const controller = new AbortController()
@@ -176,7 +176,7 @@ describe('shapers on one store', () => {
 
   it('keep waiters that missed their slots and find no room', async () => {
     const { clock, one, other, wait, log } = pair('10/s', 4)
-    one.pause(1_000)
+    one.pause({ durationMs: 1_000 })
     for (const name of ['a', 'b', 'c']) wait(one, name)
     await advance(clock, 950)
     for (const name of ['x', 'y']) wait(other, name)
@@ -299,7 +299,7 @@ describe('shapers on one store', () => {
                 )
                 .finally(() => open--)
             } else if (step.kind === 'abort') controllers[step.which % controllers.length]?.abort()
-            else if (step.kind === 'pause') shapers[step.shaper].pause(step.ms, { key: step.key })
+            else if (step.kind === 'pause') shapers[step.shaper].pause({ key: step.key, durationMs: step.ms })
             else if (step.kind === 'advance') clock.manual.advance(step.ms)
             else if (step.kind === 'answer') answer(step.count)
             else closing.push(shapers[step.shaper].close({ waiting: step.waiting }))

@@ -163,13 +163,13 @@ class Outbound {
     const askedMs = askedWaitMs(response, clock.now())
     if (askedMs > 0) {
       const pausedMs = Math.min(askedMs, longestRetryAfterMs) * (1 + JITTER * random())
-      shaper.pause(pausedMs, { key })
+      shaper.pause({ key, durationMs: pausedMs })
       return askedMs <= longestRetryAfterMs ? pausedMs : Infinity
     }
     if (response.status !== 429) {
       destination.answered(refusalsThen)
     } else if (destination.refused(refusalsThen)) {
-      shaper.pause(Math.min(longestRetryAfterMs, backoffMs(refusalsThen, random)), { key })
+      shaper.pause({ key, durationMs: Math.min(longestRetryAfterMs, backoffMs(refusalsThen, random)) })
     }
     return 0
   }
