@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createLimiter, createShaper, tokenBucket } from 'sluice'
+import { createLimiter, createShaper, leakyBucket, tokenBucket } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../redis/faults-until.js'
 import { ownServer } from '../../redis/own-server.js'
@@ -41,7 +41,11 @@ describe('shapers with concurrency on one Redis', () => {
     const all = Array.from({ length: 120 }, (_, i) => run(i % 2, i, work(i)))
     const results = await Promise.allSettled(all)
     expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(12)
-    expect(most).toEqual([3, 3])
+    // On a busy machine a piece of work may be over before the next slot is there.
+    for (const each of most) {
+      expect(each).toBeGreaterThan(1)
+      expect(each).toBeLessThanOrEqual(3)
+    }
     for (const shaper of [0, 1]) {
       const names = departures.filter((each) => each.shaper === shaper).map(({ name }) => name)
       expect(names).toEqual(Array.from({ length: 60 }, (_, i) => 2 * i + shaper))
@@ -56,20 +60,26 @@ describe('shapers with concurrency on one Redis', () => {
     await Promise.all(shapers.map((shaper) => shaper.close()))
   })
 
-  it('take no slots for waiters that no place is free for', async () => {
-    const { shapers, departures, run } = fleet('no waste', 1)
+  it('take no slots for waiters that no place is free for, and one for each place', async () => {
+    // So slow that no slot comes during the test.
+    const numbers = { drain: '6/m', capacity: 10 }
+    const limiter = createLimiter({ name: 'no waste', limit: leakyBucket(numbers), store: own.store })
+    const nextSlot = async () => Math.ceil((await limiter.peek('bank')).delayMs / 10_000)
+    const untilNextSlot = (slot: number) => until(`the next slot is ${slot}`, async () => (await nextSlot()) === slot)
+    const shaper = createShaper({ ...numbers, name: 'no waste', store: own.store, concurrency: 1 })
     let end = () => {}
-    const long = run(0, 0, () => new Promise<void>((resolve) => (end = resolve)))
-    const held = [1, 2, 3].map((name) => run(0, name, async () => {}))
-    await until('the first has left', () => departures.length === 1)
-    const startMs = performance.now()
-    await Promise.all(Array.from({ length: 50 }, (_, i) => run(1, i, async () => {})))
-    // Slots for those that are held would make it take longer, and be lost.
-    expect(performance.now() - startMs).toBeLessThan(50 * SPACING_MS + 500)
-    expect([departures.filter(({ shaper }) => shaper === 0).length, shapers[0].size]).toEqual([1, 3])
+    const long = shaper.run(() => new Promise<void>((resolve) => (end = resolve)), { key: 'bank' })
+    const held = Promise.allSettled([1, 2, 3].map(() => shaper.run(() => {}, { key: 'bank' })))
+    await untilNextSlot(1)
+    await until('the first has left', () => shaper.pending === 1)
+    expect([await nextSlot(), shaper.size]).toEqual([1, 3])
     end()
-    await Promise.all([long, ...held])
-    expect(departures).toHaveLength(54)
+    await long
+    await untilNextSlot(2)
+    expect([await nextSlot(), shaper.size]).toEqual([2, 3])
+    await shaper.close({ waiting: 'reject' })
+    expect((await held).every(({ status }) => status === 'rejected')).toBe(true)
+    await untilNextSlot(1)
   })
 
   it('stop at pause and go on at resume, in this process only', async () => {
