@@ -1,8 +1,12 @@
-/** The code and the message of each process warning of Sluice that `run` leads to. */
+/** A store of an earlier test file in this process may still warn that its server is away. */
+const OF_EARLIER_FILES = /_UNAVAILABLE$/
+
+/** The code and the message of each process warning of Sluice that `run` leads to, except those of outages. */
 export async function warningsOf(run: () => Promise<unknown>): Promise<[code: string, message: string][]> {
   const warnings: [string, string][] = []
   const note = (warning: Error & { code?: string }) => {
-    if (warning.name === 'SluiceWarning') warnings.push([warning.code ?? '', warning.message])
+    const { name, code = '', message } = warning
+    if (name === 'SluiceWarning' && !OF_EARLIER_FILES.test(code)) warnings.push([code, message])
   }
   process.on('warning', note)
   try {
