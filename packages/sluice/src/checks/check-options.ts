@@ -1,6 +1,6 @@
 import { InvalidTypeError, shown } from '../errors.js'
 import { nearest } from './nearest.js'
-import { peerAdvice } from './peer-options.js'
+import { peerAdvice } from './peer-advice.js'
 
 /**
  * Checks that `value` is an object with known option names only, and returns it. A name that another library uses, or that is

@@ -1,5 +1,5 @@
 import { nearest } from '../../checks/nearest.js'
-import { peerAdvice } from '../../checks/peer-options.js'
+import { peerAdvice } from '../../checks/peer-advice.js'
 import { InvalidTypeError, InvalidValueError, type PolicyProblem, shown } from '../../errors.js'
 
 export type Path = PolicyProblem['path']
