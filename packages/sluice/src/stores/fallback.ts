@@ -131,8 +131,8 @@ export class Fallback {
     const rule = this.ruleOf(demand)
     if (rule === 'closed') return closedDecision(demand, 'closed')
     if (rule === 'local') return this.#shareOf(demand.limit) === undefined ? closedDecision(demand, 'local') : undefined
-    // Waiting for the store would not help a cost that the limit can never give, so no store is needed to deny it.
-    if (demand.cost > quotaOf(demand.limit)) return closedDecision(demand, 'open')
+    // A limit of 0 denies everything, whatever its store knows.
+    if (demand.cost > 0 && quotaOf(demand.limit) === 0) return closedDecision(demand, 'open')
     return this.#blocked(demand) ?? openDecision(demand.limit, takes ? demand.cost : 0)
   }
 

@@ -3,7 +3,7 @@ import type { BlockRule, Decision, Limit, Taken } from '../limits/index.js'
 
 /**
  * How a request is answered if its store fails: `'open'` admits it, `'closed'` denies it, `'local'` limits it in this
- * process. Even `'open'` denies a cost above the quota, and so everything under a quota of 0.
+ * process. Even `'open'` denies everything under a quota of 0.
  */
 export type OnFailure = 'open' | 'closed' | 'local'
 

@@ -159,7 +159,7 @@ export class RedisStore implements AsyncStore {
   }
 
   /**
-   * Forgets both buckets of the key and each window that this store has used under the name. Rejects with a
+   * Forgets both buckets of the key and each other state that this store has used under the name. Rejects with a
    * `StoreUnavailableError` if Redis does not answer.
    */
   async reset(name: string, key: string): Promise<void> {
