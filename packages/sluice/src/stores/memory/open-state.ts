@@ -203,15 +203,15 @@ export class OpenState implements Fingerprint {
     return !this.arithmetic.fits(this.#words, this.#at, nowUs, cost)
   }
 
-  /** Takes `cost` whether it fits or not. A log takes as much as there is memory for. Returns whether it took any. */
-  take(nowUs: number, cost: number): boolean {
-    if (!this.#hasRoom) return false
+  /** Takes `cost` whether it fits or not, or as much as there is memory for. Returns how many units it took. */
+  take(nowUs: number, cost: number): number {
+    if (!this.#hasRoom) return 0
     const { logs } = this.states
     const units = logs === undefined ? cost : this.#grow(logs, nowUs, cost)
-    if (units === 0) return false
+    if (units === 0) return 0
     this.arithmetic.take(this.#words, this.#at, nowUs, units)
     this.#sign()
-    return true
+    return units
   }
 
   /** Takes `units` from a fresh state that replaces the key's own. Without memory for it, changes nothing and returns false. */
@@ -222,7 +222,7 @@ export class OpenState implements Fingerprint {
     if (logs !== undefined && this.arithmetic.words + units > held + logs.room) return false
     table.remove(this.high, this.low)
     this.#startFresh(nowUs)
-    if (units > 0 && this.take(nowUs, units)) this.add(nowUs)
+    if (units > 0 && this.take(nowUs, units) > 0) this.add(nowUs)
     return true
   }
 
@@ -304,7 +304,6 @@ export class OpenState implements Fingerprint {
     const held = this.isNew ? 0 : this.#words.length
     const units = logs.unitsFor(this.arithmetic, this.#words, held, nowUs, cost)
     if (units === 0 && this.isNew) return 0
-    if (units < cost) this.#shortage.refused++
     this.#words = logs.grown(this.arithmetic, this.#words, held, nowUs, units)
     // The storage counts the array of a new state when `add` hands it over.
     if (this.isNew) this.#setReserved(this.#words.length)
