@@ -7,7 +7,7 @@ import { KeyRoom } from './key-room.js'
 import { LogStorage } from './log-storage.js'
 import { MemoryOverrides } from './memory-overrides.js'
 import { checkMemoryStoreOptions, type MemoryStoreOptions } from './memory-store-options.js'
-import type { MemoryShortage, MemoryStoreStats } from './memory-store-stats.js'
+import { MemoryShortage, type MemoryStoreStats } from './memory-store-stats.js'
 import { NamedStates } from './named-states.js'
 import { OpenState } from './open-state.js'
 import { TableSet } from './table.js'
@@ -42,7 +42,7 @@ export class MemoryStore implements SyncStore {
   readonly #room: KeyRoom
   readonly #names = new Map<string, NamedStates>()
   readonly #overrides = new Map<string, MemoryOverrides>()
-  readonly #shortage: MemoryShortage = { shared: 0, refused: 0 }
+  readonly #shortage = new MemoryShortage()
   /** The record of calls with one demand, and those of requests with several: the n-th demand uses the n-th. */
   readonly #single = new OpenState(this.#shortage)
   readonly #records: OpenState[] = []
@@ -112,22 +112,27 @@ export class MemoryStore implements SyncStore {
     const nowUs = this.#begin()
     this.#useSingle(name, limit, key)
     this.#openSingle(nowUs)
-    return this.#single.peek(nowUs, cost)
+    return this.#peekSingle(nowUs, cost)
   }
 
   /** Ends as `decide` does for a request that is not allowed: such a request takes nothing. */
   peek(demands: readonly Demand[]): Answer {
     const nowUs = this.#begin()
+    const { refused } = this.#shortage
     this.#openAll(demands, nowUs)
-    return this.#finishAll(demands.length, nowUs, this.#reserveAll(demands.length, nowUs), false)
+    const answer = this.#finishAll(demands.length, nowUs, this.#reserveAll(demands.length, nowUs), false)
+    this.#shortage.refused = refused
+    return answer
   }
 
   charge({ name, limit, key, cost }: Demand): Decision {
     const nowUs = this.#begin()
     const state = this.#useSingle(name, limit, key)
     this.#openSingle(nowUs)
-    if (cost > 0 && state.take(nowUs, cost) && state.isNew) state.add(nowUs)
-    return state.peek(nowUs, 1)
+    const taken = cost > 0 ? state.take(nowUs, cost) : 0
+    if (taken > 0 && state.isNew) state.add(nowUs)
+    if (taken < cost) this.#shortage.refused++
+    return this.#peekSingle(nowUs, 1)
   }
 
   refund({ name, limit, key, cost }: Demand, taken: Taken | undefined): Decision {
@@ -135,7 +140,7 @@ export class MemoryStore implements SyncStore {
     const state = this.#useSingle(name, limit, key)
     this.#openSingle(nowUs)
     if (cost > 0) state.refund(nowUs, cost, taken)
-    return state.peek(nowUs, 1)
+    return this.#peekSingle(nowUs, 1)
   }
 
   /** Throws if the store is full: to set a state that keys share would change them all. */
@@ -143,7 +148,7 @@ export class MemoryStore implements SyncStore {
     const nowUs = this.#begin()
     const state = this.#useSingle(name, limit, key)
     this.#openSingle(nowUs)
-    if (state.restart(nowUs, state.arithmetic.quota - remaining)) return state.peek(nowUs, 1)
+    if (state.restart(nowUs, state.arithmetic.quota - remaining)) return this.#peekSingle(nowUs, 1)
     throw new StoreFullError('the store is full (maxKeys or, for a log, maxLogTimestamps): the key was not set')
   }
 
@@ -163,11 +168,8 @@ export class MemoryStore implements SyncStore {
   }
 
   overrides(policy: string): MemoryOverrides {
-    let overrides = this.#overrides.get(policy)
-    if (overrides === undefined) {
-      overrides = new MemoryOverrides(this.clock)
-      this.#overrides.set(policy, overrides)
-    }
+    const overrides = this.#overrides.get(policy) ?? new MemoryOverrides(this.clock)
+    this.#overrides.set(policy, overrides)
     return overrides
   }
 
@@ -205,6 +207,14 @@ export class MemoryStore implements SyncStore {
     const state = this.#single
     state.open(nowUs)
     if (!state.isFound) state.begin(this.#room.make(1, nowUs), this.#canShare, nowUs)
+  }
+
+  /** A peek at the state that is open. It denies no request, so a lack of memory is not counted. */
+  #peekSingle(nowUs: number, cost: number): Decision {
+    const { refused } = this.#shortage
+    const decision = this.#single.peek(nowUs, cost)
+    this.#shortage.refused = refused
+    return decision
   }
 
   #openAll(demands: readonly Demand[], nowUs: number): readonly OpenState[] {

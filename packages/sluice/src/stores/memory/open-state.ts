@@ -1,19 +1,9 @@
-import {
-  type Arithmetic,
-  blockedDecision,
-  type Decision,
-  type Limit,
-  type Taken,
-  uncountedDenial,
-} from '../../limits/index.js'
+import { type Arithmetic, blockedDecision, type Decision, type Limit, type Taken } from '../../limits/index.js'
 import { type Fingerprint, OVERFLOW } from './key-hash.js'
 import type { LogStorage } from './log-storage.js'
 import type { MemoryShortage } from './memory-store-stats.js'
 import type { NamedStates, StateTable } from './named-states.js'
 import type { Segment } from './segment.js'
-
-/** The wait that a client is told after a refusal for lack of memory: the store cannot know when there is room. */
-const REFUSED_MS = 1000
 
 /**
  * One demand's state while its request is decided. A store uses the same few records for every request.
@@ -82,7 +72,10 @@ export class OpenState implements Fingerprint {
     this.#hasRoom = true
     this.isPlain = this.#blockedUs <= 0 && states.logs === undefined
     if (this.arithmetic.words === 0) {
-      this.#findNothing()
+      // A state without words is as good as found: no key needs room for it.
+      this.#startFresh(nowUs)
+      this.isNew = false
+      this.isFound = true
       return
     }
     const segment = states.table.segment(high)
@@ -207,15 +200,15 @@ export class OpenState implements Fingerprint {
     return !this.arithmetic.fits(this.#words, this.#at, nowUs, cost)
   }
 
-  /** Takes `cost` whether it fits or not. A log takes as much as there is memory for. Returns whether it took any. */
-  take(nowUs: number, cost: number): boolean {
-    if (!this.#hasRoom) return false
+  /** Takes `cost` whether it fits or not, or as much as there is memory for. Returns how many units it took. */
+  take(nowUs: number, cost: number): number {
+    if (!this.#hasRoom) return 0
     const { logs } = this.states
     const units = logs === undefined ? cost : this.#grow(logs, nowUs, cost)
-    if (units === 0) return false
+    if (units === 0) return 0
     this.arithmetic.take(this.#words, this.#at, nowUs, units)
     this.#sign()
-    return true
+    return units
   }
 
   /** Takes `units` from a fresh state that replaces the key's own. Without memory for it, changes nothing and returns false. */
@@ -226,7 +219,7 @@ export class OpenState implements Fingerprint {
     if (logs !== undefined && this.arithmetic.words + units > held + logs.room) return false
     table.remove(this.high, this.low)
     this.#startFresh(nowUs)
-    if (units > 0 && this.take(nowUs, units)) this.add(nowUs)
+    if (units > 0 && this.take(nowUs, units) > 0) this.add(nowUs)
     return true
   }
 
@@ -246,10 +239,10 @@ export class OpenState implements Fingerprint {
 
   /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */
   describe(nowUs: number, cost: number, allowed: boolean): Decision {
-    if (!this.#hasRoom) return this.#refusal()
+    if (!this.#hasRoom) return this.#shortage.refusal(this.arithmetic.quota)
     if (this.isShared) this.#shortage.shared++
     const fits = allowed || this.arithmetic.fits(this.#words, this.#at, nowUs, cost)
-    if (fits && !allowed && this.#blockedUs <= 0) return this.#refusal()
+    if (fits && !allowed && this.#blockedUs <= 0) return this.#shortage.refusal(this.arithmetic.quota)
     const decision = this.arithmetic.decision(this.#words, this.#at, nowUs, cost, fits)
     return this.#blockedUs > 0 ? blockedDecision(decision, this.#blockedUs) : decision
   }
@@ -268,14 +261,6 @@ export class OpenState implements Fingerprint {
     this.#at = logs === undefined ? at : 0
   }
 
-  /** A state without words is as good as found: no key needs room for it. */
-  #findNothing(): void {
-    this.isFound = true
-    this.isNew = false
-    this.#words = this.#fresh
-    this.#at = 0
-  }
-
   #startFresh(nowUs: number): void {
     this.#words = this.#fresh
     this.#at = 0
@@ -285,10 +270,9 @@ export class OpenState implements Fingerprint {
 
   #startFromCopy(nowUs: number): void {
     const { elastic, words } = this.arithmetic
-    this.#words =
-      elastic === undefined
-        ? this.#words.slice(this.#at, this.#at + words)
-        : elastic.resized(this.#words, elastic.wordsFor(this.#words, nowUs, 0))
+    const state = this.#words
+    if (elastic === undefined) this.#words = state.slice(this.#at, this.#at + words)
+    else this.#words = elastic.resized(state, elastic.wordsFor(state, nowUs, 0))
     this.#at = 0
     this.isNew = true
   }
@@ -317,16 +301,10 @@ export class OpenState implements Fingerprint {
     const units = logs.unitsFor(this.arithmetic, this.#words, held, nowUs, cost)
     // A new log that remembers no unit is no state: there is no memory, or its quota is 0.
     if (this.isNew && this.#extraWords(nowUs, units) === this.#words.length) return 0
-    if (units < cost) this.#shortage.refused++
     this.#words = logs.grown(this.arithmetic, this.#words, held, nowUs, units)
     // The storage counts the array of a new state when `add` hands it over.
     if (this.isNew) this.#setReserved(this.#words.length)
     else logs.replace(this.#segment.words[this.#entry], this.#words)
     return units
-  }
-
-  #refusal(): Decision {
-    this.#shortage.refused++
-    return uncountedDenial(this.arithmetic.quota, REFUSED_MS)
   }
 }
