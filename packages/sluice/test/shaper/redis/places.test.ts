@@ -62,7 +62,7 @@ describe('shapers with concurrency on one Redis', () => {
 
   it('take no slots for waiters that no place is free for, and one for each place', async () => {
     // So slow that no slot comes during the test.
-    const numbers = { drain: '6/m', capacity: 10 }
+    const numbers = { drain: '6/m' as const, capacity: 10 }
     const limiter = createLimiter({ name: 'no waste', limit: leakyBucket(numbers), store: own.store })
     const nextSlot = async () => Math.ceil((await limiter.peek('bank')).delayMs / 10_000)
     const untilNextSlot = (slot: number) => until(`the next slot is ${slot}`, async () => (await nextSlot()) === slot)
