@@ -38,7 +38,7 @@ async function runAndKill(ports: readonly number[], prefix: string, processes: n
     const [code, signal] = await once(child, 'exit')
     expect([code, signal]).toEqual([null, 'SIGKILL'])
   }
-  const argument = JSON.stringify({ ports, prefix, levels, ttl: TTL_MS })
+  const argument = JSON.stringify({ ports, prefix, levels, ttl: `${TTL_MS}ms` })
   // A few at a time, so that some are killed while others run.
   for (let started = 0; started < processes; started += 5)
     await Promise.all(Array.from({ length: 5 }, () => kill(fork(CLIENTS, [argument], { execArgv: [] }))))
