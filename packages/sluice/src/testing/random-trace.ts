@@ -4,6 +4,7 @@ import {
   concurrency,
   fixedWindow,
   isConcurrency,
+  isUnlimited,
   type Limit,
   leakyBucket,
   parseBlockFor,
@@ -87,15 +88,16 @@ export function randomTrace(seed: number, steps: number, blocks = false): readon
     }
     const demands = Array.from({ length: pick(1, 1, 1, 2, 3) }, demand)
     const [{ limit }] = demands
+    const canSet = !isConcurrency(limit) && !isUnlimited(limit)
     return {
       advanceMs: pick(0, 0, 0, 0.001, 0.25, 1, 7, whole(50), whole(900), whole(70_000), -whole(40), -whole(90_000)),
       call: pick(
         ...(['decide', 'decide', 'decide', 'decide', 'decide', 'decide', 'charge', 'refund'] as const),
         ...(['refundTaken', 'reset', 'block', 'decide', 'decide', 'decide', 'decide', 'decide'] as const),
-        ...(['peek', 'peek', isConcurrency(limit) ? 'peek' : 'set'] as const),
+        ...(['peek', 'peek', canSet ? 'set' : 'peek'] as const),
       ),
       demands,
-      remaining: whole(quotaOf(limit)),
+      remaining: canSet ? whole(quotaOf(limit)) : 0,
       durationUs: pick(1_000, 250_000, 60_000_000),
       mixed: versions.size > 0,
     }

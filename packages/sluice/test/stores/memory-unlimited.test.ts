@@ -74,7 +74,7 @@ describe('logs of 0 units in memory', () => {
       const store = memoryStore({ clock: new ManualClock(START) })
       const limiter = createLimiter({ name: 'nothing', limit: nothing, store })
       for (const key of ['a', 'b'])
-        expect(limiter.charge(key, { cost: 3 })).toMatchObject({ allowed: true, remaining: 0 })
+        expect(limiter.charge(key, { cost: 3 })).toMatchObject({ allowed: false, remaining: 0 })
       expect(store.stats()).toMatchObject({ keys: 0, refused: 0 })
       const raised = 'max' in nothing ? concurrency({ max: 2 }) : slidingLog({ quota: 2, window: nothing.window })
       const some = createLimiter({ name: 'nothing', limit: raised, store })

@@ -12,7 +12,7 @@ const RIGHT: readonly string[] = [
   // Rates and durations from configuration.
   'tokenBucket({ capacity: count, refill: parseRate(text) }); fixedWindow({ quota: 5, window: parseDuration(text) })',
   "createLimiter({ limit: parseLimit(JSON.parse(text)), blockFor: parseDuration(text, 'BLOCK') })",
-  "const numbers = { capacity: 5, drain: '5/s' } as const; createShaper(numbers); leakyBucket(numbers)",
+  "const numbers = { capacity: 5, drain: '5/s' } as const; createShaper(numbers); createShaper({ capacity: 5, concurrency: 2 }); leakyBucket(numbers)",
   "createLimiter({ limit, blockFor: { first: '1m', most: '1d' } }).block('a', { duration: '10m' })",
   'const { algorithm, refill } = limit; tokenBucket({ capacity: 5, refill }); createLimiter({ limit: { algorithm, capacity: 5, refill } })',
   // The limiter has the type that its store says.
@@ -102,8 +102,8 @@ const WRONG: readonly (readonly [program: string, names: RegExp])[] = [
   ],
   ["createShaper({ drain: '5/s', capacity: 5, store })", /Property 'name' is missing/],
   ["createShaper({ drain: '5/s', capcity: 5 })", /'capcity' does not exist.*Did you mean to write 'capacity'/],
-  ['createShaper({ drain: 5, capacity: 5 })', /'number' is not assignable to type 'Rate'/],
-  ["createShaper({ drain: '5/s', capacity: 5, concurrency: 1 })", /'concurrency' does not exist/],
+  ['createShaper({ drain: 5, capacity: 5 })', /'number' is not assignable to type 'Rate/],
+  ["createShaper({ drain: '5/s', capacity: 5, maxConcurrent: 1 })", /'maxConcurrent' does not exist/],
   [
     "createShaper({ drain: '5/s', capacity: 5, name: 'a', store, clock: systemClock })",
     /'clock'.*'Clock' is not assignable/s,
