@@ -109,13 +109,9 @@ function isTighter(one: Decision, other: Decision): boolean {
 /** A client with units left is told when the whole quota is back. A client without any is told when it may go on. */
 function resetMsOf(limit: Limit, decision: Decision): number {
   const { allowed, remaining, retryAfterMs, nextUnitAfterMs, resetAfterMs } = decision
-  const ms = allowed && remaining > 0 ? finite(resetAfterMs) : Math.max(finite(nextUnitAfterMs), finite(retryAfterMs))
-  return Math.max(0, shownWaitMs(limit, ms))
-}
-
-/** A wait that never ends cannot be told. */
-function finite(ms: number): number {
-  return ms < Infinity ? ms : 0
+  const ms =
+    allowed && remaining > 0 ? resetAfterMs : Math.max(nextUnitAfterMs || 0, retryAfterMs < Infinity ? retryAfterMs : 0)
+  return Math.max(0, shownWaitMs(limit, ms || 0))
 }
 
 /** The longest wait that clients are told for a place of a concurrency limit. */

@@ -129,6 +129,8 @@ export abstract class Bucket implements Arithmetic {
     const aheadUs = isWhole ? 0 : Math.max(0, words[at + SINCE] - nowUs)
     const missing = aheadUs * this.partsPerUs - tokens
     const remaining = Math.max(0, Math.floor(tokens / partsPerUnit))
+    // A quota of 0 has no next unit: its debt ends at 0.
+    const next = Math.min(remaining + 1, this.quota)
     return {
       allowed,
       quota: this.quota,
@@ -138,11 +140,7 @@ export abstract class Bucket implements Arithmetic {
         : cost > this.quota
           ? Infinity
           : Math.ceil((cost * partsPerUnit + missing) / partsPerMs),
-      nextUnitAfterMs: isWhole
-        ? 0
-        : this.quota === 0
-          ? Infinity
-          : Math.ceil(((remaining + 1) * partsPerUnit + missing) / partsPerMs),
+      nextUnitAfterMs: isWhole ? 0 : Math.ceil((next * partsPerUnit + missing) / partsPerMs),
       resetAfterMs: isWhole ? 0 : Math.ceil((full + missing) / partsPerMs),
       delayMs: allowed ? this.delayMs(tokens, aheadUs, cost) : 0,
     }

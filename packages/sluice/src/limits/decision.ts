@@ -12,7 +12,7 @@ export interface Decision {
    * larger than the limit can ever give.
    */
   readonly retryAfterMs: number
-  /** Whole milliseconds until `remaining` grows by one; 0 when the quota is whole, `Infinity` for a debt of a quota of 0. */
+  /** Whole milliseconds until `remaining` grows by one; 0 when the quota is whole. Of a quota of 0: until its debt is paid. */
   readonly nextUnitAfterMs: number
   /** Whole milliseconds until the whole quota is there again. */
   readonly resetAfterMs: number

@@ -124,7 +124,7 @@ export class FixedWindowArithmetic implements Arithmetic {
       quota: this.quota,
       remaining: Math.max(0, this.quota - used),
       retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : endMs,
-      nextUnitAfterMs: used > 0 && this.quota === 0 ? Infinity : resetAfterMs,
+      nextUnitAfterMs: resetAfterMs,
       resetAfterMs,
       delayMs: 0,
     }

@@ -73,7 +73,8 @@ export class LogArithmetic implements Arithmetic, ElasticState {
   decision(words: Words, _at: number, nowUs: number, cost: number, allowed: boolean): Decision {
     const live = this.live(words, nowUs)
     const costUs = allowed ? 0 : this.leavesUs(words, cost)
-    const nextUs = live === 0 || this.quota === 0 ? 0 : this.leavesUs(words, Math.max(0, this.quota - live) + 1)
+    const next = Math.min(Math.max(0, this.quota - live) + 1, this.quota)
+    const nextUs = live === 0 ? 0 : this.leavesUs(words, next)
     return this.describe(nowUs, live, newestUs(words), costUs, nextUs, cost, allowed)
   }
 
@@ -95,7 +96,7 @@ export class LogArithmetic implements Arithmetic, ElasticState {
       quota: this.quota,
       remaining: Math.max(0, this.quota - live),
       retryAfterMs: allowed ? 0 : cost > this.quota ? Infinity : ceilMs(costUs - nowUs + this.windowUs),
-      nextUnitAfterMs: live === 0 ? 0 : this.quota === 0 ? Infinity : ceilMs(nextUs - nowUs + this.windowUs),
+      nextUnitAfterMs: live === 0 ? 0 : ceilMs(nextUs - nowUs + this.windowUs),
       resetAfterMs: live === 0 ? 0 : ceilMs(lastUs - nowUs + this.windowUs),
       delayMs: 0,
     }

@@ -124,7 +124,7 @@ export class SlidingWindowArithmetic implements Arithmetic {
       quota: this.quota,
       remaining,
       retryAfterMs: allowed ? 0 : this.waitMs(words, at, nowUs, cost),
-      nextUnitAfterMs: taken === undefined ? 0 : this.waitMs(words, at, nowUs, remaining + 1),
+      nextUnitAfterMs: taken === undefined ? 0 : this.waitMs(words, at, nowUs, Math.min(remaining + 1, this.quota)),
       resetAfterMs: taken === undefined ? 0 : ceilMs(laterUs - nowUs + untilGoneUs),
       delayMs: 0,
     }

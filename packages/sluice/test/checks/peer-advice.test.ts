@@ -47,6 +47,12 @@ const PLACES: Readonly<Record<string, readonly [call: (options: never) => unknow
 }
 
 /** Options of other libraries: what each is called in `rateLimit`, in a window, in a token bucket and in a shaper. */
+/** Options that have the same name here. */
+const OURS_TOO: Readonly<Record<string, readonly string[]>> = {
+  concurrency: ['max', 'ttl'],
+  createShaper: ['concurrency'],
+}
+
 const NAMES = `windowMs max points duration keyGenerator timeWindow intervalCap interval message handler standardHeaders
   legacyHeaders skipSuccessfulRequests skipFailedRequests requestPropertyName allowList ban blockDuration execEvenly keyPrefix
   storeClient inMemoryBlockOnConsumed minTime maxConcurrent reservoir reservoirRefreshInterval reservoirIncreaseAmount highWater
@@ -125,8 +131,7 @@ describe('an option of another library', () => {
     ['createShaper', 'intervalCap', 'intervalCap is part of `drain` here'],
     ['createShaper', 'interval', 'interval is part of `drain` here'],
     ['createShaper', 'highWater', 'highWater is `capacity` here'],
-    ['createShaper', 'maxConcurrent', 'for so many at once, createLimiter({ limit: concurrency({'],
-    ['createShaper', 'concurrency', 'for so many at once, createLimiter({ limit: concurrency({'],
+    ['createShaper', 'maxConcurrent', 'maxConcurrent is `concurrency` here, as in { concurrency: 5 }'],
     ['createShaper', 'reservoir', 'reservoir is part of `drain` here'],
     ['createShaper', 'carryoverConcurrencyCount', 'leave it out'],
     ['shapedFetch', 'retry', 'retry is `retries` here, as in { retries: 3 }'],
@@ -151,7 +156,7 @@ describe('an option of another library', () => {
   it('is refused in every place, and the example of the error is right in that place', () => {
     let examples = 0
     for (const [place, [call, right]] of Object.entries(PLACES)) {
-      for (const name of NAMES.filter((each) => !(place === 'concurrency' && ['max', 'ttl'].includes(each)))) {
+      for (const name of NAMES.filter((each) => !OURS_TOO[place]?.includes(each))) {
         const message = said(place, { [name]: 5 })
         expect(message, `${name} in ${place}`).toContain(`'${name}'; `)
         const [, example] = /here, as in (\{ .* \})$/s.exec(message) ?? []

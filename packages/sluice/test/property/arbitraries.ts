@@ -260,6 +260,11 @@ export function givenQuota(given: LimitCase, quota: number): LimitCase {
   return { ...given, limit: parseLimit(changed) as CountedLimit, quota: BigInt(quota) }
 }
 
+/** The same limits, one in ten of them with a quota of 0. */
+export function someOfNothing(limits: Arbitrary<LimitCase>): Arbitrary<LimitCase> {
+  return fc.oneof({ weight: 9, arbitrary: limits }, { weight: 1, arbitrary: ofNothing(limits) })
+}
+
 /** The same limits, with a quota of 0. */
 export function ofNothing(limits: Arbitrary<LimitCase>): Arbitrary<LimitCase> {
   return limits.map((given) => {

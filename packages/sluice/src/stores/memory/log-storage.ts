@@ -45,7 +45,8 @@ export class LogStorage {
   grown(arithmetic: Arithmetic, words: Float64Array, held: number, nowUs: number, units: number): Float64Array {
     const { elastic, quota, words: least } = arithmetic
     const needed = elastic?.wordsFor(words, nowUs, units) ?? 0
-    if (elastic === undefined || needed <= words.length) return words
+    // A new log has borrowed words, so it gets an array of its own, even if its quota is 0 and it remembers no unit.
+    if (elastic === undefined || (held > 0 && needed <= words.length)) return words
     const isScarce = held > this.room / 8
     const doubled = isScarce ? needed : Math.min(least + quota, 2 * words.length, held + this.room)
     return elastic.resized(words, Math.max(needed, doubled))

@@ -131,8 +131,7 @@ export class MemoryStore implements SyncStore {
     this.#openSingle(nowUs)
     const taken = cost > 0 ? state.take(nowUs, cost) : 0
     if (taken > 0 && state.isNew) state.add(nowUs)
-    // A log of 0 units remembers none, however much memory there is.
-    if (taken < cost && state.arithmetic.quota > 0) this.#shortage.refused++
+    if (taken < cost) this.#shortage.refused++
     return this.#peekSingle(nowUs, 1)
   }
 

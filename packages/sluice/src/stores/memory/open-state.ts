@@ -299,8 +299,7 @@ export class OpenState implements Fingerprint {
     this.#setReserved(0)
     const held = this.isNew ? 0 : this.#words.length
     const units = logs.unitsFor(this.arithmetic, this.#words, held, nowUs, cost)
-    // A new log that remembers no unit is no state: there is no memory, or its quota is 0.
-    if (this.isNew && this.#extraWords(nowUs, units) === this.#words.length) return 0
+    if (units === 0 && this.isNew) return 0
     this.#words = logs.grown(this.arithmetic, this.#words, held, nowUs, units)
     // The storage counts the array of a new state when `add` hands it over.
     if (this.isNew) this.#setReserved(this.#words.length)

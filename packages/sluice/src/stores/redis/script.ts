@@ -376,7 +376,7 @@ local live = unitsBefore(state, state.entries) - unitsBefore(state, firstAfter(s
 put(live)
 put(newestUs(state) or 0)
 put(not fitted and cost <= limit[3] and leavesUs(state, limit, cost) or 0)
-put(live > 0 and leavesUs(state, limit, max(0, limit[3] - live) + 1) or 0)
+put(live > 0 and leavesUs(state, limit, min(max(0, limit[3] - live) + 1, limit[3])) or 0)
 end
 return { open = open, fits = fits, take = take, refund = refund, save = save, report = report }
 end
