@@ -21,6 +21,14 @@ export { evaluate, type LimitState } from './evaluate.js'
 export { type FixedWindowOptions, fixedWindow } from './fixed-window.js'
 export { type LeakyBucketOptions, leakyBucket } from './leaky-bucket.js'
 export {
+  LeasedBucket,
+  type LeasedState,
+  type LeaseGrant,
+  type LeaseReturn,
+  type LeaseTerms,
+  LONGEST_LEASE_US,
+} from './leased-bucket.js'
+export {
   type Algorithm,
   type Alignment,
   type Concurrency,
