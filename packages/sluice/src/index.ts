@@ -72,6 +72,7 @@ export {
   type OpenReservation,
   type OverrideEntry,
   type Overrides,
+  type PromptStore,
   type Reservations,
   type Store,
   type SyncOverrides,

@@ -3,11 +3,11 @@ import { checkKey } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
 import { InvalidTypeError } from '../errors.js'
 import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
-import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
+import type { AsyncStore, OnFailure, PromptStore, Store, SyncStore } from '../stores/index.js'
 import { FirstUse } from './first-use.js'
-import type { AsyncLimiter, Limiter } from './limiter.js'
-import { asyncLimiter, StoreLimiter } from './store-limiter.js'
-import { blockForOption, isSynchronous, onFailureOption, storeOption } from './store-option.js'
+import type { AsyncLimiter, Limiter, PromptLimiter } from './limiter.js'
+import { asyncLimiter, promptLimiter, StoreLimiter } from './store-limiter.js'
+import { blockForOption, isPrompt, isSynchronous, onFailureOption, storeOption } from './store-option.js'
 
 /** A limiter with a memory store of its own. */
 export interface OwnStoreOptions {
@@ -67,6 +67,7 @@ const HABITS = new Map(
  */
 export function createLimiter(options: OwnStoreOptions): Limiter
 export function createLimiter(options: SharedStoreOptions<SyncStore>): Limiter
+export function createLimiter(options: SharedStoreOptions<PromptStore>): PromptLimiter
 export function createLimiter(options: SharedStoreOptions<AsyncStore>): AsyncLimiter
 export function createLimiter(options: SharedStoreOptions<SyncStore | AsyncStore>): Limiter | AsyncLimiter
 export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Store>): Limiter | AsyncLimiter {
@@ -90,5 +91,6 @@ export function createLimiter(options: OwnStoreOptions | SharedStoreOptions<Stor
     blockForOption(given.blockFor, store),
     isOwn ? new FirstUse() : undefined,
   )
-  return isSynchronous(store) ? (limiter as Limiter) : asyncLimiter(limiter)
+  if (isSynchronous(store)) return limiter as Limiter
+  return isPrompt(store) ? promptLimiter(limiter) : asyncLimiter(limiter)
 }

@@ -2,9 +2,9 @@ import { checkOptions } from '../checks/check-options.js'
 import type { Clock } from '../clock.js'
 import { invalidType, naming } from '../errors.js'
 import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
-import type { AsyncStore, OnFailure, SyncStore } from '../stores/index.js'
+import type { AsyncStore, OnFailure, PromptStore, SyncStore } from '../stores/index.js'
 import { createLimiter } from './create-limiter.js'
-import type { AsyncLimiter, Limiter } from './limiter.js'
+import type { AsyncLimiter, Limiter, PromptLimiter } from './limiter.js'
 import { blockForOption, onFailureOption, storeOption } from './store-option.js'
 
 /** Where several limiters keep their states: in the store that you give, or in a memory store of their own. */
@@ -32,6 +32,10 @@ export interface LimitersOptions<S> {
  * limiters.login.tryAcquire('user:42')
  * ```
  */
+export function createLimiters<Name extends string>(
+  limits: Readonly<Record<Name, Limit>>,
+  options: LimitersOptions<PromptStore> & { readonly store: PromptStore },
+): Readonly<Record<Name, PromptLimiter>>
 export function createLimiters<Name extends string>(
   limits: Readonly<Record<Name, Limit>>,
   options: LimitersOptions<AsyncStore> & { readonly store: AsyncStore },

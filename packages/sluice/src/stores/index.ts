@@ -17,6 +17,7 @@ export type {
   OpenReservation,
   OverrideEntry,
   Overrides,
+  PromptStore,
   Reservations,
   Store,
   SyncOverrides,

@@ -85,6 +85,8 @@ export interface Store {
   /** True if `decide` obeys `blockFor` of demands. A limiter or level with `blockFor` is refused on any other store. */
   readonly blocksByRule?: boolean
   decide(demands: readonly Demand[]): Awaitable<Answer>
+  /** `decide` for one demand, if this process can decide it without asking elsewhere; otherwise `undefined`. */
+  decideNow?(demand: Demand): Decision | undefined
   /** Takes the cost whether it fits or not. Returns the decision of a request of cost 0 afterwards. */
   charge(demand: Demand): Awaitable<Decision>
   /** Gives `cost` units back: those of `taken` if it is given, else the newest. */
@@ -131,6 +133,11 @@ export interface AsyncStore extends Store {
   refund(demand: Demand, taken: Taken | undefined): Promise<Decision>
   reset(name: string, key: string): Promise<void>
   block(name: string, key: string, durationUs: number): Promise<void>
+}
+
+/** A store whose methods return promises, and that decides many demands in this process, as `leasedStore` does. */
+export interface PromptStore extends AsyncStore {
+  decideNow(demand: Demand): Decision | undefined
 }
 
 /** A run-time override as a store keeps it. */

@@ -1,33 +1,46 @@
 import type { Decision, Limit } from '../../limits/index.js'
+import type { LeaseAnswer, LeaseFailure, LeaseRequest } from '../leases.js'
 import { Hand, type Promised } from './hand.js'
-import type { LeaseAnswer, LeaseFailure, LeaseRequest } from './leases.js'
+import { KnownState } from './known-state.js'
 
 /** What all keys of a leased store share. */
 export interface Lender {
-  readonly node: string
+  /** Never steps back. */
   nowMs(): number
-  /** The next time at which keys with leases of this length call the store together. */
-  nextRoundMs(nowMs: number, leaseMs: number): number
-  exchange(request: LeaseRequest): Promise<LeaseAnswer | LeaseFailure>
+  exchange(request: Omit<LeaseRequest, 'node' | 'sequence'>): Promise<LeaseAnswer | LeaseFailure>
   readonly counts: LeaseCounts
 }
 
-/** Units by what became of them. Counters only grow, except `held`. */
+/** Units by what became of them, in this process. The counters only grow. */
 export interface LeaseCounts {
-  /** Calls of the store that granted or returned units. */
-  exchanges: number
   granted: number
   spent: number
   returned: number
-  /** Units of answers that never came, and units whose time was over. */
   expired: number
 }
+
+/** A name and a limit whose keys may be leased. */
+export interface LeasedLimit {
+  readonly name: string
+  readonly limit: Limit
+  /** Tells limits of different numbers apart. */
+  readonly text: string
+  readonly quota: number
+  readonly leaseUs: number
+}
+
+/** Keys with leases of one length call the store together when their round ends. */
+export interface Round {
+  readonly endsMs: number
+}
+
+/** What became of a request that waited for the store: its units, a failure of the store, or a denial. */
+export type Outcome = Promised | LeaseFailure | undefined
 
 /** A request that waits for the store's answer. */
 interface Waiter {
   readonly cost: number
-  /** Called with the units that it was promised, with a denial, or with the failure of the store. */
-  readonly answer: (outcome: Promised | LeaseFailure | undefined) => void
+  readonly answer: (outcome: Outcome) => void
 }
 
 /** Clocks of this process and of the store may differ in speed by one in a hundred. */
@@ -36,143 +49,220 @@ const SURE = 0.99
 const MARGIN = 1.25
 /** Below this share of the expected units, the key asks for more before its time. */
 const LOW = 0.25
+/** A request for more than this share of the quota asks the store directly: its units would be missed by other nodes. */
+const LARGE = 0.25
+/** A key that is blocked or has no units looks again after this long, because another process may have changed that. */
+const LOOK_AGAIN_MS = 1_000
 
 /**
  * One key that is asked for so often that it is worth a lease. It decides on the units in hand. It calls the store when
- * requests find too few units, before it runs dry, and once in a lease time to report, to refill and to give back.
+ * requests find too few units, before it runs dry, and once in a round to report, to refill and to give back.
  *
  * At most one call for a key is under way. Requests that lack units wait for it, and are answered in their order.
  */
 export class LeasedKey {
-  readonly name: string
-  readonly limit: Limit
+  readonly limit: LeasedLimit
   readonly key: string
-  readonly leaseUs: number
-  readonly leaseMs: number
   readonly hand = new Hand()
   readonly #lender: Lender
+  readonly #round: Round
   #waiters: Waiter[] = []
-  #sequence = 0
   #isAsking = false
-  /** Units that were asked for since the last round, and how many the key expects in a round. */
+  /** Was the key asked for since the last round? For how many units, and how many does it expect in a round? */
+  #isUsed = true
   #asked = 0
   #expected: number
   /** Until then the store has no more units than it granted last. */
   #dryUntilMs = -Infinity
-  /** The store's last answer, and when it came. */
-  #known: LeaseAnswer | undefined
-  #knownMs = 0
-  /** When this round ends. */
-  roundEndsMs: number
+  /** Until then the key decides nothing from its hand: it is blocked, or retired. */
+  #closedUntilMs = -Infinity
+  #isRetired = false
+  #blockEndsMs = 0
+  /** The store did not answer: until the round ends, requests that lack units ask it directly. */
+  #isAway = false
+  readonly #known: KnownState
 
-  constructor(lender: Lender, name: string, limit: Limit, key: string, leaseUs: number, expected: number) {
+  constructor(lender: Lender, round: Round, limit: LeasedLimit, key: string, expected: number) {
     this.#lender = lender
-    this.name = name
+    this.#round = round
     this.limit = limit
     this.key = key
-    this.leaseUs = leaseUs
-    this.leaseMs = leaseUs / 1_000
-    this.#expected = expected
-    this.roundEndsMs = lender.nextRoundMs(lender.nowMs(), this.leaseMs)
+    this.#known = new KnownState(limit.quota)
+    this.#expected = Math.min(expected, limit.quota * LARGE)
   }
 
-  /** The decision for a request, without asking the store; `undefined` if the store must be asked. */
-  decideNow(cost: number): Decision | undefined {
+  /**
+   * The decision for a request, without asking the store; `undefined` if the store must be asked. If `asksIfDry`, only the
+   * store may deny for lack of units.
+   */
+  decideNow(cost: number, asksIfDry: boolean): Decision | undefined {
     const nowMs = this.#lender.nowMs()
-    this.#asked += cost
-    if (this.hand.take(nowMs, cost)) {
+    if (nowMs < this.#closedUntilMs) return this.denialNow(cost, asksIfDry)
+    if (cost > 0 && this.hand.take(nowMs, cost)) {
+      this.#isUsed = true
+      this.#asked += cost
       this.#lender.counts.spent += cost
       this.#refillIfLow(nowMs)
-      return this.#admitted(nowMs)
+      return this.#known.admitted(this.hand.units(nowMs), nowMs)
     }
-    return this.denialNow(cost, nowMs)
+    if (cost === 0) return this.#known.looked(this.hand.units(nowMs), nowMs)
+    const denial = this.denialNow(cost, asksIfDry)
+    if (denial !== undefined) this.expect(cost)
+    return denial
   }
 
-  /** The denial of a request that the store would deny, as far as this process knows; otherwise `undefined`. */
-  denialNow(cost: number, nowMs: number): Decision | undefined {
-    if (nowMs >= this.#dryUntilMs || this.#known === undefined) return undefined
-    return this.#denied(this.#known, cost, nowMs)
+  /** The denial of a request that lacks units, or of a key that is blocked; `undefined` if the store must be asked. */
+  denialNow(cost: number, asksIfDry: boolean): Decision | undefined {
+    const nowMs = this.#lender.nowMs()
+    if (this.#isBlocked(nowMs)) return this.denial(cost)
+    return this.#isRetired || asksIfDry || nowMs >= this.#dryUntilMs ? undefined : this.denial(cost)
   }
 
   /** Sets units aside for a request that also asks elsewhere. */
   promiseNow(cost: number): Promised | undefined {
     const nowMs = this.#lender.nowMs()
-    this.#asked += cost
+    this.expect(cost)
+    if (nowMs < this.#closedUntilMs) return undefined
     const promised = this.hand.promise(nowMs, cost)
-    if (promised !== undefined) this.#refillIfLow(nowMs)
+    this.#refillIfLow(nowMs)
     return promised
   }
 
-  spend(promised: Promised): void {
+  /** Can these units no longer be spent, because their time is over? */
+  isOver(promised: Promised): boolean {
+    return this.hand.isOver(promised, this.#lender.nowMs())
+  }
+
+  /** Spends promised units, and returns the decision. */
+  spend(promised: Promised): Decision {
     this.hand.spend(promised)
     for (const { units } of promised) this.#lender.counts.spent += units
-  }
-
-  /** Asks the store for units for a request. Calls back later: with the units, or with `undefined` if there are too few. */
-  ask(cost: number, answer: Waiter['answer']): void {
-    this.#waiters.push({ cost, answer })
-    if (this.#isAsking) return
-    this.#isAsking = true
-    // Requests of the same task are asked for together.
-    queueMicrotask(() => this.#exchange(false))
-  }
-
-  /** Describes the state, as far as this process knows it. */
-  decisionFor(cost: number): Decision | undefined {
-    if (this.#known === undefined) return undefined
     const nowMs = this.#lender.nowMs()
-    return this.hand.units(nowMs) >= cost ? this.#admitted(nowMs) : this.#denied(this.#known, cost, nowMs)
+    return this.#known.admitted(this.hand.units(nowMs), nowMs)
   }
 
-  /** When the decision's numbers were true of the store, in epoch milliseconds of this process. */
-  get knownMs(): number {
-    return this.#knownMs
+  /** Takes promised units back into the hand, and describes the key as for a cost of 0. */
+  release(promised: Promised): Decision {
+    const nowMs = this.#lender.nowMs()
+    this.hand.release(promised, nowMs)
+    const decision = this.#known.admitted(this.hand.units(nowMs), nowMs)
+    if (nowMs < this.#closedUntilMs) this.giveBack()
+    return decision
+  }
+
+  /**
+   * May a request of this cost wait for the key's next call? Others ask the store directly: a request that is larger than
+   * what the key expects would take units on lease that it then cannot use.
+   */
+  canAsk(cost: number): boolean {
+    return !this.#isAway && this.#lender.nowMs() >= this.#closedUntilMs && cost <= Math.max(1, this.#expected)
+  }
+
+  /** Counts a request that the store decides. */
+  expect(cost: number): void {
+    this.#isUsed = true
+    if (cost <= Math.max(1, this.limit.quota * LARGE)) this.#asked += cost
+  }
+
+  /** Asks the store for units for a request, together with other requests of the same task. Calls back later. */
+  ask(cost: number, answer: Waiter['answer']): void {
+    this.expect(cost)
+    this.#wait({ cost, answer })
+  }
+
+  /** The denial of a request, after the store had no units for it. */
+  denial(cost: number): Decision {
+    const nowMs = this.#lender.nowMs()
+    this.#isUsed = true
+    if (this.#isBlocked(nowMs)) return this.#known.blocked(cost, this.#blockEndsMs, nowMs)
+    return this.#known.denied(cost, this.hand.units(nowMs), this.#dryUntilMs, nowMs)
   }
 
   /** The round is over. Reports and refills; returns false if the key is no longer worth a lease, and holds nothing. */
   endRound(): boolean {
-    const nowMs = this.#lender.nowMs()
-    this.roundEndsMs = this.#lender.nextRoundMs(nowMs, this.leaseMs)
+    this.#isAway = false
     this.#expected = Math.max(this.#asked, (this.#expected + this.#asked) / 2)
-    const isIdle = this.#asked === 0
     this.#asked = 0
-    if (isIdle) this.#expected = 0
+    const isOver = !this.#isUsed || this.#isRetired
+    if (isOver) this.#expected = 0
+    this.#isUsed = false
     if (this.#isAsking) return true
-    if (isIdle && this.hand.isEmpty) return false
+    if (isOver && this.hand.isEmpty) return false
     this.#exchange(true)
     return true
   }
 
-  /** Gives everything back, for a key that was blocked or reset. */
-  drop(): void {
-    this.#expected = 0
+  /** Units or the block were changed in the store: gives the hand back, and forgets what is known. */
+  reset(): void {
+    if (!this.#isRetired) this.#closedUntilMs = -Infinity
+    this.giveBack()
+    this.changed()
+  }
+
+  /** The key's units were changed in the store, so it may have some again. */
+  changed(): void {
+    this.#known.forget()
     this.#dryUntilMs = -Infinity
+  }
+
+  /** Denies everything for so long, looking again from time to time, and gives the hand back. */
+  block(durationMs: number): void {
+    this.#close(this.#lender.nowMs(), durationMs)
+    this.giveBack()
+  }
+
+  /** Decides nothing any more, and gives the hand back: the limit has other numbers now, or the store is closed. */
+  retire(): void {
+    if (this.#isRetired) return
+    this.#isRetired = true
+    this.#closedUntilMs = Infinity
+    this.giveBack()
+  }
+
+  #wait(waiter: Waiter): void {
+    this.#waiters.push(waiter)
+    if (this.#isAsking) return
+    this.#isAsking = true
+    queueMicrotask(() => this.#exchange(false))
+  }
+
+  #isBlocked(nowMs: number): boolean {
+    return nowMs < this.#closedUntilMs && !this.#isRetired
+  }
+
+  #close(nowMs: number, durationMs: number): void {
+    this.#blockEndsMs = nowMs + durationMs
+    if (!this.#isRetired) this.#closedUntilMs = nowMs + Math.min(LOOK_AGAIN_MS, durationMs)
+  }
+
+  /** Gives back everything that is in hand, unless a call is under way. */
+  giveBack(): void {
+    this.#expected = 0
+    this.#asked = 0
     if (!this.#isAsking && !this.hand.isEmpty) this.#exchange(true)
   }
 
   #refillIfLow(nowMs: number): void {
-    if (this.#isAsking || nowMs < this.#dryUntilMs) return
-    if (this.hand.units(nowMs) < LOW * Math.max(this.#asked, this.#expected)) this.#exchange(false)
+    if (this.#isAsking || this.#isAway || nowMs < this.#dryUntilMs) return
+    const expected = Math.max(this.#asked, this.#expected)
+    if (this.hand.units(nowMs) < LOW * expected) this.#exchange(false)
   }
 
   #exchange(isRound: boolean): void {
-    const lender = this.#lender
-    const nowMs = lender.nowMs()
+    const { counts } = this.#lender
+    const nowMs = this.#lender.nowMs()
     const target = Math.ceil(MARGIN * Math.max(this.#expected, this.#asked))
-    const keep = isRound ? (this.#expected === 0 ? 0 : 2 * target) : Infinity
-    const returns = this.hand.returns(nowMs, keep)
+    const { returns, inTime, tooLate } = this.hand.takeReturns(nowMs, isRound ? 2 * target : Infinity)
     const need = this.#waiters.reduce((sum, { cost }) => sum + cost, 0)
-    const want = need + Math.max(0, target - this.hand.units(nowMs))
-    if (need === 0 && want === 0 && returns.length === 0) {
-      this.#isAsking = false
-      return
-    }
-    this.#isAsking = true
-    lender.counts.exchanges++
-    for (const { unspent } of returns) lender.counts.returned += unspent
-    const { name, limit, key, leaseUs } = this
-    const request = { name, limit, key, leaseUs, want, returns, node: lender.node, sequence: ++this.#sequence }
-    void lender.exchange(request).then((answer) => this.#answered(answer, want, nowMs))
+    const canRefill = nowMs >= this.#dryUntilMs && nowMs >= this.#closedUntilMs
+    const want = need + (canRefill ? Math.max(0, target - this.hand.units(nowMs)) : 0)
+    counts.returned += inTime
+    counts.expired += tooLate
+    this.#isAsking = want > 0 || returns.length > 0
+    if (!this.#isAsking) return
+    const { name, limit, leaseUs } = this.limit
+    const request = { name, limit, key: this.key, leaseUs, want, returns }
+    void this.#lender.exchange(request).then((answer) => this.#answered(answer, want, nowMs))
   }
 
   #answered(answer: LeaseAnswer | LeaseFailure, want: number, sentMs: number): void {
@@ -180,51 +270,37 @@ export class LeasedKey {
     const waiters = this.#waiters
     this.#waiters = []
     if ('instead' in answer) {
+      this.#isAway = true
       for (const waiter of waiters) waiter.answer(answer)
       return
     }
     const nowMs = this.#lender.nowMs()
-    this.#known = answer
-    this.#knownMs = nowMs
-    this.#lender.counts.granted += answer.granted
-    if (answer.granted > 0) this.hand.add(answer.granted, answer.roundUs, sentMs + SURE * answer.lastsMs)
+    this.#learn(answer, sentMs, nowMs)
     const isDry = answer.granted < want
-    if (isDry) this.#dryUntilMs = Math.max(this.roundEndsMs, nowMs + answer.decisionFor(1).retryAfterMs)
+    if (isDry && !answer.isBlocked) {
+      const unitAfterMs = Math.min(LOOK_AGAIN_MS, answer.decisionFor(1).retryAfterMs)
+      this.#dryUntilMs = Math.max(this.#round.endsMs, nowMs + unitAfterMs)
+    }
     for (const waiter of waiters) {
-      const promised = this.hand.promise(nowMs, waiter.cost)
+      const isBlocked = this.#isBlocked(nowMs)
+      const promised = isBlocked ? undefined : this.hand.promise(nowMs, waiter.cost)
       // Requests that came after the call was sent may find too few units although the store has more.
-      if (promised === undefined && !isDry) this.ask(waiter.cost, waiter.answer)
+      if (promised === undefined && !isDry && !isBlocked) this.#wait(waiter)
       else waiter.answer(promised)
     }
+    if (nowMs < this.#closedUntilMs) this.giveBack()
   }
 
-  #admitted(nowMs: number): Decision {
-    const units = this.hand.units(nowMs)
-    const known = this.#known?.decisionFor(0)
-    // The key has a hand, so the store has answered.
-    const { quota, remaining = 0, nextUnitAfterMs = 0, resetAfterMs = 0 } = known as Decision
-    return {
-      allowed: true,
-      quota,
-      remaining: Math.min(quota, remaining + units),
-      retryAfterMs: 0,
-      nextUnitAfterMs,
-      resetAfterMs,
-      delayMs: 0,
+  #learn(answer: LeaseAnswer, sentMs: number, nowMs: number): void {
+    const { granted, roundUs, lastsMs } = answer
+    this.#lender.counts.granted += granted
+    if (granted > 0) {
+      // The round of a window is the time at which its units were taken, that of a bucket the time at which it ends.
+      const isBucket = this.limit.limit.algorithm === 'token-bucket'
+      const takenUs = isBucket ? Math.round(roundUs - lastsMs * 1_000) : roundUs
+      this.hand.add(granted, { roundUs, takenUs, untilMs: sentMs + SURE * lastsMs }, nowMs)
     }
-  }
-
-  #denied(known: LeaseAnswer, cost: number, nowMs: number): Decision {
-    const decision = known.decisionFor(cost)
-    const sinceMs = nowMs - this.#knownMs
-    const waitMs = Math.ceil(this.#dryUntilMs - nowMs)
-    return {
-      ...decision,
-      allowed: false,
-      remaining: Math.min(decision.quota, this.hand.units(nowMs)),
-      retryAfterMs: Math.max(1, waitMs, Math.ceil(decision.retryAfterMs - sinceMs)),
-      nextUnitAfterMs: Math.max(1, waitMs, Math.ceil(decision.nextUnitAfterMs - sinceMs)),
-      resetAfterMs: Math.max(1, Math.ceil(decision.resetAfterMs - sinceMs)),
-    }
+    this.#known.learn(answer, sentMs, nowMs)
+    if (answer.isBlocked) this.#close(nowMs, answer.decisionFor(0).retryAfterMs)
   }
 }

@@ -1,5 +1,5 @@
-import type { Decision, LeaseTerms, Limit } from '../../limits/index.js'
-import type { Answer, AsyncStore, Demand } from '../store.js'
+import type { Decision, LeaseTerms, Limit } from '../limits/index.js'
+import type { Answer, AsyncStore, Demand } from './store.js'
 
 /** Asks a store for units of one key on lease, and returns what is left of earlier leases. */
 export interface LeaseRequest extends LeaseTerms {
