@@ -51,6 +51,8 @@ const MARGIN = 1.25
 const LOW = 0.25
 /** A request for more than this share of the quota asks the store directly: its units would be missed by other nodes. */
 const LARGE = 0.25
+/** A key that called the store less than this share of a lease time ago does not call again at the end of the round. */
+const RECENT = 0.5
 /** A key that is blocked or has no units looks again after this long, because another process may have changed that. */
 const LOOK_AGAIN_MS = 1_000
 
@@ -68,6 +70,7 @@ export class LeasedKey {
   readonly #round: Round
   #waiters: Waiter[] = []
   #isAsking = false
+  #sentMs = -Infinity
   /** Was the key asked for since the last round? For how many units, and how many does it expect in a round? */
   #isUsed = true
   #asked = 0
@@ -188,7 +191,8 @@ export class LeasedKey {
     this.#isUsed = false
     if (this.#isAsking) return true
     if (isOver && this.hand.isEmpty) return false
-    this.#exchange(true)
+    const sinceMs = this.#lender.nowMs() - this.#sentMs
+    if (isOver || sinceMs >= (RECENT * this.limit.leaseUs) / 1_000) this.#exchange(true)
     return true
   }
 
@@ -260,6 +264,7 @@ export class LeasedKey {
     counts.expired += tooLate
     this.#isAsking = want > 0 || returns.length > 0
     if (!this.#isAsking) return
+    this.#sentMs = nowMs
     const { name, limit, leaseUs } = this.limit
     const request = { name, limit, key: this.key, leaseUs, want, returns }
     void this.#lender.exchange(request).then((answer) => this.#answered(answer, want, nowMs))
