@@ -26,7 +26,8 @@ export class Node {
     const startMs = clock.now()
     const own: Clock = {
       now: () => startMs + (clock.now() - startMs) * speed,
-      alarm: (atMs, ring) => clock.alarm(startMs + (atMs - startMs) / speed, () => this.#isDead || ring()),
+      // A microsecond later, because the division rounds, and no alarm may ring too early.
+      alarm: (atMs, ring) => clock.alarm(startMs + (atMs - startMs) / speed + 0.001, () => this.#isDead || ring()),
     }
     this.store = new LeasedStore(inner, { clock: own }, random)
   }

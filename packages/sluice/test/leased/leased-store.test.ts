@@ -219,10 +219,9 @@ describe('blocks, resets and changes', () => {
   it('a charge is exact in the store, and the next look asks it', async () => {
     const { store } = nodes()
     await warm(store)
-    const held = store.stats().held
     await store.charge({ ...busy, cost: 50 })
     const [look] = (await store.decide([{ ...busy, cost: 0 }])).decisions
-    expect(look.remaining).toBe(47 - held)
+    expect(look.remaining).toBe(47)
     expect(look.asOfMs).toBeUndefined()
   })
 

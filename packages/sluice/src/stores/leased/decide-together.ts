@@ -56,6 +56,10 @@ export async function decideTogether(
     throw error
   }
   fill(asked, answer, draft)
+  for (const { leased, places } of unmet) {
+    for (const place of places) draft.decisions[place] = leased.withHand(draft.decisions[place])
+    if (answer.allowed) leased.refill()
+  }
   const late = answer.allowed ? parts.filter(({ leased, promised }) => promised && leased.isOver(promised)) : []
   if (late.length === 0) return settle(parts, answer.allowed, draft)
   const refund = async (i: number) => {

@@ -127,7 +127,8 @@ export class LeasedKey {
     this.expect(cost)
     if (nowMs < this.#closedUntilMs) return undefined
     const promised = this.hand.promise(nowMs, cost)
-    this.#refillIfLow(nowMs)
+    // If there are too few, the request asks the store, and a refill would take the units that it needs there: `refill` is later.
+    if (promised !== undefined) this.#refillIfLow(nowMs)
     return promised
   }
 
@@ -161,6 +162,11 @@ export class LeasedKey {
     return !this.#isAway && this.#lender.nowMs() >= this.#closedUntilMs && cost <= Math.max(1, this.#expected)
   }
 
+  /** Asks for units if few are in hand. */
+  refill(): void {
+    this.#refillIfLow(this.#lender.nowMs())
+  }
+
   /** Counts a request that the store decides. */
   expect(cost: number): void {
     this.#isUsed = true
@@ -179,6 +185,13 @@ export class LeasedKey {
     this.#isUsed = true
     if (this.#isBlocked(nowMs)) return this.#known.blocked(cost, this.#blockEndsMs, nowMs)
     return this.#known.denied(cost, this.hand.units(nowMs), this.#dryUntilMs, nowMs)
+  }
+
+  /** The store's own decision for this key, which does not know the units in hand. */
+  withHand(decision: Decision): Decision {
+    const units = this.hand.units(this.#lender.nowMs())
+    if (units === 0 || !decision.allowed || decision.degraded !== undefined) return decision
+    return { ...decision, remaining: Math.min(decision.quota, decision.remaining + units) }
   }
 
   /** The round is over. Reports and refills; returns false if the key is no longer worth a lease, and holds nothing. */
@@ -284,7 +297,9 @@ export class LeasedKey {
     const isDry = answer.granted < want
     if (isDry && !answer.isBlocked) {
       const unitAfterMs = Math.min(LOOK_AGAIN_MS, answer.decisionFor(1).retryAfterMs)
-      this.#dryUntilMs = Math.max(this.#round.endsMs, nowMs + unitAfterMs)
+      // An answer that was long under way says little about the present.
+      const roundEndsMs = Math.min(this.#round.endsMs, sentMs + (MARGIN * this.limit.leaseUs) / 1_000)
+      this.#dryUntilMs = Math.max(roundEndsMs, sentMs + unitAfterMs)
     }
     for (const waiter of waiters) {
       const isBlocked = this.#isBlocked(nowMs)
@@ -306,6 +321,6 @@ export class LeasedKey {
       this.hand.add(granted, { roundUs, takenUs, untilMs: sentMs + SURE * lastsMs }, nowMs)
     }
     this.#known.learn(answer, sentMs, nowMs)
-    if (answer.isBlocked) this.#close(nowMs, answer.decisionFor(0).retryAfterMs)
+    if (answer.isBlocked) this.#close(sentMs, answer.decisionFor(0).retryAfterMs)
   }
 }

@@ -206,7 +206,13 @@ export class LeasedStore implements PromptStore {
       )
     }
     leased.expect(cost)
-    return this.#ask([demand])
+    return this.#askBeside(demand, leased)
+  }
+
+  /** Asks the store directly, though units of the key are in hand. */
+  async #askBeside(demand: Demand, leased: LeasedKey): Promise<Answer> {
+    const answer = await this.#ask([demand])
+    return { ...answer, decisions: [leased.withHand(answer.decisions[0])] }
   }
 
   /** The answer to a demand that has waited for units on lease. */
