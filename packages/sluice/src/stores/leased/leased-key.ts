@@ -1,6 +1,6 @@
 import type { Decision, Limit } from '../../limits/index.js'
+import type { LeaseAnswer, LeaseFailure, LeaseRequest } from '../leases.js'
 import { Hand, type Promised } from './hand.js'
-import type { LeaseAnswer, LeaseFailure, LeaseRequest } from './leases.js'
 
 /** What all keys of a leased store share. */
 export interface Lender {
