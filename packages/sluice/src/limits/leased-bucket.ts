@@ -126,8 +126,6 @@ export class LeasedBucket {
       state.newer = NO_LOT
     }
     this.#refill(state, nowUs)
-    // A full bucket equals no bucket, so it starts now, even if it has seen a later time.
-    if (state.tokens === this.full) state.sinceUs = nowUs
   }
 
   /** Would `cost` be allowed now? Advance the state first, here and below. */
@@ -136,7 +134,9 @@ export class LeasedBucket {
   }
 
   /** Takes `cost`, whether it fits or not. */
-  take(state: LeasedState, cost: number): void {
+  take(state: LeasedState, nowUs: number, cost: number): void {
+    // A full bucket equals no bucket, so it starts now, even if it has seen a later time.
+    if (state.tokens === this.full) state.sinceUs = nowUs
     state.tokens = Math.max(state.tokens - cost * this.partsPerUnit, -MOST_PARTS)
   }
 
@@ -151,7 +151,7 @@ export class LeasedBucket {
     for (const each of terms.returns) isChanged = this.#takeBack(state, each) || isChanged
     const granted = Math.min(terms.want, Math.max(0, Math.floor(state.tokens / this.partsPerUnit)))
     if (granted === 0) return { granted, roundUs: nowUs, isChanged }
-    this.take(state, granted)
+    this.take(state, nowUs, granted)
     return { granted, roundUs: this.#hold(state, granted, nextRoundEndsUs(nowUs, terms)), isChanged: true }
   }
 
