@@ -41,12 +41,15 @@ export class LendingModel {
   words: readonly number[] | undefined
   nowUs = 0
   readonly #isBucket: boolean
+  readonly #guardsEnd: boolean
   #writer: LeasableLimit | undefined
   #blockedUntilUs = 0
-  readonly #last = new Map<string, number>()
+  readonly #guards = new Map<string, { readonly sequence: number; readonly untilUs: number }>()
 
-  constructor(isBucket: boolean) {
+  /** `guardsEnd`: a node's last request is remembered only for as long as it could do harm. */
+  constructor(isBucket: boolean, { guardsEnd }: { readonly guardsEnd: boolean }) {
     this.#isBucket = isBucket
+    this.#guardsEnd = guardsEnd
   }
 
   get isBlocked(): boolean {
@@ -77,8 +80,10 @@ export class LendingModel {
   }
 
   exchange(limit: LeasableLimit, { node, sequence, ...terms }: ModelRequest): LeaseGrant {
-    if (sequence <= (this.#last.get(node) ?? 0)) return { granted: 0, roundUs: this.nowUs, isChanged: false }
-    this.#last.set(node, sequence)
+    const guard = this.#guards.get(node)
+    if (guard !== undefined && guard.untilUs > this.nowUs && sequence <= guard.sequence)
+      return { granted: 0, roundUs: this.nowUs, isChanged: false }
+    this.#guards.set(node, { sequence, untilUs: this.#guardedUntilUs(terms) })
     const state = this.#open(limit)
     const grant = state.exchange({ ...terms, want: this.isBlocked ? 0 : terms.want })
     if (grant.isChanged) this.#save(limit, state)
@@ -106,6 +111,13 @@ export class LendingModel {
     this.words = state.words()
     this.#writer = limit
     if (!this.isBlocked) this.#blockedUntilUs = 0
+  }
+
+  /** For longer than any lease that this request, or an earlier one of the node, can name. */
+  #guardedUntilUs({ leaseUs, returns }: LeaseTerms): number {
+    if (!this.#guardsEnd) return Infinity
+    const roundUs = 4 * leaseUs
+    return Math.max(this.nowUs + 2 * roundUs, ...returns.map((each) => each.roundUs)) + roundUs
   }
 
   #described(decision: Decision): Decision {
