@@ -66,6 +66,12 @@ export class LendingModel {
     return this.#described(state.describe(cost, fits))
   }
 
+  /** What `decide` would say, without taking. */
+  peek(limit: LeasableLimit, cost: number): Decision {
+    const state = this.#open(limit)
+    return this.#described(state.describe(cost, state.fits(cost)))
+  }
+
   charge(limit: LeasableLimit, cost: number): Decision {
     const state = this.#open(limit)
     state.take(cost)

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { fixedWindow, LeasedBucket, slidingWindow, type TokenBucket, tokenBucket } from '../../src/limits/index.js'
+import {
+  fixedWindow,
+  LeasedBucket,
+  quotaOf,
+  slidingWindow,
+  type TokenBucket,
+  tokenBucket,
+} from '../../src/limits/index.js'
 import { RUNS } from './arbitraries.js'
 import { assertLaw, fleetLives, type Lending, liveThrough } from './lending-life.js'
 import { type LeasableLimit, LendingModel } from './lending-model.js'
@@ -18,8 +25,7 @@ const LIMITS: readonly LeasableLimit[] = [
   slidingWindow({ quota: 20, window: '30s', slices: 3 }),
 ]
 
-function modelOf(limit: LeasableLimit): Lending {
-  const model = new LendingModel(limit.algorithm === 'token-bucket', { guardsEnd: true })
+function lendingOf(limit: LeasableLimit, model: LendingModel): Lending {
   return {
     setTime: (nowUs) => {
       model.nowUs = nowUs
@@ -41,11 +47,33 @@ function checkBucket(limit: TokenBucket, { words, nowUs }: LendingModel): void {
   }
 }
 
+describe.each(LIMITS)('a wait that a lender of $algorithm $capacity$quota tells', (limit) => {
+  it('is honest: if nothing more happens, the same cost fits then, and not a millisecond earlier', async () => {
+    await fc.assert(
+      fc.asyncProperty(fleetLives, fc.integer({ min: 1, max: quotaOf(limit) }), async (life, cost) => {
+        const model = new LendingModel(limit.algorithm === 'token-bucket', { guardsEnd: true })
+        await liveThrough(lendingOf(limit, model), life)
+        const { nowUs } = model
+        const at = (us: number) => {
+          model.nowUs = us
+          return model.peek(limit, cost)
+        }
+        const { allowed, retryAfterMs, resetAfterMs } = at(nowUs)
+        if (!allowed) assert(!at(nowUs + (retryAfterMs - 1) * 1_000).allowed || retryAfterMs === 1)
+        assert(at(nowUs + retryAfterMs * 1_000).allowed)
+        assert.equal(at(nowUs + resetAfterMs * 1_000).remaining, quotaOf(limit))
+      }),
+      RUNS,
+    )
+  })
+})
+
 describe.each(LIMITS)('a fleet that holds leases of $algorithm $capacity$quota keeps the law of the limit', (limit) => {
   it('whatever nodes ask, spend and return, die, lose answers, and send twice, at once or long after', async () => {
     await fc.assert(
       fc.asyncProperty(fleetLives, async (life) => {
-        assertLaw(limit, await liveThrough(modelOf(limit), life))
+        const model = new LendingModel(limit.algorithm === 'token-bucket', { guardsEnd: true })
+        assertLaw(limit, await liveThrough(lendingOf(limit, model), life))
       }),
       RUNS,
     )

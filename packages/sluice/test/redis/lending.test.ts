@@ -176,7 +176,7 @@ describe.each(Object.entries(FAMILIES))('a %s in Redis', (_, limits) => {
   it('lends, takes back, decides, charges, refunds, resets and blocks as the model does', async () => {
     await fc.assert(
       fc.asyncProperty(steps, (life) => play(limits, life)),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   }, 120_000)
 })
@@ -204,7 +204,7 @@ it.each([
       )
       assertLaw(limit, admitted)
     }
-    await fc.assert(fc.asyncProperty(fleetLives, check), { numRuns: 150 })
+    await fc.assert(fc.asyncProperty(fleetLives, check), { numRuns: 100 })
   },
   120_000,
 )
