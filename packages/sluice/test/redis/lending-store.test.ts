@@ -98,6 +98,19 @@ it('leases leave together with every other call of a turn, and each gets its own
   own.store.close()
 })
 
+it('a reservation of a key with units on lease is found as it was opened, and gives its units back', async () => {
+  await exchange('reserved')
+  const demand = { name: 'n', limit: bucket, key: 'reserved', cost: 7 }
+  const { reservation } = await own.store.reservations.open('reserved', [demand], 60_000, '')
+  expect(reservation.answer.decisions[0].remaining).toBe(63)
+  expect(await own.store.reservations.find('reserved')).toEqual(reservation)
+  const taken = { atUs: reservation.answer.takenUs[0], cost: 7, delayMs: 0 }
+  expect(await own.store.reservations.close(reservation, [{ demand, taken }])).toBe(true)
+  const look = await own.store.decide([{ ...demand, cost: 0 }])
+  expect(look.decisions[0].remaining).toBe(70)
+  own.store.close()
+})
+
 it('the due leases of a hundred keys leave in two batches', async () => {
   const keys = Array.from({ length: 100 }, (_, i) => `due-${i}`)
   const before = own.store.stats().batches

@@ -1,7 +1,14 @@
 /** Redis lends as the arithmetic in TypeScript says, to the last digit and to the last byte. */
 import fc, { type Arbitrary } from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fixedWindow, type LeaseReturn, slidingWindow, type Taken, tokenBucket } from '../../src/limits/index.js'
+import {
+  type Decision,
+  fixedWindow,
+  type LeaseReturn,
+  slidingWindow,
+  type Taken,
+  tokenBucket,
+} from '../../src/limits/index.js'
 import type { LeaseAnswer, LeaseFailure } from '../../src/stores/leases.js'
 import { KeyLayout } from '../../src/stores/redis/key-layout.js'
 import { ManualClock } from '../../src/testing/manual-clock.js'
@@ -120,6 +127,8 @@ async function play(limits: readonly LeasableLimit[], life: readonly Step[]): Pr
       isBlocked: model.isBlocked,
       lastsMs: (grant.roundUs - model.nowUs) / 1_000,
     })
+    for (const cost of [0, 1, 7]) expectTold(answer.decisionFor(cost), model.peek(limit, cost), isBucket)
+    if (grant.isChanged && !isBlocked) await expectExpiry(redisKey, model.peek(limit, 0).resetAfterMs)
     if (granted > 0) leases.push({ roundUs, spent: Math.floor(granted / 3), unspent: Math.ceil(granted / 2) })
   }
 
@@ -163,6 +172,26 @@ async function play(limits: readonly LeasableLimit[], life: readonly Step[]): Pr
     const look = await store.decide([{ ...demand, cost: 0 }])
     expect(look.decisions[0]).toEqual(model.decide(limit, 0))
   }
+  const keys = await injected.client.keys(`${prefix}*`)
+  for (const key of keys) expect(await injected.client.pttl(key), key).toBeGreaterThan(0)
+}
+
+/** The answer to a lease describes the state as a decision does. Its waits for units of a bucket hope for returns. */
+function expectTold(told: Decision, exact: Decision, isBucket: boolean): void {
+  if (!isBucket) expect(told).toEqual(exact)
+  const { retryAfterMs, nextUnitAfterMs, resetAfterMs } = exact
+  expect(told).toEqual({ ...told, allowed: exact.allowed, quota: exact.quota, remaining: exact.remaining })
+  expect(told.retryAfterMs).toBeLessThanOrEqual(retryAfterMs)
+  expect(told.nextUnitAfterMs).toBeLessThanOrEqual(nextUnitAfterMs)
+  expect(told.resetAfterMs).toBeLessThanOrEqual(resetAfterMs)
+}
+
+/** The key lives until the state is whole, and, because the time is moved by hand, an hour longer. */
+async function expectExpiry(redisKey: string, resetAfterMs: number): Promise<void> {
+  const ttlMs = await injected.client.pttl(redisKey)
+  if (resetAfterMs === 0) return expect(ttlMs).toBe(-2)
+  expect(ttlMs).toBeLessThanOrEqual(resetAfterMs + 3_600_001)
+  expect(ttlMs).toBeGreaterThan(resetAfterMs + 3_590_000)
 }
 
 /** The words that Redis keeps of a state, without the 17 bytes of a block behind them. */
