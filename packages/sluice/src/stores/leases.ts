@@ -18,13 +18,16 @@ export interface LeaseRequest extends LeaseTerms {
 /** The store's answer to a lease request. */
 export interface LeaseAnswer {
   readonly granted: number
-  /** Names the lease in a later return. */
+  /** Names the lease in a later return: when it ends, by the store's clock. */
   readonly roundUs: number
   /** How long after the request was sent its units may be spent, if both clocks run equally fast. */
   readonly lastsMs: number
   /** True if the key is blocked: nothing was granted. */
   readonly isBlocked: boolean
-  /** What the store would say to a request of this cost, right after the grant. */
+  /**
+   * What the store says to a request of this cost right after the grant. Nothing is taken for it. Its waits hope that nodes
+   * report the units that they hold: then units come so soon. May return the same object again.
+   */
   decisionFor(cost: number): Decision
 }
 
@@ -34,11 +37,17 @@ export interface LeaseFailure {
   readonly instead: (demands: readonly Demand[]) => Answer
 }
 
-/** Lends units. A part of a store. */
+/**
+ * Lends units. A part of a store. What is on lease counts as taken there: for direct decisions too, and after `reset` of a
+ * token bucket. A window cannot tell, so after `reset` its leases come on top of the whole quota until they end.
+ */
 export interface Leases {
   /** How long leases of a limit are for, in microseconds; 0 if the limit cannot be leased. */
   leaseUs(limit: Limit, longestUs: number): number
-  /** Never rejects. Requests of one turn of the event loop leave together. */
+  /**
+   * Never rejects, except with an error of wrong arguments. Requests of one turn of the event loop leave together, with all
+   * other calls of the store.
+   */
   exchange(request: LeaseRequest): Promise<LeaseAnswer | LeaseFailure>
 }
 

@@ -6,6 +6,7 @@ import {
   type KeyBlock,
   LeasedBucket,
   type LeasedState,
+  leaseUs,
   microseconds,
   nextBlock,
   type Taken,
@@ -42,8 +43,7 @@ export class LendingBuckets implements LendingStore {
   constructor(clock: ManualClock) {
     this.clock = clock
     this.leases = {
-      leaseUs: (limit, longestUs) =>
-        limit.algorithm === 'token-bucket' ? new LeasedBucket(limit).leaseUs(longestUs) : 0,
+      leaseUs: (limit, longestUs) => (limit.algorithm === 'token-bucket' ? leaseUs(limit, longestUs) : 0),
       exchange: (request) => this.#exchange(request),
     }
   }

@@ -1,38 +1,8 @@
-import type { Decision, Limit } from '../../limits/index.js'
-import type { LeaseAnswer, LeaseFailure, LeaseRequest } from '../leases.js'
+import type { Decision } from '../../limits/index.js'
+import type { LeaseAnswer, LeaseFailure } from '../leases.js'
 import { Hand, type Promised } from './hand.js'
 import { KnownState } from './known-state.js'
-
-/** What all keys of a leased store share. */
-export interface Lender {
-  /** Never steps back. */
-  nowMs(): number
-  exchange(request: Omit<LeaseRequest, 'node' | 'sequence'>): Promise<LeaseAnswer | LeaseFailure>
-  readonly counts: LeaseCounts
-}
-
-/** Units by what became of them, in this process. The counters only grow. */
-export interface LeaseCounts {
-  granted: number
-  spent: number
-  returned: number
-  expired: number
-}
-
-/** A name and a limit whose keys may be leased. */
-export interface LeasedLimit {
-  readonly name: string
-  readonly limit: Limit
-  /** Tells limits of different numbers apart. */
-  readonly text: string
-  readonly quota: number
-  readonly leaseUs: number
-}
-
-/** Keys with leases of one length call the store together when their round ends. */
-export interface Round {
-  readonly endsMs: number
-}
+import type { LeasedLimit, Lender, Round } from './lender.js'
 
 /** What became of a request that waited for the store: its units, a failure of the store, or a denial. */
 export type Outcome = Promised | LeaseFailure | undefined
@@ -315,9 +285,7 @@ export class LeasedKey {
     const { granted, roundUs, lastsMs } = answer
     this.#lender.counts.granted += granted
     if (granted > 0) {
-      // The round of a window is the time at which its units were taken, that of a bucket the time at which it ends.
-      const isBucket = this.limit.limit.algorithm === 'token-bucket'
-      const takenUs = isBucket ? Math.round(roundUs - lastsMs * 1_000) : roundUs
+      const takenUs = Math.round(roundUs - lastsMs * 1_000)
       this.hand.add(granted, { roundUs, takenUs, untilMs: sentMs + SURE * lastsMs }, nowMs)
     }
     this.#known.learn(answer, sentMs, nowMs)

@@ -1,5 +1,6 @@
 import { arithmeticOf, type Limit } from '../../limits/index.js'
-import type { LeasedKey, LeasedLimit } from './leased-key.js'
+import type { LeasedKey } from './leased-key.js'
+import type { LeasedLimit } from './lender.js'
 
 /** A limit under a name, and the leased keys of its states: those of every limit of the same name and state id. */
 export interface KeysOfLimit extends LeasedLimit {

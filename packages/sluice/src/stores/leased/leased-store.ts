@@ -15,9 +15,10 @@ import type {
 import { withFallback } from '../with-fallback.js'
 import { decideTogether } from './decide-together.js'
 import { HotKeys } from './hot-keys.js'
-import { LeasedKey, type Lender, type Outcome } from './leased-key.js'
+import { LeasedKey, type Outcome } from './leased-key.js'
 import { LeasedKeys } from './leased-keys.js'
 import { checkLeasedStoreOptions, checkLendingStore, type LeasedStoreOptions } from './leased-store-options.js'
+import type { Lender } from './lender.js'
 import { Rounds } from './rounds.js'
 
 /**
@@ -201,9 +202,8 @@ export class LeasedStore implements PromptStore {
     const decision = leased.decideNow(cost, blockFor !== undefined)
     if (decision !== undefined) return Promise.resolve(this.#answerOf(demand, leased, decision))
     if (cost > 0 && leased.canAsk(cost)) {
-      return new Promise((resolve) =>
-        leased.ask(cost, (outcome) => resolve(this.#answerAsked(demand, leased, outcome))),
-      )
+      const outcome = new Promise<Outcome>((resolve) => leased.ask(cost, resolve))
+      return outcome.then((found) => this.#answerAsked(demand, leased, found))
     }
     leased.expect(cost)
     return this.#askBeside(demand, leased)
@@ -271,14 +271,24 @@ export class LeasedStore implements PromptStore {
   #exchange(request: Omit<LeaseRequest, 'node' | 'sequence'>): Promise<LeaseAnswer | LeaseFailure> {
     // One count for all keys: it goes on if a key is leased again.
     const call = this.#lending.leases.exchange({ ...request, node: this.#node, sequence: ++this.#exchanges })
-    this.#calls.add(call)
-    void call.then(() => this.#calls.delete(call))
-    return call
+    const answered = call.catch(failureOf)
+    this.#calls.add(answered)
+    void answered.then(() => this.#calls.delete(answered))
+    return answered
   }
 
   #now(): number {
     const nowMs = this.#clock.now()
     if (nowMs > this.#nowMs) this.#nowMs = nowMs
     return this.#nowMs
+  }
+}
+
+/** A request for a lease was refused because of its arguments: so are the requests that wait for it. */
+function failureOf(error: unknown): LeaseFailure {
+  return {
+    instead: () => {
+      throw error
+    },
   }
 }

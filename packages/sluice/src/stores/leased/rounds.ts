@@ -1,5 +1,6 @@
 import { type Clock, setQuietAlarm } from '../../clock.js'
-import type { LeasedKey, Round } from './leased-key.js'
+import type { LeasedKey } from './leased-key.js'
+import type { Round } from './lender.js'
 
 /** A round of keys whose leases are equally long. */
 interface SharedRound extends Round {
