@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { Fleet, type Weather, worstBurst } from './fleet.js'
 
 /** A life has hundreds of steps of the clock, each with code that runs in between. */
-const RUNS = { numRuns: 40 }
+const RUNS = { numRuns: 100 }
 
 const weathers: fc.Arbitrary<Weather> = fc.record({
   thereMs: fc.double({ min: 0, max: 30, noNaN: true }),
@@ -18,6 +18,7 @@ const steps = fc.array(
     requests: fc.constantFrom(1, 1, 3, 10, 40),
     cost: fc.constantFrom(1, 1, 1, 2, 7),
     waitMs: fc.constantFrom(0, 0, 1, 5, 20, 100, 400, 1_500),
+    isHeldUp: fc.constantFrom(false, false, false, true),
     dies: fc.constantFrom(false, false, false, false, false, false, false, false, false, true),
   }),
   { minLength: 20, maxLength: 80 },
@@ -40,9 +41,15 @@ async function play(life: Life, look: (fleet: Fleet) => void): Promise<Fleet> {
   const fleet = new Fleet(limit, life.speeds, () => life.jitter)
   let calls = 0
   fleet.weather = () => life.weathers[calls++ % life.weathers.length]
-  for (const { node, requests, cost, waitMs, dies } of life.steps) {
+  for (const { node, requests, cost, waitMs, isHeldUp, dies } of life.steps) {
     for (let i = 0; i < requests; i++) fleet.ask(node, cost)
+    const { nodes } = fleet
+    const one = nodes[node % nodes.length]
+    if (isHeldUp) one.holdUp()
     await fleet.clock.advanceAsync(waitMs)
+    // After a while in which nothing ran, requests may come before the timers that are due.
+    if (isHeldUp) for (let i = 0; i < requests; i++) fleet.ask(node, cost)
+    one.goOn()
     if (dies) fleet.kill(node)
     look(fleet)
   }

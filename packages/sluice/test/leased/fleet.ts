@@ -16,10 +16,12 @@ export interface Weather {
 const DEADLINE_MS = 50
 const LATE_MS = 700
 
-/** A process with a leased store. It can die: then nothing that it started goes on. */
+/** A process with a leased store. It can die: then nothing that it started goes on. It can be held up: then its timers are late. */
 export class Node {
   readonly store: LeasedStore
   #isDead = false
+  #isHeldUp = false
+  #late: (() => void)[] = []
 
   /** The node's clock runs `speed` times as fast as the store's. */
   constructor(inner: LendingBuckets, clock: ManualClock, speed: number, random: () => number) {
@@ -27,7 +29,7 @@ export class Node {
     const own: Clock = {
       now: () => startMs + (clock.now() - startMs) * speed,
       // A microsecond later, because the division rounds, and no alarm may ring too early.
-      alarm: (atMs, ring) => clock.alarm(startMs + (atMs - startMs) / speed + 0.001, () => this.#isDead || ring()),
+      alarm: (atMs, ring) => clock.alarm(startMs + (atMs - startMs) / speed + 0.001, () => this.#ring(ring)),
     }
     this.store = new LeasedStore(inner, { clock: own }, random)
   }
@@ -38,6 +40,22 @@ export class Node {
 
   die(): void {
     this.#isDead = true
+  }
+
+  holdUp(): void {
+    this.#isHeldUp = true
+  }
+
+  goOn(): void {
+    this.#isHeldUp = false
+    const late = this.#late
+    this.#late = []
+    for (const ring of late) this.#ring(ring)
+  }
+
+  #ring(ring: () => void): void {
+    if (this.#isHeldUp) this.#late.push(ring)
+    else if (!this.#isDead) ring()
   }
 }
 
