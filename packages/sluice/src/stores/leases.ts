@@ -9,8 +9,8 @@ export interface LeaseRequest extends LeaseTerms {
   /** The process that asks: a random text. */
   readonly node: string
   /**
-   * Counts the requests of this process for this key. The store ignores a request whose number is not above the last one, so
-   * a request that arrives twice, or late, changes nothing.
+   * Counts the requests of this process, from 1. The store ignores a request whose number is not above the last one for this
+   * state, so a request that arrives twice, or late, changes nothing. So it never starts again: one count for all keys will do.
    */
   readonly sequence: number
 }
@@ -25,8 +25,8 @@ export interface LeaseAnswer {
   /** True if the key is blocked: nothing was granted. */
   readonly isBlocked: boolean
   /**
-   * What the store says to a request of this cost right after the grant. Nothing is taken for it. Its waits hope that nodes
-   * report the units that they hold: then units come so soon. May return the same object again.
+   * What the store says to a request of this cost right after the grant. Nothing is taken for it. Its waits assume that nodes
+   * soon report the units that they hold; those of `Store.decide` do not. May return the same object again.
    */
   decisionFor(cost: number): Decision
 }

@@ -176,7 +176,7 @@ async function play(limits: readonly LeasableLimit[], life: readonly Step[]): Pr
   for (const key of keys) expect(await injected.client.pttl(key), key).toBeGreaterThan(0)
 }
 
-/** The answer to a lease describes the state as a decision does. Its waits for units of a bucket hope for returns. */
+/** The answer to a lease describes the state as a decision does. Its waits for units of a bucket assume returns. */
 function expectTold(told: Decision, exact: Decision, isBucket: boolean): void {
   if (!isBucket) expect(told).toEqual(exact)
   const { retryAfterMs, nextUnitAfterMs, resetAfterMs } = exact

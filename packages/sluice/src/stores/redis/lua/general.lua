@@ -220,16 +220,16 @@ end
 
 -- Forgets what was taken from a token bucket, but not what is on lease: nodes may still spend it. The tokens become as many
 -- as there can be, and the limit that reads them cuts them.
-local function forgetBucket(key)
+local function forgetBucket(key, block)
   local words, earlier = read(key)
-  if not words or #words ~= LEASED_BYTES then return call('DEL', key) end
+  if not words or #words ~= LEASED_BYTES then return write(key, '', now, block) end
   local _, newerUs, _, olderUs = unpackWords('<dddd', words, 17)
   local wholeUs = max(expiryUs(key, earlier), newerUs, olderUs)
-  write(key, pack('<dd', 2 ^ 52, now) .. string.sub(words, 17), wholeUs, NO_BLOCK)
+  write(key, pack('<dd', 2 ^ 52, now) .. string.sub(words, 17), wholeUs, block)
 end
 
 local function reset(keyAt, count)
-  forgetBucket(KEYS[keyAt + 1])
+  forgetBucket(KEYS[keyAt + 1], NO_BLOCK)
   for i = 2, count do call('DEL', KEYS[keyAt + i]) end
   put(1)
 end
