@@ -20,38 +20,50 @@ export const leases = {
 
   measure: ({ full }) =>
     withRedis((port) => {
-      const { perSecond, callsADecision } = inChild('leases', { port, ms: full ? 3_000 : 700 })
-      const medians = Object.entries(perSecond).map(([name, turns]) => [name, spread(Object.values(turns)).median])
-      return { ...Object.fromEntries(medians), callsADecision }
+      const { turns, callsADecision } = inChild('leases', { port, ms: full ? 3_000 : 700 })
+      const medianOf = (name, read) => spread(Object.keys(turns[name]).map((turn) => read(turn))).median
+      const rows = Object.keys(titles).map((name) => [
+        name,
+        {
+          perSecond: medianOf(name, (turn) => turns[name][turn].perSecond),
+          cpuNs: medianOf(name, (turn) => turns[name][turn].cpuNs),
+          // Of pairs of turns, so that a slow second of the machine meets both.
+          overRedis: medianOf(name, (turn) => turns[name][turn].perSecond / turns.direct[turn].perSecond),
+          cpuOfMemory: medianOf(name, (turn) => turns[name][turn].cpuNs / turns.memoryNow[turn].cpuNs),
+        },
+      ])
+      return { ...Object.fromEntries(rows), callsADecision }
     }),
 
-  render({ callsADecision, ...medians }) {
+  render({ callsADecision, ...found }) {
     const rows = Object.entries(titles).map(([name, title]) => [
       title,
-      fixed(medians[name]),
-      times(medians[name] / medians.direct),
+      fixed(found[name].perSecond),
+      times(found[name].overRedis),
+      fixed(found[name].cpuNs),
     ])
     return [
-      'One key, in turns of one process: decisions a second, and how many times those of Redis asked directly. 256 callers await',
-      'their decisions; `tryAcquireNow`, and `tryAcquire` in memory, return them.',
+      'One key, in turns of one process: decisions a second, how many times those of Redis asked directly, and CPU time of the',
+      'process a decision in nanoseconds, without that of the Redis server. 256 callers await their decisions; `tryAcquireNow`, and',
+      '`tryAcquire` in memory, return them. Redis needs a CPU of its own: other work on the machine makes it look slower than it is.',
       '',
-      table(['', 'decisions a second', 'over Redis'], rows),
+      table(['', 'decisions a second', 'over Redis', 'CPU ns'], rows),
       '',
       `Calls of Redis a decision, with leases: ${fixed(callsADecision, 6)}.`,
     ].join('\n')
   },
 
-  goals({ memoryNow, leasedNow, direct }) {
+  goals({ leasedNow }) {
     return [
       {
         goal: `Leases: \`tryAcquireNow\` at least ${LEAST_OVER_REDIS}x Redis at 256 callers`,
-        measured: times(leasedNow / direct),
-        reached: leasedNow >= LEAST_OVER_REDIS * direct,
+        measured: times(leasedNow.overRedis),
+        reached: leasedNow.overRedis >= LEAST_OVER_REDIS,
       },
       {
-        goal: `Leases: \`tryAcquireNow\` within ${MOST_OVER_MEMORY}x of the memory store`,
-        measured: `${fixed(memoryNow / leasedNow, 2)}x`,
-        reached: memoryNow <= MOST_OVER_MEMORY * leasedNow,
+        goal: `Leases: CPU time of \`tryAcquireNow\` within ${MOST_OVER_MEMORY}x of the memory store`,
+        measured: `${fixed(leasedNow.cpuOfMemory, 2)}x`,
+        reached: leasedNow.cpuOfMemory <= MOST_OVER_MEMORY,
       },
     ]
   },
