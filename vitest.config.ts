@@ -20,7 +20,7 @@ const timed = [
 /** Redis tests that move time by hand or bound none, and give Redis seconds to answer: another test cannot make them fail. */
 const movedTime = [
   'packages/*/test/redis/{redis-store,expiring-store}.contract.test.ts',
-  'packages/*/test/redis/{clients,cluster,fast-paths,leases,long-log}.test.ts',
+  'packages/*/test/redis/{clients,cluster,fast-paths,leases,lending,long-log}.test.ts',
   'packages/*/test/policy/redis/{cluster,random-policies,random-deeds,cluster-random}.test.ts',
   'packages/*/test/serve/redis/workers.test.ts',
 ]

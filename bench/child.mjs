@@ -12,6 +12,7 @@ const tasks = {
   httpCounting: async () => (await import('./tasks/http-counting.mjs')).httpCounting,
   redisSpeed: async () => (await import('./tasks/redis-speed.mjs')).redisSpeed,
   redisLatency: async () => (await import('./tasks/redis-latency.mjs')).redisLatency,
+  leases: async () => (await import('./tasks/leases.mjs')).leases,
   serviceClient: async () => (await import('./tasks/service-client.mjs')).serviceClient,
   shaperSpeed: async () => (await import('./tasks/shaper-speed.mjs')).shaperSpeed,
   shaperBytes: async () => (await import('./tasks/shaper-bytes.mjs')).shaperBytes,

@@ -8,6 +8,7 @@
 //   onlyIfNamed        true for a section that runs only if it is named
 import { abuse } from './sections/abuse.mjs'
 import { httpSpeed } from './sections/http-speed.mjs'
+import { leases } from './sections/leases.mjs'
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'
 import { memorySpeed } from './sections/memory-speed.mjs'
@@ -29,6 +30,7 @@ export const sections = [
   redisSpeed,
   redisLatency,
   redisBytes,
+  leases,
   policyLatency,
   httpSpeed,
   service,

@@ -29,20 +29,22 @@ const twins = {
 }
 
 /** The shared files, each a function. */
-const shared = ['bucket', 'log']
+const shared = ['leased-bucket', 'leased-window', 'bucket', 'log']
 
 /** The module's text, given a way to read a Lua file by its name. */
 export function moduleText(read) {
   const functions = algorithms.map((name) => twins[name] ?? `function()\n${stripped(read(name))}\nend`)
-  const locals = shared.map((name) => `local ${name} = function(...)\n${stripped(read(name))}\nend`).join('\n')
+  const locals = shared.map((name) => `local ${camel(name)} = function(...)\n${stripped(read(name))}\nend`).join('\n')
   const chosen = `${locals}\nlocal ALGORITHMS = {\n${functions}\n}`
   const overrides = stripped(read('overrides'))
   const reservations = stripped(read('reservations'))
+  const leases = stripped(read('leases'))
   const general = stripped(
     read('general')
       .replace('-- ALGORITHMS', () => chosen)
       .replace('-- OVERRIDES', () => overrides)
-      .replace('-- RESERVATIONS', () => reservations),
+      .replace('-- RESERVATIONS', () => reservations)
+      .replace('-- LEASES', () => leases),
   )
   const fast = stripped(read('fast'))
   const body = stripped(
@@ -59,6 +61,11 @@ ${algorithms.map((name) => `  '${name}',\n`).join('')}] as const
 /** The script that decides, without the lines that say what time it is. */
 export const SCRIPT_BODY = \`${body.replace(/[\\`$]/g, '\\$&')}\`
 `
+}
+
+/** The name of a file as a variable. */
+function camel(name) {
+  return name.replace(/-./g, ([, letter]) => letter.toUpperCase())
 }
 
 function stripped(lua) {

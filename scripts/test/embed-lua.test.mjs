@@ -8,7 +8,7 @@ test('comments, blank lines and indentation are left out, and the rest is kept a
   }
   const text = moduleText((name) => files[name] ?? `  return '${name}' -- kept\n`)
   expect(text).not.toContain('what it is')
-  expect(text).toContain('`local a = \\`\\$1\\\\n\\`\nlocal bucket = function(...)')
+  expect(text).toContain('`local a = \\`\\$1\\\\n\\`\nlocal leasedBucket = function(...)')
   expect(text).toContain(
     "return 'sliding-window' -- kept\nend,log,log,function()\nreturn 'unlimited' -- kept\nend\n}\nb()\nreturn a`",
   )

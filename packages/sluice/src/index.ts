@@ -79,6 +79,7 @@ export {
   type OpenReservation,
   type OverrideEntry,
   type Overrides,
+  type PromptStore,
   type Reservations,
   type Store,
   type SyncOverrides,

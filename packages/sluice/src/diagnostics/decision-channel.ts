@@ -9,6 +9,7 @@ import {
   type Awaitable,
   type Degraded,
   type Demand,
+  type PromptStore,
   type Store,
   type SyncStore,
   worseOf,
@@ -99,11 +100,15 @@ export function decideOneObserved(store: SyncStore, asker: Asker, limit: Limit, 
     throw error
   }
   decisions[0] = decision
-  const event = beginEvent(asker, 'tryAcquire', startMs, demands)
-  event.decisions = decisions
-  event.allowed = decision.allowed
-  event.degraded = decision.degraded
-  publish(event)
+  publishDecision(decision, asker, startMs, demands, decisions)
+  return decision
+}
+
+/** Asks the store as `decideNow` does, and publishes the decision of `tryAcquire` if there is one. */
+export function decideNowObserved(store: PromptStore, asker: Asker, demand: Demand): Decision | undefined {
+  const startMs = performance.now()
+  const decision = store.decideNow(demand)
+  if (decision !== undefined) publishDecision(decision, asker, startMs, [demand], [decision])
   return decision
 }
 
@@ -158,6 +163,20 @@ async function publishLater(
   }
   publishAnswer(answer, asker, method, startMs, demands, isKnown)
   return answer
+}
+
+function publishDecision(
+  { allowed, degraded }: Decision,
+  asker: Asker,
+  startMs: number,
+  demands: readonly DecidedDemand[],
+  decisions: readonly Decision[],
+): void {
+  const event = beginEvent(asker, 'tryAcquire', startMs, demands)
+  event.decisions = decisions
+  event.allowed = allowed
+  event.degraded = degraded
+  publish(event)
 }
 
 function publishAnswer(

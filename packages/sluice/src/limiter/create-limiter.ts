@@ -3,11 +3,11 @@ import { checkKey, checkUnits } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
 import { InvalidTypeError } from '../errors.js'
 import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
-import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
+import type { AsyncStore, OnFailure, PromptStore, Store, SyncStore } from '../stores/index.js'
 import { FirstUse } from './first-use.js'
-import type { AsyncLimiter, Limiter } from './limiter.js'
-import { asyncLimiter, StoreLimiter } from './store-limiter.js'
-import { blockForOption, isSynchronous, onFailureOption, storeOption } from './store-option.js'
+import type { AsyncLimiter, Limiter, PromptLimiter } from './limiter.js'
+import { asyncLimiter, promptLimiter, StoreLimiter } from './store-limiter.js'
+import { blockForOption, isPrompt, isSynchronous, onFailureOption, storeOption } from './store-option.js'
 
 /** A limiter with a memory store of its own. */
 export interface OwnStoreOptions {
@@ -50,7 +50,11 @@ export interface SharedStoreOptions<S extends Store> {
 }
 
 /** The limiter on a store of the type `S`. */
-export type LimiterOn<S extends Store> = S extends AsyncStore ? AsyncLimiter : Limiter
+export type LimiterOn<S extends Store> = S extends PromptStore
+  ? PromptLimiter
+  : S extends AsyncStore
+    ? AsyncLimiter
+    : Limiter
 
 const OPTIONS = ['limit', 'name', 'store', 'clock', 'onFailure', 'blockFor', 'maxWaiters']
 
@@ -92,5 +96,6 @@ export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
     isOwn ? new FirstUse() : undefined,
     maxWaiters,
   )
-  return (isSynchronous(store) ? limiter : asyncLimiter(limiter)) as LimiterOn<S>
+  const made: unknown = isSynchronous(store) ? limiter : isPrompt(store) ? promptLimiter(limiter) : asyncLimiter(limiter)
+  return made as LimiterOn<S>
 }

@@ -9,6 +9,7 @@ export type {
   BlockOptions,
   CostOptions,
   Limiter,
+  PromptLimiter,
   Reservation,
   ReserveOptions,
   SetOptions,

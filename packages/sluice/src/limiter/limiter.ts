@@ -139,6 +139,15 @@ export interface Limiter extends LimiterMethods<false> {}
 /** A limit over keys, on a store that answers later: every method returns a promise. See {@link Limiter}. */
 export interface AsyncLimiter extends LimiterMethods<true> {}
 
+/** A limit over keys, on a store that decides many requests in this process, such as `leasedStore`. */
+export interface PromptLimiter extends AsyncLimiter {
+  /**
+   * Decides as `tryAcquire` does, if this process can do so without asking the store. Otherwise returns `undefined`, and
+   * has taken nothing: then call `tryAcquire`.
+   */
+  tryAcquireNow(key: string, options?: CostOptions): Decision | undefined
+}
+
 /**
  * Units that were taken before their real number is known. The first `settle` or `cancel` takes effect; later calls are
  * ignored. If neither is called, the units stay taken; with a `ttl` they come back when it is over. After a denial, both do

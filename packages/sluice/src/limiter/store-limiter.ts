@@ -2,12 +2,13 @@ import { checkCost, checkKey } from '../checks/check-value.js'
 import {
   type Asker,
   type DecisionMethod,
+  decideNowObserved,
   decideObserved,
   decideOneObserved,
   decisionChannel,
 } from '../diagnostics/decision-channel.js'
 import type { BlockRule, Decision, Limit, Taken } from '../limits/index.js'
-import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, SyncStore } from '../stores/index.js'
+import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, PromptStore, SyncStore } from '../stores/index.js'
 import { after } from '../stores/store.js'
 import { UnitQueues } from '../waiting/unit-queues.js'
 import { checkAcquire, checkBlock, checkCall, checkReserve, checkSet } from './check-call.js'
@@ -18,11 +19,12 @@ import type {
   AsyncLimiter,
   BlockOptions,
   CostOptions,
+  PromptLimiter,
   ReserveOptions,
   SetOptions,
   Timed,
 } from './limiter.js'
-import { isSynchronous } from './store-option.js'
+import { isPrompt, isSynchronous } from './store-option.js'
 import { type StoreReservation, TimedReservations } from './timed-reservations.js'
 
 /**
@@ -36,6 +38,8 @@ export class StoreLimiter {
   readonly #store: SyncStore | AsyncStore
   /** The store if `decideOne` and `peekOne` will do: it answers at once, and this limiter has neither `onFailure` nor `blockFor`. */
   readonly #quickStore: SyncStore | undefined
+  /** The store if it may decide without asking elsewhere. */
+  readonly #promptStore: PromptStore | undefined
   readonly #queues: UnitQueues
   readonly #blockFor: BlockRule | undefined
   /** Present until the limiter is known to be kept. */
@@ -57,6 +61,7 @@ export class StoreLimiter {
     this.#blockFor = blockFor
     const isPlain = named.onFailure === undefined && blockFor === undefined
     this.#quickStore = isSynchronous(store) && isPlain ? store : undefined
+    this.#promptStore = isPrompt(store) ? store : undefined
     this.#queues = new UnitQueues(store, named, maxWaiters)
     this.#asker = { kind: 'limiter', name: named.name }
     this.#timed = new TimedReservations(store, this.#asker, (key) => this.#queues.wake(key))
@@ -65,7 +70,14 @@ export class StoreLimiter {
   tryAcquire(key: string, options?: CostOptions): Awaitable<Decision> {
     const cost = checkCall('tryAcquire', key, options)
     if (this.#firstUse !== undefined) this.#firstUse = this.#firstUse.again()
+    const decision = this.#promptStore === undefined ? undefined : this.#decideNow(this.#promptStore, key, cost)
+    if (decision !== undefined) return decision
     return decisionChannel.hasSubscribers ? this.#decideObserved(key, cost) : this.#decide(key, cost)
+  }
+
+  tryAcquireNow(key: string, options?: CostOptions): Decision | undefined {
+    const cost = checkCall('tryAcquireNow', key, options)
+    return this.#promptStore === undefined ? undefined : this.#decideNow(this.#promptStore, key, cost)
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
@@ -141,6 +153,11 @@ export class StoreLimiter {
     const demand = this.#queues.demand(key, request.cost)
     checkHasPlaces(demand)
     return this.#lease(demand, await this.#queues.wait(key, request, 'acquireLease'))
+  }
+
+  #decideNow(store: PromptStore, key: string, cost: number): Decision | undefined {
+    const demand = this.#blocking(this.#queues.demand(key, cost))
+    return decisionChannel.hasSubscribers ? decideNowObserved(store, this.#asker, demand) : store.decideNow(demand)
   }
 
   #decide(key: string, cost: number): Awaitable<Decision> {
@@ -223,6 +240,11 @@ export function asyncLimiter(limiter: StoreLimiter): AsyncLimiter {
     lease: (key, options) => promised(() => limiter.lease(key, options) as Promise<AsyncLease>),
     acquireLease: (key, options) => limiter.acquireLease(key, options) as Promise<AsyncLease>,
   }
+}
+
+/** An `AsyncLimiter` on a store that may decide at once. */
+export function promptLimiter(limiter: StoreLimiter): PromptLimiter {
+  return { ...asyncLimiter(limiter), tryAcquireNow: (key, options) => limiter.tryAcquireNow(key, options) }
 }
 
 function promised<T>(call: () => Awaitable<T>): Promise<T> {

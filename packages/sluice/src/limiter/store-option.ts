@@ -7,6 +7,7 @@ import {
   checkOnFailure,
   memoryStore,
   type OnFailure,
+  type PromptStore,
   type Store,
   type SyncStore,
   withFallback,
@@ -41,6 +42,11 @@ function checkMethods(store: SyncStore | AsyncStore): SyncStore | AsyncStore {
 /** Does the store return values, and not promises? */
 export function isSynchronous(store: SyncStore | AsyncStore): store is SyncStore {
   return store.synchronous === true
+}
+
+/** May the store decide without asking elsewhere? */
+export function isPrompt(store: SyncStore | AsyncStore): store is PromptStore {
+  return typeof store.decideNow === 'function' && !isSynchronous(store)
 }
 
 /** Reads `blockFor`. Only a store that decides and blocks in one step can keep it. */

@@ -20,6 +20,11 @@ export interface Decision {
   readonly delayMs: number
   /** Set if the store did not answer: the `onFailure` rule that made this decision. */
   readonly degraded?: 'open' | 'closed' | 'local'
+  /**
+   * Set if this process decided by what it knows, as a `leasedStore` does: when it last asked the store, in epoch
+   * milliseconds. What other nodes did since then is not in `remaining` and the waits.
+   */
+  readonly asOfMs?: number
 }
 
 /** Microseconds as whole milliseconds, rounded up. */

@@ -21,6 +21,17 @@ export { type Duration, durationText, durationUs, microseconds, parseDuration, t
 export { evaluate, type LimitState } from './evaluate.js'
 export { type FixedWindowOptions, fixedWindow } from './fixed-window.js'
 export { type LeakyBucketOptions, leakyBucket } from './leaky-bucket.js'
+export { leaseUs } from './lease-us.js'
+export {
+  LeasedBucket,
+  type LeasedState,
+  type LeaseGrant,
+  type LeaseLot,
+  type LeaseReturn,
+  type LeaseTerms,
+  LONGEST_LEASE_US,
+} from './leased-bucket.js'
+export { LeasedWindow } from './leased-window.js'
 export {
   type Algorithm,
   type Alignment,

@@ -19,6 +19,7 @@ export type {
   OpenReservation,
   OverrideEntry,
   Overrides,
+  PromptStore,
   Reservations,
   Store,
   SyncOverrides,

@@ -90,6 +90,8 @@ export interface Store {
   /** True if `decide` obeys `blockFor` of demands. A limiter or level with `blockFor` is refused on any other store. */
   readonly blocksByRule?: boolean
   decide(demands: readonly Demand[]): Awaitable<Answer>
+  /** `decide` for one demand, if this process can decide it without asking elsewhere; otherwise `undefined`. */
+  decideNow?(demand: Demand): Decision | undefined
   /**
    * Says what `decide` would say now, and changes nothing: takes no units and ignores `blockFor`. Whether a demand is allowed,
    * its wait and its delay are those of its cost. The other numbers describe the state as it stands, because nothing is
@@ -157,6 +159,11 @@ export interface AsyncStore extends Store {
   set(limited: LimitedKey, remaining: number): Promise<Decision>
   reset(name: string, key: string): Promise<void>
   block(name: string, key: string, durationUs: number): Promise<void>
+}
+
+/** A store whose methods return promises, and that decides many demands in this process, as `leasedStore` does. */
+export interface PromptStore extends AsyncStore {
+  decideNow(demand: Demand): Decision | undefined
 }
 
 /** A run-time override as a store keeps it. */

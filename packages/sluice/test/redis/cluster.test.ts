@@ -4,6 +4,7 @@ import { type ManualClock, storeContract, workedExamples } from 'sluice/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RedisCluster, startCluster } from '../../../../scripts/redis-cluster.mjs'
 import { createLimiter, type Demand, fixedWindow, slidingLog, tokenBucket } from '../../src/index.js'
+import type { LeaseReturn } from '../../src/limits/index.js'
 import { runnerOf } from '../../src/stores/redis/clients/runner-of.js'
 import { ioredisOptions, redisStore } from '../../src/stores/redis/index.js'
 import { hashSlotOf, KeyLayout } from '../../src/stores/redis/key-layout.js'
@@ -119,6 +120,24 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('a cluster by %s', (_, connect) =
         ],
       })
     }
+    expect(store.stats().degraded).toEqual(SOUND)
+  })
+
+  test('lends units of keys in every slot, in the turn of other calls for them', async () => {
+    const store = freshStore()
+    const terms = { name: 'lent', limit: bucket, node: 'node', leaseUs: 250_000 }
+    await Promise.all(
+      KEYS.slice(0, 60).map(async (key) => {
+        const lease = (sequence: number, want: number, returns: readonly LeaseReturn[] = []) =>
+          store.leases.exchange({ ...terms, key, sequence, want, returns })
+        const [first, direct] = await Promise.all([lease(1, 3), store.decide([demand('lent', key, 1, bucket)])])
+        expect(first).toMatchObject({ granted: 3, isBlocked: false })
+        expect(direct.allowed).toBe(true)
+        const returns = [{ roundUs: 'roundUs' in first ? first.roundUs : 0, spent: 1, unspent: 2 }]
+        expect(await lease(2, 100, returns)).toMatchObject({ granted: 8 })
+        expect(await lease(2, 100, returns)).toMatchObject({ granted: 0 })
+      }),
+    )
     expect(store.stats().degraded).toEqual(SOUND)
   })
 

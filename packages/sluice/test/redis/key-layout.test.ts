@@ -10,7 +10,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from '../../src/limits/index.js'
-import { KeyLayout } from '../../src/stores/redis/key-layout.js'
+import { hashSlotOf, KeyLayout } from '../../src/stores/redis/key-layout.js'
 
 const layout = new KeyLayout('sluice:')
 const bucket = tokenBucket({ capacity: 1, refill: '1/s' })
@@ -53,6 +53,22 @@ test('limits share a Redis key if and only if they share a state', () => {
       expect(keyOf(one, 'n', 'k') === keyOf(other, 'n', 'k')).toBe(isSame)
     }
   }
+})
+
+test('the guard of a node for a state is in its hash slot, and no other key', () => {
+  const window = fixedWindow({ quota: 1, window: '1h' })
+  expect(layout.ofGuard('search', bucket, 'user:42', 'node-1')).toBe('sluice:nt:{user:42}search}node-1')
+  const piece = fc.stringMatching(/^[{}%:#nt]{1,4}$/)
+  fc.assert(
+    fc.property(fc.tuple(piece, piece, piece), fc.tuple(piece, piece, piece), (one, other) => {
+      const [guard, otherGuard] = [one, other].map(([name, key, node]) => layout.ofGuard(name, bucket, key, node))
+      expect(hashSlotOf(guard)).toBe(hashSlotOf(at(one[0], one[1])))
+      expect(guard === otherGuard).toBe(one.join(' ') === other.join(' '))
+      expect(guard).not.toBe(layout.ofGuard(one[0], window, one[1], one[2]))
+      expect(guard).not.toBe(at(other[0], other[1]))
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
 test('long names and keys are kept by their hash, which is no other key', () => {

@@ -5,9 +5,13 @@ import {
   type BlockRule,
   blockedDecision,
   type Decision,
+  LeasedBucket,
+  type LeaseLot,
+  type LeaseTerms,
   type Limit,
   type Report,
   type Taken,
+  type TokenBucket,
 } from '../../limits/index.js'
 import type { Correction } from '../store.js'
 import { ALGORITHM_ORDER } from './script.js'
@@ -130,6 +134,14 @@ export class Batch {
     this.#step(`12,${from},${most}`)
   }
 
+  /** Returns and grants units on lease. `sequence` is the number of the request, which the guard remembers. */
+  lease(key: string, guard: string, limit: Limit, terms: LeaseTerms, sequence: number): void {
+    const { want, leaseUs, returns } = terms
+    this.keys.push(key, guard)
+    this.#step(`15,${this.#placeOf(limit)},${want},${leaseUs},${sequence},${returns.length}`)
+    for (const { roundUs, spent, unspent } of returns) this.#step(`${roundUs},${spent},${unspent}`)
+  }
+
   charge(key: string, limit: Limit, cost: number): void {
     this.keys.push(key)
     this.#step(`3,${this.#placeOf(limit)},${cost}`)
@@ -214,6 +226,8 @@ export interface DemandReport extends Report {
   readonly fits: boolean
   /** How long the key is still blocked, in microseconds; 0 if it is not. */
   readonly blockedUs: number
+  /** Units of a token bucket that are on lease: the newer and the older ones. */
+  readonly leases: readonly [LeaseLot, LeaseLot] | undefined
 }
 
 /** Reads a reply of the script from one demand to the next. */
@@ -242,10 +256,11 @@ export class Reply {
     const blockedUs = kind === BLOCKED ? this.number() - this.nowUs : 0
     const aheadUs = kind === USUAL ? 0 : this.number()
     const tokens = kind === USUAL ? headTokens : this.number()
+    const leases = kind === USUAL || headTokens === 0 ? undefined : ([this.#lot(), this.#lot()] as const)
     const at = this.#at
     this.#at += arithmetic.remote.reportLength
     const { nowUs } = this
-    return { nowUs, tokens, aheadUs, numbers: this.#numbers, at, fits: (flags & 1) === 1, blockedUs }
+    return { nowUs, tokens, aheadUs, numbers: this.#numbers, at, fits: (flags & 1) === 1, blockedUs, leases }
   }
 
   /** The next number of a step that reports no state. */
@@ -253,6 +268,10 @@ export class Reply {
     const number = this.#numbers[this.#at++]
     if (number === undefined) throw new Error('Redis replied to the script with too little')
     return number
+  }
+
+  #lot(): LeaseLot {
+    return { held: this.number(), untilUs: this.number() }
   }
 
   text(): string {
@@ -278,6 +297,22 @@ export function peekedDecision(arithmetic: Arithmetic, report: DemandReport, cos
 
 /** The answer to a demand for `cost`, which was taken or refused. */
 export function decisionOf(arithmetic: Arithmetic, report: DemandReport, cost: number): Decision {
-  const decision = arithmetic.remote.decision(report, cost, report.fits)
+  const decision =
+    report.leases === undefined
+      ? arithmetic.remote.decision(report, cost, report.fits)
+      : leasedDecision(arithmetic.limit, report, report.leases, cost)
   return report.blockedUs > 0 ? blockedDecision(decision, report.blockedUs) : decision
+}
+
+/** Only the state of a token bucket says what is on lease. */
+function leasedDecision(
+  limit: Limit,
+  report: DemandReport,
+  leases: readonly [LeaseLot, LeaseLot],
+  cost: number,
+): Decision {
+  const { tokens, nowUs, aheadUs, fits } = report
+  const [newer, older] = leases
+  const state = { tokens, sinceUs: nowUs + aheadUs, newer, older }
+  return new LeasedBucket(limit as TokenBucket).decision(state, nowUs, cost, fits)
 }

@@ -51,6 +51,15 @@ export class KeyLayout {
     return Array.from(starts, (start) => start + tag + end)
   }
 
+  /**
+   * The Redis key that guards a state against requests for leases that arrive twice: `sluice:nt:{user:42}search}node` is that
+   * of a node for the token bucket above. It is in the hash slot of the state.
+   */
+  ofGuard(name: string, limit: Limit, key: string, node: string): string {
+    const { length } = this.#prefix
+    return `${this.#prefix}n${this.of(name, limit, key).slice(length)}}${escaped(node)}`
+  }
+
   /** The Redis keys of a policy's overrides, in the order that the script wants. */
   ofOverrides(policy: string): readonly string[] {
     const values = `${this.#prefix}o:{${escaped(policy)}}`

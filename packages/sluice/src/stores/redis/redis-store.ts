@@ -3,13 +3,15 @@ import type { Clock } from '../../clock.js'
 import { LONGEST_DURATION_US } from '../../limits/duration.js'
 import { arithmeticOf, checkBlockRule, checkRemaining, type Decision, type Taken } from '../../limits/index.js'
 import { checkOnFailure, Fallback } from '../fallback.js'
-import type { Answer, AsyncStore, Awaitable, Demand, LimitedKey, NamedLimit, OnFailure } from '../store.js'
+import type { LendingStore } from '../leases.js'
+import type { Answer, Awaitable, Demand, LimitedKey, NamedLimit, OnFailure } from '../store.js'
 import { type RedisClient, runnerOf } from './clients/runner-of.js'
 import type { ScriptRunner } from './clients/script-runner.js'
 import { decideAcrossHashSlots, type Part, peekAcrossHashSlots } from './decide-across-hash-slots.js'
 import { type FailureReason, Failures, warnOfOptions } from './failures.js'
 import { hashSlotOf, KeyLayout } from './key-layout.js'
 import { Link } from './link.js'
+import { RedisLeases } from './redis-leases.js'
 import { RedisOverrides } from './redis-overrides.js'
 import { RedisReservations } from './redis-reservations.js'
 import { checkRedisStoreOptions, type RedisStoreOptions } from './redis-store-options.js'
@@ -58,11 +60,12 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 }
 
 /** A store in Redis or Valkey, made by `redisStore`. */
-export class RedisStore implements AsyncStore {
+export class RedisStore implements LendingStore {
   readonly synchronous = false
   readonly blocksByRule = true
   readonly onFailure: OnFailure | undefined
   readonly reservations: RedisReservations
+  readonly leases: RedisLeases
   readonly #isCluster: boolean
   readonly #layout: KeyLayout
   readonly #fallback: Fallback
@@ -82,6 +85,7 @@ export class RedisStore implements AsyncStore {
     this.#fallback = new Fallback({ onFailure, instances, maxLocalKeys })
     this.#failures = new Failures(this, onFailure)
     this.#link = new Link(runner, { ...bounds, ...time, failures: this.#failures })
+    this.leases = new RedisLeases(this.#link, this.#layout, this.#fallback)
     this.reservations = new RedisReservations({
       store: this,
       link: this.#link,

@@ -151,6 +151,12 @@ end
 local function isWhole(number)
 return number >= 0 and number < 2 ^ 53 and number % 1 == 0
 end
+local LEASED_BYTES = 48
+local LEASES_A_ROUND = 4
+local function nextRoundEndsUs(us, leaseUs)
+local roundUs = LEASES_A_ROUND * leaseUs
+return (floor(us / roundUs) + 2) * roundUs
+end
 local BLOCK, REMEMBERED = 17, 33
 local NO_BLOCK = { untilUs = 0, lastUs = 0, rememberedUs = 0 }
 local function readBlock(text)
@@ -186,9 +192,124 @@ else
 call('DEL', key)
 end
 end
+local leasedBucket = function(...)
+local WORDS = '<dddddd'
+local NO_LOT = { held = 0, untilUs = 0 }
+local function mostBeside(limit, held)
+return max(0, limit[4] * limit[2] - held * limit[2])
+end
+local function most(state, limit)
+return mostBeside(limit, state.newer.held + state.older.held)
+end
+local function refill(state, limit, us)
+local gained = max(0, us - state.sinceUs) * limit[3]
+state.tokens = min(state.tokens + gained, most(state, limit))
+state.sinceUs = max(state.sinceUs, us)
+end
+local function advance(state, limit)
+for _, place in ipairs({ 'older', 'newer' }) do
+local lot = state[place]
+if lot.held > 0 and lot.untilUs <= now then
+refill(state, limit, lot.untilUs)
+state[place] = NO_LOT
+end
+end
+refill(state, limit, now)
+end
+local function trim(state)
+if state.newer.held + state.older.held == 0 then state.newer, state.older = nil, nil end
+end
+local function open(words, limit, leastTokens, block)
+local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = unpackWords(WORDS, words)
+local isState = isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53
+and isWhole(newerHeld) and isWhole(newerUs) and isWhole(olderHeld) and isWhole(olderUs)
+if not isState then return nil end
+local state = {
+tokens = max(floor(units * limit[2] + 0.5), leastTokens), sinceUs = sinceUs, lastCost = 0, block = block, stored = true,
+newer = { held = newerHeld, untilUs = newerUs }, older = { held = olderHeld, untilUs = olderUs },
+}
+advance(state, limit)
+trim(state)
+return state
+end
+local function wholeUs(state, limit)
+local tokens, us, held = state.tokens, state.sinceUs, state.newer.held + state.older.held
+for _, lot in ipairs({ state.older, state.newer }) do
+if lot.held > 0 then
+tokens = min(tokens + max(0, lot.untilUs - us) * limit[3], mostBeside(limit, held))
+us, held = max(us, lot.untilUs), held - lot.held
+end
+end
+return us + ceil((limit[4] * limit[2] - tokens) / limit[3])
+end
+local function save(key, state, limit)
+local newer, older = state.newer, state.older
+local words = pack(WORDS, state.tokens / limit[2], state.sinceUs, newer.held, newer.untilUs, older.held, older.untilUs)
+write(key, words, wholeUs(state, limit), state.block)
+end
+local function takeBack(state, limit, roundUs, spent, unspent)
+for _, place in ipairs({ 'newer', 'older' }) do
+local lot = state[place]
+if lot.held > 0 and lot.untilUs == roundUs then
+local back = min(unspent, max(0, lot.held - spent))
+local held = max(0, lot.held - spent) - back
+state[place] = held == 0 and NO_LOT or { held = held, untilUs = roundUs }
+state.tokens = min(state.tokens + back * limit[2], most(state, limit))
+return true
+end
+end
+return false
+end
+local function hold(state, units, untilUs)
+if state.newer.held == 0 then state.newer, state.older = state.older, NO_LOT end
+local newer, older = state.newer, state.older
+if newer.held > 0 and newer.untilUs >= untilUs then
+state.newer = { held = newer.held + units, untilUs = newer.untilUs }
+return newer.untilUs
+end
+if newer.held > 0 then state.older = { held = older.held + newer.held, untilUs = newer.untilUs } end
+state.newer = { held = units, untilUs = untilUs }
+return untilUs
+end
+local function lease(state, limit, want, leaseUs, returns, take)
+local isChanged = false
+take(state, limit, 0)
+state.newer, state.older = state.newer or NO_LOT, state.older or NO_LOT
+for _, each in ipairs(returns) do isChanged = takeBack(state, limit, each[1], each[2], each[3]) or isChanged end
+local granted, untilUs = min(want, max(0, floor(state.tokens / limit[2]))), now
+if granted > 0 then
+take(state, limit, granted)
+untilUs, isChanged = hold(state, granted, nextRoundEndsUs(now, leaseUs)), true
+end
+trim(state)
+return granted, untilUs, isChanged
+end
+return { open = open, most = most, save = save, lease = lease }
+end
+local leasedWindow = function(...)
+local refund, take, left, takenUs, sliceEndUs = ...
+return function(state, limit, want, leaseUs, returns)
+local isChanged = false
+for _, each in ipairs(returns) do
+local roundUs, unspent = each[1], each[3]
+if unspent > 0 and now < roundUs + LEASES_A_ROUND * leaseUs then
+isChanged = refund(state, limit, unspent, roundUs - 1) or isChanged
+end
+end
+local granted = min(want, left(state, limit))
+if granted == 0 then return 0, now, isChanged end
+take(state, limit, granted)
+return granted, min(sliceEndUs(state, limit), nextRoundEndsUs(takenUs(state), leaseUs)), true
+end
+end
 local bucket = function(...)
 local isLeaky = ...
 local MOST_PARTS = 2 ^ 50
+local leasedMade
+local function leased()
+leasedMade = leasedMade or leasedBucket()
+return leasedMade
+end
 local function stored(limit, units)
 local parts = floor(units * limit[2] + 0.5)
 if not isLeaky or units < 0 then return parts end
@@ -204,6 +325,7 @@ return gained >= full - tokens and full or tokens + gained
 end
 local function open(key, limit)
 local words, block = read(key)
+if words and not isLeaky and #words == LEASED_BYTES then return leased().open(words, limit, -MOST_PARTS, block) end
 if words == nil or (words and #words ~= (isLeaky and 24 or 16)) then return nil end
 if not words then
 return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, block = block }
@@ -238,10 +360,12 @@ units = min(units, lastCost)
 state.lastCost = lastCost - units
 end
 if now > state.sinceUs then state.sinceUs = now end
-state.tokens = min(limit[4] * limit[2], state.tokens + units * limit[2])
+local most = state.newer and leased().most(state, limit) or limit[4] * limit[2]
+state.tokens = min(most, state.tokens + units * limit[2])
 return true
 end
 local function save(key, state, limit)
+if state.newer then return leased().save(key, state, limit) end
 local full, tokens = limit[4] * limit[2], state.tokens
 local wholeUs = tokens < full and state.sinceUs + ceil((full - tokens) / limit[3]) or now
 local units = (isLeaky and tokens >= 0 and full - tokens or tokens) / limit[2]
@@ -252,7 +376,12 @@ local function aheadUs(state, limit)
 return state.tokens == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
 end
 local function report() end
-return { open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report }
+local function lease(state, limit, want, leaseUs, returns)
+return leased().lease(state, limit, want, leaseUs, returns, take)
+end
+return {
+open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report, lease = lease,
+}
 end
 local log = function(...)
 local HEADER, ENTRY = 16, 16
@@ -423,7 +552,11 @@ local function report(state)
 put(state.markUs)
 put(state.count)
 end
-return { open = open, fits = fits, take = take, refund = refund, save = save, report = report }
+local function left(state, limit)
+return max(0, limit[4] - used(state, limit))
+end
+local lease = leasedWindow(refund, take, left, laterUs, function(state, limit) return startUs(state, limit) + limit[2] end)
+return { open = open, fits = fits, take = take, refund = refund, save = save, report = report, lease = lease }
 end,function()
 local LARGEST_DEBT = 1e15
 local LARGEST_EXACT, SPLITTER = 2 ^ 53 - 1, 2 ^ 27 + 1
@@ -522,6 +655,11 @@ local us = laterUs(state)
 local slice = sliceAt(state, us)
 return leaving(state, slice, us) <= limit[4] - cost - sum(state, slice)
 end
+local function left(state, limit)
+local us = laterUs(state)
+local slice = sliceAt(state, us)
+return max(0, limit[4] - sum(state, slice) - leaving(state, slice, us))
+end
 local function take(state, limit, cost)
 if not newestTaken(state, laterUs(state)) then start(state, limit) end
 local us = laterUs(state)
@@ -558,7 +696,11 @@ put(state.latestUs)
 put(state.originUs)
 for i = 1, state.slices + 1 do put(state.counts[i]) end
 end
-return { open = open, fits = fits, take = take, refund = refund, save = save, report = report }
+local function sliceEndUs(state)
+return sliceUs(state, newestSlice(state) + 1)
+end
+local lease = leasedWindow(refund, take, left, laterUs, sliceEndUs)
+return { open = open, fits = fits, take = take, refund = refund, save = save, report = report, lease = lease }
 end,log,log,function()
 local function open(key)
 local words, block = read(key)
@@ -590,12 +732,16 @@ if not state then return put(6) end
 if fits == nil then fits = arithmetic.fits(state, limit, cost) end
 local tokens = state.tokens or 0
 local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-local isBlocked = state.block.untilUs > now
-if isBlocked or aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
-put((fits and 1 or 0) + (isBlocked and 2 or 4))
+local isBlocked, newer, older = state.block.untilUs > now, state.newer, state.older
+if isBlocked or aheadUs > 0 or newer or tokens >= LARGE or tokens <= -LARGE then
+put((fits and 1 or 0) + (isBlocked and 2 or 4) + (newer and 8 or 0))
 if isBlocked then put(state.block.untilUs) end
 put(aheadUs)
 put(tokens)
+for _, lot in ipairs(newer and { newer, older } or {}) do
+put(lot.held)
+put(lot.untilUs)
+end
 else
 put((fits and 1 or 0) + 8 * tokens)
 end
@@ -614,11 +760,13 @@ arithmetic.save(key, state, limit)
 end
 describe(arithmetic, state, limit, cost, true)
 end
+local function expiryUs(key, earlier)
+return earlier.wholeUs or now + (call('PTTL', key) - 1) * 1000
+end
 local function setBlock(key, untilUs, lastUs, rememberedUs)
 local words, earlier = read(key)
 if words == nil then return false end
-local wholeUs = earlier.wholeUs
-if words and not wholeUs then wholeUs = now + (call('PTTL', key) - 1) * 1000 end
+local wholeUs = words and expiryUs(key, earlier) or earlier.wholeUs
 local block = { untilUs = untilUs, lastUs = lastUs or earlier.lastUs, rememberedUs = rememberedUs or earlier.rememberedUs }
 write(key, words or '', wholeUs or now, block)
 return true
@@ -676,11 +824,18 @@ arithmetic.save(key, state, limit)
 end
 describe(arithmetic, state, limit, 1)
 end
+local function forgetBucket(key, block)
+local words, earlier = read(key)
+if not words or #words ~= LEASED_BYTES then return write(key, '', now, block) end
+local _, newerUs, _, olderUs = unpackWords('<dddd', words, 17)
+local wholeUs = max(expiryUs(key, earlier), newerUs, olderUs)
+write(key, pack('<dd', 2 ^ 52, now) .. string.sub(words, 17), wholeUs, block)
+end
 local function set(key, limit, units)
 local arithmetic = arithmeticOf(limit)
 local state = arithmetic.open(key, limit)
 if state then
-write(key, '', now, state.block)
+if limit[1] == 1 then forgetBucket(key, state.block) else write(key, '', now, state.block) end
 state = arithmetic.open(key, limit)
 if units > 0 then
 arithmetic.take(state, limit, units)
@@ -699,7 +854,8 @@ end
 describe(arithmetic, state, limit, isUndo and 0 or 1)
 end
 local function reset(keyAt, count)
-for i = 1, count do call('DEL', KEYS[keyAt + i]) end
+forgetBucket(KEYS[keyAt + 1], NO_BLOCK)
+for i = 2, count do call('DEL', KEYS[keyAt + i]) end
 put(1)
 end
 local function block(keyAt, count, durationUs)
@@ -842,7 +998,44 @@ for _, member in ipairs(found) do put(member) end
 end
 return { begin = begin, keep = keep, claim = claim, find = find, due = due }
 end
-return { overrides = overrides, reservations = reservations, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }
+local leases = function()
+local function isStale(guard, sequence)
+local last = pcall('GET', guard)
+return type(last) == 'string' and sequence <= (tonumber(last) or 0)
+end
+local function remember(guard, sequence, leaseUs, returns)
+local roundUs = LEASES_A_ROUND * leaseUs
+local latestUs = now + 2 * roundUs
+for _, each in ipairs(returns) do latestUs = max(latestUs, each[1]) end
+call('SET', guard, format('%d', sequence), 'PX', ttlMs(latestUs + roundUs))
+end
+local function returnsAt(at, count)
+local returns = {}
+for i = 1, count do
+returns[i] = { steps[at + 3 * i - 3], steps[at + 3 * i - 2], steps[at + 3 * i - 1] }
+end
+return returns
+end
+local function exchange(keyAt, limit, want, leaseUs, sequence, returns)
+local key, guard = KEYS[keyAt + 1], KEYS[keyAt + 2]
+local arithmetic = arithmeticOf(limit)
+local state = arithmetic.open(key, limit)
+if not state then return put(6) end
+local granted, untilUs = 0, now
+if not isStale(guard, sequence) then
+local isChanged
+if state.block.untilUs > now then want = 0 end
+granted, untilUs, isChanged = arithmetic.lease(state, limit, want, leaseUs, returns)
+if isChanged then arithmetic.save(key, state, limit) end
+remember(guard, sequence, leaseUs, returns)
+end
+describe(arithmetic, state, limit, 0)
+put(granted)
+put(untilUs)
+end
+return { exchange = exchange, returnsAt = returnsAt }
+end
+return { overrides = overrides, reservations = reservations, leases = leases, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }
 end)()
 return made
 end
@@ -937,9 +1130,14 @@ keyAt, at = keyAt + 1, at + 1
 elseif step == 12 then
 general().reservations().due(keyAt, steps[at + 1], steps[at + 2])
 keyAt, at = keyAt + 1, at + 3
-else
+elseif step == 14 then
 general().set(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
 keyAt, at = keyAt + 1, at + 3
+else
+local leases, count = general().leases(), steps[at + 5]
+local returns = leases.returnsAt(at + 6, count)
+leases.exchange(keyAt, limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4], returns)
+keyAt, at = keyAt + 2, at + 6 + 3 * count
 end
 end
 return reply`

@@ -4,9 +4,17 @@
 --          the last slot. A negative queue is a debt: −3 is a full queue and 3 units beyond it
 -- Limit    [algorithm, parts per unit, parts per µs, capacity]
 -- Report   nothing: the head has the tokens, and the numbers behind it the time ahead
+--
+-- A token bucket of which units are on lease has more words: leased-bucket.lua.
 
 local isLeaky = ...
 local MOST_PARTS = 2 ^ 50
+
+local leasedMade
+local function leased()
+  leasedMade = leasedMade or leasedBucket()
+  return leasedMade
+end
 
 -- The tokens that were written, in parts.
 local function stored(limit, units)
@@ -26,6 +34,7 @@ end
 
 local function open(key, limit)
   local words, block = read(key)
+  if words and not isLeaky and #words == LEASED_BYTES then return leased().open(words, limit, -MOST_PARTS, block) end
   if words == nil or (words and #words ~= (isLeaky and 24 or 16)) then return nil end
   if not words then
     return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, block = block }
@@ -68,11 +77,13 @@ local function refund(state, limit, units, atUs, cost, delayMs, isUndo)
     state.lastCost = lastCost - units
   end
   if now > state.sinceUs then state.sinceUs = now end
-  state.tokens = min(limit[4] * limit[2], state.tokens + units * limit[2])
+  local most = state.newer and leased().most(state, limit) or limit[4] * limit[2]
+  state.tokens = min(most, state.tokens + units * limit[2])
   return true
 end
 
 local function save(key, state, limit)
+  if state.newer then return leased().save(key, state, limit) end
   local full, tokens = limit[4] * limit[2], state.tokens
   local wholeUs = tokens < full and state.sinceUs + ceil((full - tokens) / limit[3]) or now
   local units = (isLeaky and tokens >= 0 and full - tokens or tokens) / limit[2]
@@ -86,4 +97,10 @@ end
 
 local function report() end
 
-return { open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report }
+local function lease(state, limit, want, leaseUs, returns)
+  return leased().lease(state, limit, want, leaseUs, returns, take)
+end
+
+return {
+  open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report, lease = lease,
+}

@@ -57,4 +57,10 @@ local function report(state)
   put(state.count)
 end
 
-return { open = open, fits = fits, take = take, refund = refund, save = save, report = report }
+local function left(state, limit)
+  return max(0, limit[4] - used(state, limit))
+end
+
+local lease = leasedWindow(refund, take, left, laterUs, function(state, limit) return startUs(state, limit) + limit[2] end)
+
+return { open = open, fits = fits, take = take, refund = refund, save = save, report = report, lease = lease }

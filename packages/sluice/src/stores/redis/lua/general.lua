@@ -8,7 +8,9 @@
 --   save(key, state, limit)              writes a state that was changed, or deletes it if it is whole
 --   report(state, limit, cost, fits)     appends the numbers that describe the state
 --   aheadUs(state, limit)                only buckets: how far the state's time lies ahead
--- A state has `stored` if the key held one, `block`, and, of a bucket, `tokens`.
+--   lease(state, limit, want, leaseUs, returns)   not logs: units granted, the end of their lease, whether the state changed
+-- A state has `stored` if the key held one, `block`, and, of a bucket, `tokens`. `newer` and `older` are its units on lease, if
+-- there are any.
 
 local max, min = math.max, math.min
 
@@ -20,6 +22,17 @@ end
 -- Times are whole microseconds, and counts are whole units. No limit writes any other number.
 local function isWhole(number)
   return number >= 0 and number < 2 ^ 53 and number % 1 == 0
+end
+
+-- The bytes of a token bucket with units on lease.
+local LEASED_BYTES = 48
+-- A round of leases lasts so many lease times.
+local LEASES_A_ROUND = 4
+
+-- When a lease ends that is made at a time: with the round after this one.
+local function nextRoundEndsUs(us, leaseUs)
+  local roundUs = LEASES_A_ROUND * leaseUs
+  return (floor(us / roundUs) + 2) * roundUs
 end
 
 -- Bytes behind the state of a key with a block: the end of the block and the time when the state is whole. If the block is
@@ -90,12 +103,16 @@ local function describe(arithmetic, state, limit, cost, fits)
   if fits == nil then fits = arithmetic.fits(state, limit, cost) end
   local tokens = state.tokens or 0
   local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-  local isBlocked = state.block.untilUs > now
-  if isBlocked or aheadUs > 0 or tokens >= LARGE or tokens <= -LARGE then
-    put((fits and 1 or 0) + (isBlocked and 2 or 4))
+  local isBlocked, newer, older = state.block.untilUs > now, state.newer, state.older
+  if isBlocked or aheadUs > 0 or newer or tokens >= LARGE or tokens <= -LARGE then
+    put((fits and 1 or 0) + (isBlocked and 2 or 4) + (newer and 8 or 0))
     if isBlocked then put(state.block.untilUs) end
     put(aheadUs)
     put(tokens)
+    for _, lot in ipairs(newer and { newer, older } or {}) do
+      put(lot.held)
+      put(lot.untilUs)
+    end
   else
     put((fits and 1 or 0) + 8 * tokens)
   end
@@ -117,13 +134,16 @@ local function decide(key, limit, cost)
   describe(arithmetic, state, limit, cost, true)
 end
 
--- Blocks a key until a time. Gives false if the key holds no state. This gets no limit: so the time when the state is whole
--- is read from its expiry, or from an earlier block.
+-- When the words of a key are whole, for a step that gets no limit: from an earlier block, or from the expiry.
+local function expiryUs(key, earlier)
+  return earlier.wholeUs or now + (call('PTTL', key) - 1) * 1000
+end
+
+-- Blocks a key until a time. Gives false if the key holds no state.
 local function setBlock(key, untilUs, lastUs, rememberedUs)
   local words, earlier = read(key)
   if words == nil then return false end
-  local wholeUs = earlier.wholeUs
-  if words and not wholeUs then wholeUs = now + (call('PTTL', key) - 1) * 1000 end
+  local wholeUs = words and expiryUs(key, earlier) or earlier.wholeUs
   local block = { untilUs = untilUs, lastUs = lastUs or earlier.lastUs, rememberedUs = rememberedUs or earlier.rememberedUs }
   write(key, words or '', wholeUs or now, block)
   return true
@@ -189,12 +209,23 @@ local function charge(key, limit, cost)
   describe(arithmetic, state, limit, 1)
 end
 
--- Replaces the state by a fresh one and takes units from it. Writing the block alone forgets the state.
+-- Forgets what was taken from a token bucket, but not what is on lease: nodes may still spend it. The tokens become as many
+-- as there can be, and the limit that reads them cuts them.
+local function forgetBucket(key, block)
+  local words, earlier = read(key)
+  if not words or #words ~= LEASED_BYTES then return write(key, '', now, block) end
+  local _, newerUs, _, olderUs = unpackWords('<dddd', words, 17)
+  local wholeUs = max(expiryUs(key, earlier), newerUs, olderUs)
+  write(key, pack('<dd', 2 ^ 52, now) .. string.sub(words, 17), wholeUs, block)
+end
+
+-- Replaces the state by a fresh one and takes units from it. Writing the block alone forgets the state. A token bucket has what
+-- is then left and what is on lease together.
 local function set(key, limit, units)
   local arithmetic = arithmeticOf(limit)
   local state = arithmetic.open(key, limit)
   if state then
-    write(key, '', now, state.block)
+    if limit[1] == 1 then forgetBucket(key, state.block) else write(key, '', now, state.block) end
     state = arithmetic.open(key, limit)
     if units > 0 then
       arithmetic.take(state, limit, units)
@@ -216,7 +247,8 @@ local function refund(key, limit, units, atUs, cost, delayMs, isUndo)
 end
 
 local function reset(keyAt, count)
-  for i = 1, count do call('DEL', KEYS[keyAt + i]) end
+  forgetBucket(KEYS[keyAt + 1], NO_BLOCK)
+  for i = 2, count do call('DEL', KEYS[keyAt + i]) end
   put(1)
 end
 
@@ -236,4 +268,8 @@ local reservations = function()
   -- RESERVATIONS
 end
 
-return { overrides = overrides, reservations = reservations, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }
+local leases = function()
+  -- LEASES
+end
+
+return { overrides = overrides, reservations = reservations, leases = leases, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }

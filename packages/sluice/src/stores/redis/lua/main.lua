@@ -1,7 +1,8 @@
 -- Decides a batch of requests in one call. It is the only script.
 --
 -- KEYS     for each step in turn, the Redis keys of its states: one for each demand; for reset and block all that are
---          named; for overrides three; for a reservation its record and the set of ends, then those of its demands
+--          named, the token bucket first; for overrides three; for a reservation its record and the set of ends, then
+--          those of its demands; for a lease the state and the guard
 -- ARGV     A batch in which every request has one demand, with the same limit and cost:
 --            [1]       the cost
 --            [2 …]     the limit
@@ -33,14 +34,20 @@
 --                                                        the reservations that have ended; its only key is the set
 --            peek      13, count, (limit, cost, role)…   a group that takes nothing. Its roles have no rules
 --            set       14, limit, units                  takes units from a fresh state; a block stays
+--            lease     15, limit, units wanted, lease in µs, number of the request, count, (round, spent, unspent)…
+--                                                        gives back what is left of `count` leases of a node, and leases
+--                                                        units to it, as leases.lua says
 -- Reply    flat whole numbers: the time in epoch µs, then for each demand
 --            head      1 if the cost fits + 2 · kind. Kinds are 0 usual, 1 blocked, 2 unusual, 3 not a state.
---                      A usual bucket adds 8 · its tokens in parts, which are below 2^49
+--                      A usual bucket adds 8 · its tokens in parts, which are below 2^49. Kinds 1 and 2 add 8 if
+--                      units are on lease
 --            until     only kind 1: the end of the block in epoch µs
 --            ahead     only kinds 1 and 2: how many µs a bucket's time lies ahead
 --            tokens    only kinds 1 and 2: of a bucket, in parts
+--            leases    only if units are on lease: as leased-bucket.lua says
 --            report    all kinds but 3: as the header of the algorithm's file says
 --          for overrides as overrides.lua says; names and values are texts; for reservations as reservations.lua says;
+--          for a lease the report of the state, for a cost of 0, and then as leases.lua says;
 --          for reset and block a head alone: 1, or 6 if a key to be blocked holds no state
 --
 -- A state is one string: float64 numbers, little-endian. They are units and times, so they mean the same under any quota
@@ -226,9 +233,14 @@ while steps[at] do
   elseif step == 12 then
     general().reservations().due(keyAt, steps[at + 1], steps[at + 2])
     keyAt, at = keyAt + 1, at + 3
-  else
+  elseif step == 14 then
     general().set(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
     keyAt, at = keyAt + 1, at + 3
+  else
+    local leases, count = general().leases(), steps[at + 5]
+    local returns = leases.returnsAt(at + 6, count)
+    leases.exchange(keyAt, limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4], returns)
+    keyAt, at = keyAt + 2, at + 6 + 3 * count
   end
 end
 

@@ -126,6 +126,12 @@ local function fits(state, limit, cost)
   return leaving(state, slice, us) <= limit[4] - cost - sum(state, slice)
 end
 
+local function left(state, limit)
+  local us = laterUs(state)
+  local slice = sliceAt(state, us)
+  return max(0, limit[4] - sum(state, slice) - leaving(state, slice, us))
+end
+
 local function take(state, limit, cost)
   if not newestTaken(state, laterUs(state)) then start(state, limit) end
   local us = laterUs(state)
@@ -166,4 +172,10 @@ local function report(state)
   for i = 1, state.slices + 1 do put(state.counts[i]) end
 end
 
-return { open = open, fits = fits, take = take, refund = refund, save = save, report = report }
+local function sliceEndUs(state)
+  return sliceUs(state, newestSlice(state) + 1)
+end
+
+local lease = leasedWindow(refund, take, left, laterUs, sliceEndUs)
+
+return { open = open, fits = fits, take = take, refund = refund, save = save, report = report, lease = lease }

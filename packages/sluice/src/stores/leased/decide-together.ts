@@ -1,0 +1,160 @@
+import type { Decision } from '../../limits/index.js'
+import type { Answer, AsyncStore, Demand } from '../store.js'
+import type { Promised } from './hand.js'
+import type { LeasedKey } from './leased-key.js'
+
+/** The demands of a request for one leased key, added up. */
+interface Part {
+  readonly leased: LeasedKey
+  /** The places of its demands in the request. */
+  readonly places: number[]
+  cost: number
+  isShadow: boolean
+  /** Must the store be asked if there are too few units? */
+  blocks: boolean
+  /** The units that were set aside for it, and when they count as taken. */
+  promised: Promised | undefined
+  /** The denial, if this process knows that the store would deny. */
+  denial: Decision | undefined
+}
+
+/** Decisions and times by place in the request. */
+interface Draft {
+  readonly decisions: Decision[]
+  readonly takenUs: number[]
+}
+
+/**
+ * Decides a request of several demands: all of them are taken, or none. Demands for leased keys are met from the hand; the
+ * store is asked for all others in one call. Units from the hand are set aside meanwhile, and then spent or put back.
+ */
+export async function decideTogether(
+  demands: readonly Demand[],
+  find: (demand: Demand) => LeasedKey | undefined,
+  store: Pick<AsyncStore, 'decide' | 'refund'>,
+): Promise<Answer> {
+  const { parts, others } = partsOf(demands, find)
+  for (const part of parts) promise(part)
+  const unmet = parts.filter(({ promised }) => promised === undefined)
+  const draft: Draft = { decisions: [], takenUs: demands.map(() => 0) }
+  if (others.length === 0 && unmet.every(({ denial }) => denial !== undefined)) {
+    for (const part of unmet) describe(part, part.denial as Decision, 0, draft)
+    return settle(
+      parts,
+      unmet.every(({ isShadow }) => isShadow),
+      draft,
+    )
+  }
+  // The store decides these exactly, so its answer also replaces denials that this process knows.
+  const asked = [...others, ...unmet.flatMap(({ places }) => places)].sort((a, b) => a - b)
+  for (const { blocks, leased } of unmet) if (blocks) leased.giveBack()
+  let answer: Answer
+  try {
+    answer = await store.decide(asked.map((i) => demands[i]))
+  } catch (error) {
+    settle(parts, false, draft)
+    throw error
+  }
+  fill(asked, answer, draft)
+  for (const { leased, places } of unmet) {
+    for (const place of places) draft.decisions[place] = leased.withHand(draft.decisions[place])
+    if (answer.allowed) leased.refill()
+  }
+  const late = answer.allowed ? parts.filter(({ leased, promised }) => promised && leased.isOver(promised)) : []
+  if (late.length === 0) return settle(parts, answer.allowed, draft)
+  const refund = async (i: number) => {
+    const demand = demands[asked[i]]
+    const { allowed, delayMs, degraded } = answer.decisions[i]
+    if (!allowed || demand.cost === 0) return
+    const taken = { atUs: answer.takenUs[i], cost: demand.cost, delayMs, degraded }
+    draft.decisions[asked[i]] = await store.refund(demand, taken)
+  }
+  const refundAll = () => Promise.all(asked.map((_, i) => refund(i)))
+  return replaceLate(demands, parts, late, store, refundAll, draft)
+}
+
+/** Groups the demands for leased keys, and lists the places of all others. */
+function partsOf(demands: readonly Demand[], find: (demand: Demand) => LeasedKey | undefined) {
+  const parts = new Map<LeasedKey, Part>()
+  const others: number[] = []
+  for (const [place, demand] of demands.entries()) {
+    const leased = find(demand)
+    if (leased === undefined) {
+      others.push(place)
+      continue
+    }
+    const part = parts.get(leased) ?? newPart(leased)
+    parts.set(leased, part)
+    part.places.push(place)
+    part.cost += demand.cost
+    part.isShadow &&= demand.shadow === true
+    part.blocks ||= demand.blockFor !== undefined && demand.cost > 0
+  }
+  return { parts: [...parts.values()], others }
+}
+
+function newPart(leased: LeasedKey): Part {
+  return { leased, places: [], cost: 0, isShadow: true, blocks: false, promised: undefined, denial: undefined }
+}
+
+function promise(part: Part): void {
+  const { leased, cost, blocks } = part
+  if (cost === 0) {
+    const look = leased.decideNow(0, false)
+    if (look?.allowed === true) part.promised = []
+    else part.denial = look
+    return
+  }
+  part.promised = leased.promiseNow(cost)
+  if (part.promised === undefined) part.denial = leased.denialNow(cost, blocks)
+}
+
+/** Spends what was set aside, or puts it back. Parts without promised units have their decisions already. */
+function settle(parts: readonly Part[], allowed: boolean, draft: Draft): Answer {
+  for (const part of parts) {
+    const { leased, promised } = part
+    if (promised === undefined) continue
+    const decision = allowed ? leased.spend(promised) : leased.release(promised)
+    describe(part, decision, leased.hand.takenUs, draft)
+  }
+  return { allowed, ...draft }
+}
+
+/**
+ * The store took so long that units which were set aside are over. The store is asked for them instead. If it denies, what
+ * it took before is given back.
+ */
+async function replaceLate(
+  demands: readonly Demand[],
+  parts: readonly Part[],
+  late: readonly Part[],
+  store: Pick<AsyncStore, 'decide'>,
+  refundAll: () => Promise<unknown>,
+  draft: Draft,
+): Promise<Answer> {
+  const places = late.flatMap((part) => part.places)
+  for (const { leased, promised } of late) leased.release(promised ?? [])
+  const rest = parts.filter((part) => !late.includes(part))
+  const answer = await store.decide(places.map((i) => demands[i])).catch((error) => {
+    settle(rest, false, draft)
+    return refundAll().then(() => Promise.reject(error))
+  })
+  fill(places, answer, draft)
+  if (!answer.allowed) await refundAll()
+  return settle(rest, answer.allowed, draft)
+}
+
+function fill(places: readonly number[], { decisions, takenUs }: Answer, draft: Draft): void {
+  for (const [i, place] of places.entries()) {
+    draft.decisions[place] = decisions[i]
+    draft.takenUs[place] = takenUs[i]
+  }
+}
+
+/** Every demand gets a decision of its own. */
+function describe({ places }: Part, decision: Decision, takenUs: number, draft: Draft): void {
+  for (const place of places) {
+    draft.decisions[place] = { ...decision }
+    draft.takenUs[place] = takenUs
+  }
+}

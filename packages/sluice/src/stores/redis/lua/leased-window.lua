@@ -1,0 +1,24 @@
+-- Twin of leased-window.ts: the leases of fixed-window.lua and sliding-window.lua. Units on lease are taken in advance.
+--
+-- Gets the functions of the algorithm's file
+--   refund, take             as general.lua says
+--   left(state, limit)       how many units are left
+--   takenUs(state)           when the last units count as taken
+--   sliceEndUs(state, limit) when the slice of those units ends, or their window
+-- and gives `lease`, as leased-bucket.lua does.
+
+local refund, take, left, takenUs, sliceEndUs = ...
+
+return function(state, limit, want, leaseUs, returns)
+  local isChanged = false
+  for _, each in ipairs(returns) do
+    local roundUs, unspent = each[1], each[3]
+    if unspent > 0 and now < roundUs + LEASES_A_ROUND * leaseUs then
+      isChanged = refund(state, limit, unspent, roundUs - 1) or isChanged
+    end
+  end
+  local granted = min(want, left(state, limit))
+  if granted == 0 then return 0, now, isChanged end
+  take(state, limit, granted)
+  return granted, min(sliceEndUs(state, limit), nextRoundEndsUs(takenUs(state), leaseUs)), true
+end

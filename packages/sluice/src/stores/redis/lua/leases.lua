@@ -1,0 +1,49 @@
+-- One exchange of a node with a state: what is left of earlier leases comes back, and units go out.
+--
+-- KEYS     state
+--          guard       a string: the number of the last request of this node for this state
+-- A request whose number is not above the last one arrives twice, or late: it changes nothing. A guard lives for longer than
+-- any lease that a request with this number or a lower one can name. After that, such a request returns nothing either.
+
+local function isStale(guard, sequence)
+  local last = pcall('GET', guard)
+  return type(last) == 'string' and sequence <= (tonumber(last) or 0)
+end
+
+local function remember(guard, sequence, leaseUs, returns)
+  local roundUs = LEASES_A_ROUND * leaseUs
+  local latestUs = now + 2 * roundUs
+  for _, each in ipairs(returns) do latestUs = max(latestUs, each[1]) end
+  call('SET', guard, format('%d', sequence), 'PX', ttlMs(latestUs + roundUs))
+end
+
+-- The returns of a step: round, spent, unspent.
+local function returnsAt(at, count)
+  local returns = {}
+  for i = 1, count do
+    returns[i] = { steps[at + 3 * i - 3], steps[at + 3 * i - 2], steps[at + 3 * i - 1] }
+  end
+  return returns
+end
+
+-- Reply: the report of the state afterwards, for a cost of 0; then how many units were granted, and when their lease ends.
+-- A key that is blocked takes back, and grants nothing.
+local function exchange(keyAt, limit, want, leaseUs, sequence, returns)
+  local key, guard = KEYS[keyAt + 1], KEYS[keyAt + 2]
+  local arithmetic = arithmeticOf(limit)
+  local state = arithmetic.open(key, limit)
+  if not state then return put(6) end
+  local granted, untilUs = 0, now
+  if not isStale(guard, sequence) then
+    local isChanged
+    if state.block.untilUs > now then want = 0 end
+    granted, untilUs, isChanged = arithmetic.lease(state, limit, want, leaseUs, returns)
+    if isChanged then arithmetic.save(key, state, limit) end
+    remember(guard, sequence, leaseUs, returns)
+  end
+  describe(arithmetic, state, limit, 0)
+  put(granted)
+  put(untilUs)
+end
+
+return { exchange = exchange, returnsAt = returnsAt }
