@@ -13,9 +13,15 @@ import { StoreQueue } from './store-queue.js'
 
 /** The rate and the size of a shaper. Each key has them for itself. */
 export interface ShaperNumbers {
-  /** The rate at which callers leave, at constant spacing: `'10/s'` is one every 100 ms. */
+  /**
+   * The rate at which callers leave: `'10/s'` is a slot every 100 ms. A late timer may bring two departures up to 20 ms closer:
+   * at most 1.02 times the rate, plus one, leave in any second.
+   */
   readonly drain: Rate
-  /** How many units may wait, counting those that have just left: a whole number from 1. */
+  /**
+   * How many units the queue holds: a whole number from 1. With 50, the first of 50 callers that come at once leaves, 49 wait, and
+   * one more is rejected.
+   */
   readonly capacity: number
   /**
    * How many pieces of work of a key may run at the same time in this process: a whole number from 1. A waiter leaves when its
@@ -58,7 +64,7 @@ export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
 const OPTIONS = ['name', 'drain', 'capacity', 'concurrency', 'store', 'clock', 'onFailure']
 
 /**
- * Makes callers wait for their turn. At most `capacity` units wait, and they leave at exactly `drain`, each key for itself.
+ * Makes callers wait for their turn. The queue holds `capacity` units, which leave at the rate of `drain`, each key for itself.
  * With `concurrency`, at most so many pieces of work of a key run at the same time. With a `store`, all processes that share
  * the store leave at that rate together.
  *

@@ -100,6 +100,63 @@ describe('docs/recipes.md', () => {
     }
   })
 
+  describe('A batch of mails', () => {
+    interface Side {
+      stop(): Promise<void>
+      sendAll(
+        mails: readonly string[],
+        send: (mail: string) => Promise<void>,
+      ): Promise<{ waiting: string[]; failed: string[] }>
+    }
+    const load = async () => {
+      const [side] = await runExamples<Side>(PAGE, 'A batch of mails')
+      process.off('SIGTERM', side.stop)
+      return side
+    }
+    const batch = (count: number) => Array.from({ length: count }, (_, i) => `mail ${i}`)
+
+    test('each is sent once, at most five at the same time, and a failure does not end the batch', async () => {
+      const { sendAll, stop } = await load()
+      const sent: string[] = []
+      let [running, most] = [0, 0]
+      const result = await sendAll(batch(40), async (mail) => {
+        most = Math.max(most, ++running)
+        await new Promise(setImmediate)
+        running--
+        if (mail === 'mail 7') throw new Error('no such address')
+        sent.push(mail)
+      })
+      expect(result).toEqual({ waiting: [], failed: ['mail 7'] })
+      expect(sent).toEqual(batch(40).filter((mail) => mail !== 'mail 7'))
+      expect(most).toBeLessThanOrEqual(5)
+      await stop()
+    })
+
+    test('a stop finishes what is being sent, and names the rest; so does a full queue', async () => {
+      const { sendAll, stop } = await load()
+      let finish = () => {}
+      const begun: string[] = []
+      const sending = sendAll(batch(510), (mail) => {
+        begun.push(mail)
+        return new Promise((resolve) => {
+          const before = finish
+          finish = () => {
+            before()
+            resolve()
+          }
+        })
+      })
+      await vi.waitFor(() => expect(begun).toHaveLength(5))
+      const stopped = stop()
+      finish()
+      const { waiting, failed } = await sending
+      await stopped
+      expect(failed).toEqual([])
+      expect([...begun, ...waiting].sort()).toEqual(batch(510).sort())
+      expect(begun).toEqual(batch(5))
+    })
+  })
+
   test('A test of a handler: it passes', async () => {
     await runExamples(PAGE, 'A test of a handler')
   })
