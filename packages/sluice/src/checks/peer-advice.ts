@@ -77,6 +77,7 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   ['groupId', { otherwise: 'a level of a policy counts several paths together, by its when' }],
   ['throttlers', { here: ['levels', 'limit'], otherwise: 'each throttler is a limit with a name of its own' }],
   ['instead', { otherwise: OF_ROUTES }],
+  ['shadow', { otherwise: "a level of a policy has it, as in { name: 'stricter', key: ['ip'], limit, shadow: true }" }],
   ['global', { otherwise: 'rateLimit() without options leaves every route free that has no limit of its own' }],
   // How a denied request is answered.
   ['message handler errorMessage errorResponseBuilder onLimitReached', { here: ['onDenied'], otherwise: ANSWERS }],

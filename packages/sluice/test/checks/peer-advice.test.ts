@@ -97,6 +97,7 @@ describe('an option of another library', () => {
       'skipSuccessfulRequests',
       'skipSuccessfulRequests is `settle` here, as in { settle: ({ status, taken }) => (status < 400 ? 0 : taken) }',
     ],
+    ['express', 'shadow', "a level of a policy has it, as in { name: 'stricter', key: ['ip'], limit, shadow: true }"],
     ['express', 'retryAfter', 'leave it out: Retry-After is the true wait'],
     ['express', 'requestPropertyName', 'rateLimitOf(request) returns the decisions about a request'],
     ['fastify', 'allowList', 'allowList is `skip` here'],
