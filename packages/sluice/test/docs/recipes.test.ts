@@ -44,6 +44,63 @@ describe('docs/recipes.md', () => {
     }
   })
 
+  describe('Limits from a database', () => {
+    type Cached = <Value>(
+      query: (key: string) => Promise<Value>,
+      options?: { ttlMs?: number; most?: number },
+    ) => (key: string) => Promise<Value>
+    const load = async () => (await runExamples<{ app: Express; cached: Cached }>(PAGE, 'Limits from a database'))[0]
+    /** A query that counts its calls for each key. */
+    const counted = () => {
+      const calls: string[] = []
+      return { calls, query: async (key: string) => `${key} ${calls.push(key)}` }
+    }
+
+    test('each user has the limit of the database', async () => {
+      const { app } = await load()
+      const as = (user: string) => ({ headers: { 'x-user': user } })
+      const seen = await serving(app, (origin) => sendAll(origin, [...times(4, as('ann')), ...times(3, as('bob'))]))
+      expect(statuses(seen)).toEqual([200, 200, 200, 429, 200, 200, 429])
+    })
+
+    test('callers at the same time share a query, and an answer is asked for again after its time', async () => {
+      const { cached } = await load()
+      const { calls, query } = counted()
+      const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+      try {
+        const find = cached(query, { ttlMs: 1_000 })
+        expect(await Promise.all([find('a'), find('a'), find('b')])).toEqual(['a 1', 'a 1', 'b 2'])
+        now.mockReturnValue(999)
+        expect(await find('a')).toBe('a 1')
+        now.mockReturnValue(1_000)
+        expect(await find('a')).toBe('a 3')
+        expect(calls).toEqual(['a', 'b', 'a'])
+      } finally {
+        now.mockRestore()
+      }
+    })
+
+    test('it keeps so many answers, and forgets the oldest', async () => {
+      const { cached } = await load()
+      const { calls, query } = counted()
+      const find = cached(query, { most: 2 })
+      for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await find(key)
+      expect(calls).toEqual(['a', 'b', 'c', 'a'])
+    })
+
+    test('a failure is told to its callers, and is forgotten', async () => {
+      const { cached } = await load()
+      let isDown = true
+      const find = cached(async () => {
+        if (isDown) throw new Error('the database is away')
+        return 'found'
+      })
+      await expect(Promise.all([find('a'), find('a')])).rejects.toThrow('the database is away')
+      isDown = false
+      expect(await find('a')).toBe('found')
+    })
+  })
+
   describe('Tokens of a language model', () => {
     interface Side {
       budget: Policy<'user' | 'tokens', 'requests' | 'tokens'>
@@ -61,6 +118,11 @@ describe('docs/recipes.md', () => {
       const side = await load()
       expect(await side.ask('u', 'why?', async () => ({ text: 'because', tokens: 300 }))).toBe('because')
       expect(left(side)).toBe(9_700)
+    })
+
+    test('a prompt above the whole budget is told so, and no wait', async () => {
+      const answer = (await load()).ask('u', 'x'.repeat(40_000), () => expect.fail())
+      expect(await answer).toBe('the prompt is longer than the budget of a day')
     })
 
     test('if the model fails, nothing was used', async () => {
