@@ -3,7 +3,8 @@ import { checkCost } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
 import type { Limiter } from '../limiter/index.js'
-import type { BlockFor, Limit } from '../limits/index.js'
+import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
+import { isLimitFunction } from '../limits/limit-advice.js'
 import type { Policy, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, OnFailure, SyncStore } from '../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AttributeOf, AttributesOption, SettledCost } from './attributes-option.js'
@@ -224,6 +225,8 @@ function checkRule(given: Readonly<Record<string, unknown>>): void {
     const got = rule === undefined ? 'none of them' : [rule, ...others].join(' and ')
     throw new InvalidTypeError(`rateLimit takes a limit, a limiter or a policy, got ${got}`, { option: 'limit' })
   }
+  // `limit: fixedWindow` would be taken for a function of the request, and fail with the first one.
+  if (isLimitFunction(given.limit)) parseLimit(given.limit)
   if (rule !== 'limit' && given.clock !== undefined)
     throw invalidType('clock', `given to the ${rule}, as in ${CLOCK_OF[rule]}`, given.clock)
   for (const name of LEFT_OUT[rule])
