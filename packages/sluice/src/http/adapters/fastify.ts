@@ -11,6 +11,7 @@ import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 import { admit } from './admit.js'
 import { type FastifyServing, holdEarlyAnswers, reachedHooks } from './hold-early-answers.js'
+import { lastPreHandler } from './last-pre-handler.js'
 import {
   attempt,
   type FieldValue,
@@ -67,8 +68,8 @@ export interface FastifyOwnOptions<Request extends FastifyRequestLike, Reply ext
   /** Answers a denied request in your own way. Status and fields are set; the function sends the reply or returns its body. */
   readonly onDenied?: (request: Request, reply: Reply, verdict: Verdict) => unknown
   /**
-   * When the limit decides: `'onRequest'` (default), before the body is read, or `'preHandler'`, when earlier hooks have set
-   * `request.user` and the body is there.
+   * When the limit decides: `'onRequest'` (default), before the body is read, or `'preHandler'`, after every other
+   * `preHandler` of the request, when `request.user` and the body are there.
    */
   readonly hook?: FastifyHook
 }
@@ -130,6 +131,8 @@ export function rateLimit<
   const given = options as FastifyLimitOptions | undefined
   const forAll = given === undefined ? undefined : new FastifyLimit(given)
   const inherited: Inherited = { options: given, limits: new WeakMap() }
+  const mayDecideLate = ({ routeOptions }: FastifyRequestLike) =>
+    forAll?.hook === 'preHandler' || isLimited(routeOptions?.config?.rateLimit)
   const plugin: FastifyRateLimit = (app, _options, done) => {
     if (given !== undefined) {
       Object.assign(app, { [INHERITED]: inherited })
@@ -139,7 +142,8 @@ export function rateLimit<
     app.addHook('onRoute', function (this: object, { config }) {
       if (isLimited(config?.rateLimit)) routeLimit(config.rateLimit, this)
     })
-    for (const hook of HOOKS) app.addHook(hook, enterAt(hook, forAll))
+    app.addHook('onRequest', enterAt('onRequest', forAll))
+    app.addHook('preHandler', lastPreHandler(enterAt('preHandler', forAll), mayDecideLate))
     done()
   }
   // The hooks are for the application that registers the plugin, not only for routes inside the plugin.
