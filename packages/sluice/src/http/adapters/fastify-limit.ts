@@ -71,6 +71,32 @@ const HOOKS = ['onRequest', 'preHandler'] as const
 /** A hook in which a limit can decide. */
 export type FastifyHook = (typeof HOOKS)[number]
 
+/**
+ * The type of `config.rateLimit`. Fastify's types take every name in a route's `config`, so the compiler has to be told which
+ * names are wrong there: those of @fastify/rate-limit.
+ */
+export type FastifyRouteConfig = FastifyPeerOptions & FastifyRouteOptions
+
+/** A wrong option, which the compiler refuses with the name of the right one. */
+interface Write<Option extends string> {
+  readonly write: Option
+}
+
+interface FastifyPeerOptions {
+  readonly max?: Write<'limit'>
+  readonly timeWindow?: Write<'limit'>
+  readonly keyGenerator?: Write<'key'>
+  readonly allowList?: Write<'skip'>
+  readonly errorResponseBuilder?: Write<'onDenied'>
+  readonly onExceeded?: Write<'onDecision'>
+  readonly onExceeding?: Write<'onDecision'>
+  readonly ban?: Write<'blockFor'>
+  readonly redis?: Write<'store'>
+  readonly nameSpace?: Write<'name'>
+  readonly skipOnError?: Write<'onFailure'>
+  readonly enableDraftSpec?: Write<'dialect'>
+}
+
 /** The options of a limit, for the parts of requests and replies that are used here. */
 export type FastifyLimitOptions = FastifyRouteOptions<FastifyRequestLike, FastifyReplyLike>
 

@@ -1,6 +1,6 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
+import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
 import {
@@ -10,7 +10,7 @@ import {
   type FastifyOwnOptions,
   type FastifyReplyLike,
   type FastifyRequestLike,
-  type FastifyRouteOptions,
+  type FastifyRouteConfig,
   type Next,
 } from './fastify-limit.js'
 import { type FastifyServing, holdEarlyAnswers, reachedHooks } from './hold-early-answers.js'
@@ -24,6 +24,7 @@ export type {
   FastifyOwnOptions,
   FastifyReplyLike,
   FastifyRequestLike,
+  FastifyRouteConfig,
   FastifyRouteOptions,
 } from './fastify-limit.js'
 
@@ -33,7 +34,7 @@ declare module 'fastify' {
      * A limit for this route, in addition to the limit for all routes, from which it inherits options. With `instead: true`
      * it replaces the limit for all routes; `false` frees the route of every limit.
      */
-    rateLimit?: FastifyRouteOptions | false
+    rateLimit?: FastifyRouteConfig | false
   }
 }
 
@@ -70,7 +71,8 @@ export function rateLimit<
   Reply extends FastifyReplyLike = FastifyReply,
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
->(options?: RateLimitOptions<Request, Reply, string, P, L> & FastifyOwnOptions<Request, Reply>): FastifyRateLimit {
+  S extends AnyStore | undefined = undefined,
+>(options?: RateLimitOptions<Request, Reply, string, P, L, S> & FastifyOwnOptions<Request, Reply>): FastifyRateLimit {
   const given = options as FastifyLimitOptions | undefined
   const forAll = given === undefined ? undefined : new FastifyLimit(given)
   const inherited: Inherited = { options: given, limits: new WeakMap() }
