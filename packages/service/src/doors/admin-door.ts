@@ -56,6 +56,7 @@ export function adminDoor(service: DecisionService, access: AdminAccess, onChang
 
 async function peek(service: DecisionService, body: JsonObject): Promise<string> {
   const { attributes, cost } = readCheck(body)
+  matchingLevels(service, attributes, 'seen')
   return verdictText(await service.policy.peek(attributes, { cost }))
 }
 
@@ -70,9 +71,12 @@ async function reset(service: DecisionService, body: JsonObject, onChange: OnAdm
   const { levels } = body
   const { policy } = service
   const options = levels === undefined ? {} : { levels }
-  const matching = policy.levelsFor(attributes)
-  await policy.reset(attributes, options as ResetOptions<string>)
+  const matching = matchingLevels(service, attributes, 'reset')
   const done = Array.isArray(levels) ? matching.filter((name) => levels.includes(name)) : matching
+  // An unknown level is an error of the policy's.
+  await policy.reset(attributes, options as ResetOptions<string>)
+  if (done.length === 0)
+    throw badRequest(`nothing would be reset: the request matches ${matching.join(', ')}, and levels names others`)
   onChange('reset', done)
   return { reset: done }
 }
@@ -95,6 +99,16 @@ async function block(service: DecisionService, body: JsonObject, onChange: OnAdm
   const blocked = await service.policy.block(attributes, options as PolicyBlockOptions<string>)
   onChange('block', blocked)
   return { blocked }
+}
+
+/** The levels that the request matches. Throws if there is none: the operator would believe that something was `done`. */
+function matchingLevels({ policy }: DecisionService, attributes: object, done: string): readonly string[] {
+  const matching = policy.levelsFor(attributes)
+  if (matching.length > 0) return matching
+  const [unused] = unusedAttributes(attributes, policy.attributes)
+  const asked = policy.attributes.length === 0 ? 'no attribute' : policy.attributes.join(', ')
+  const misspelt = unused?.didYouMean === undefined ? '' : `; did you mean ${unused.didYouMean} by ${unused.attribute}?`
+  throw badRequest(`nothing would be ${done}: the request matches no level. The policy asks about ${asked}${misspelt}`)
 }
 
 /** Sends a summary a second until the client goes away or the service closes. */

@@ -26,7 +26,8 @@ export const adminRoutes: DoorDescription = {
   routes: {
     'POST /v1/admin/peek': {
       summary: 'See what a check would say now, and take nothing',
-      description: 'In each level, `remaining` is what is there before the request.',
+      description:
+        'In each level, `remaining` is what is there before the request. A request that matches no level is a 400.',
       body: {
         schema: object({ 'attributes?': ref('Attributes'), 'cost?': cost }, closed),
         example: { attributes },
@@ -59,7 +60,8 @@ export const adminRoutes: DoorDescription = {
     },
     'POST /v1/admin/reset': {
       summary: 'Forget the keys of a request',
-      description: 'The whole quota of these keys is there again. Ends their blocks.',
+      description:
+        'The whole quota of these keys is there again. Ends their blocks. A request that matches none of the levels is a 400.',
       body: {
         schema: object(
           {

@@ -81,7 +81,7 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
       refunded: { type: 'boolean', description: 'Did this call give the units back?' },
       ...verdict,
     },
-    { description: 'Whether units came back, and the verdict of a request of cost 0 afterwards.' },
+    { description: 'Whether units came back, and the verdict of a peek at a cost of 1 afterwards.' },
   ),
   LevelDecision: object(
     {

@@ -37,7 +37,7 @@ const OPTIONS: Readonly<Record<string, CommandOption & { readonly value: string 
   },
   'admin-token': {
     value: 'TEXT',
-    help: 'allows the admin API to requests with this token. Default: the API is off',
+    help: 'allows the admin API to requests with this token, at least 16 characters. Default: the API is off',
     others: ['token'],
   },
   'trusted-proxies': {

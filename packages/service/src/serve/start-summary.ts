@@ -4,14 +4,15 @@ import type { Serving } from './start-serving.js'
 /** The text that a person sees when the service has started. */
 export function startSummary({ file, url, store }: Serving, options: ServeOptions): string {
   const { policy, attributes } = file
-  const levels = policy.levels.map(({ name }) => name).join(', ')
+  const names = policy.levels.map(({ name }) => name)
+  const levels = names.length === 1 ? `1 level, ${names[0]}` : `${names.length} levels, ${names.join(', ')}`
   const isLoopback = /\/\/(?:127\.|\[::1\]|localhost)/.test(url)
   const reach = isLoopback
     ? `only programs on this machine can reach it; --http 0.0.0.0:${new URL(url).port} changes that`
     : 'programs on other machines can reach it'
   return `Sluice decides at ${url} (${reach})
 
-  policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${policy.levels.length} levels, ${levels}
+  policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${levels}
   asks     about ${attributes.length === 0 ? 'no attribute' : attributes.join(', ')}; other attributes of a request are ignored
   store    ${store}${store === 'memory' ? ': counts are lost when the service ends; --store redis://… keeps them' : ''}
   workers  ${options.workers === 1 ? '1 process' : `${options.workers} processes`}

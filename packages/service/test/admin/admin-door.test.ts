@@ -23,7 +23,11 @@ levels:
 )
 afterAll(() => rmSync(folder, { recursive: true }))
 
+const keyedFile = join(folder, 'keyed.yaml')
+writeFileSync(keyedFile, 'version: 1\nlevels: [{ name: user, key: [user], limit: { algorithm: unlimited } }]\n')
+
 const service = new DescribedService({ policy: file })
+const keyed = new DescribedService({ policy: keyedFile })
 const post = async (path: string, body: object) => service.ask('POST', path, { body })
 const check = async (attributes: object) => (await post('/v1/check', { attributes })).body
 let user = ''
@@ -131,6 +135,13 @@ it.each<[string, string, object, RegExp]>([
   ['attributes that are no object', 'peek', { attributes: 'x' }, /attributes must be an object/],
   ['an attribute that is an object', 'explain', { attributes: { user: {} } }, /the attribute user/],
   ['levels that are no list', 'reset', { attributes: {}, levels: 'user' }, /levels must be a list of names/],
+  [
+    'a reset of levels that do not match',
+    'reset',
+    { attributes: {}, levels: ['user'] },
+    /nothing would be reset: the request matches global, and levels names others/,
+  ],
+  ['a reset of no level', 'reset', { attributes: {}, levels: [] }, /nothing would be reset/],
   ['an unknown level', 'reset', { attributes: {}, levels: ['usr'] }, /did you mean 'user'/],
   ['no duration', 'block', { attributes: { user: 'a' } }, /duration must be there, such as "10m"/],
   ['a wrong duration', 'block', { attributes: { user: 'a' }, duration: 'soon' }, /duration must be/],
@@ -173,6 +184,24 @@ it.each<[string, string, object, RegExp]>([
   expect(answer.status).toBe(400)
   expect(answer.body.detail).toMatch(text)
   expect((await service.ask('GET', '/v1/admin/overrides')).body.total).toBe(0)
+})
+
+it.each<[string, object]>([
+  ['peek', {}],
+  ['reset', {}],
+  ['block', { duration: '1m' }],
+  ['set', { remaining: 0 }],
+])('%s of a request that matches no level is a 400 that says so', async (path, more) => {
+  const { status, body } = await keyed.ask('POST', `/v1/admin/${path}`, { body: { attributes: { usr: 'a' }, ...more } })
+  expect(status).toBe(400)
+  expect(body.detail).toMatch(/^nothing would be .*: the request matches no level/)
+})
+
+it('peek and reset of no level name the attributes of the policy, and one that may be misspelt', async () => {
+  const { body } = await keyed.ask('POST', '/v1/admin/reset', { body: { attributes: { usr: 'a' } } })
+  expect(body.detail).toBe(
+    'nothing would be reset: the request matches no level. The policy asks about user; did you mean user by usr?',
+  )
 })
 
 it.each([

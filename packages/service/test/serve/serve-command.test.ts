@@ -31,6 +31,7 @@ test('SIGHUP reads the policy again; environment variables stand for options', a
   try {
     await writeFile(path, policyOf(10))
     await using running = await ServeProcess.start([], { SLUICE_POLICY: path, SLUICE_STROE: 'x', SLUICE_STORE: '' })
+    expect(running.stderr).toContain('1 level, all')
     expect(running.lines[0].msg).toBe('the variable SLUICE_STROE is not read; did you mean SLUICE_STORE?')
     for (const signal of ['SIGHUP', 'SIGHUP'] as const) {
       const from = running.lines.length

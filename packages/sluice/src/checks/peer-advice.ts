@@ -12,12 +12,15 @@ interface PeerOption {
   readonly here?: readonly string[]
   /** The limit that does the same. */
   readonly limit?: Example
+  /** How our option is written to do the same, if its usual example does another thing. */
+  readonly example?: string
   /** The advice if none of the names can be used. */
   readonly otherwise?: string
 }
 
 const FIXED_WINDOW: Example = ['fixedWindow', "quota: 100, window: '1m'"]
 const SLIDING_WINDOW: Example = ['slidingWindow', "quota: 1000, window: '1s', slices: 10"]
+const SLIDING_LOG: Example = ['slidingLog', "quota: 5, window: '1s'"]
 const TOKEN_BUCKET: Example = ['tokenBucket', "capacity: 20, refill: '5/s'"]
 const LEAKY_BUCKET: Example = ['leakyBucket', "capacity: 50, drain: '10/s'"]
 const CONCURRENCY: Example = ['concurrency', "max: 20, ttl: '30s'"]
@@ -27,6 +30,9 @@ const OF_ROUTES =
   'only the limit of a route has it: config.rateLimit of Fastify, and @RateLimit of Nest. In other frameworks put the route ' +
   'before the limit that it replaces'
 const BY_UNITS = `createLimiter({ limit: ${called(TOKEN_BUCKET)} }) and acquire wait for units`
+const IN_ANY_WINDOW = `createLimiter({ limit: ${called(SLIDING_LOG)} }) and acquire start at most 5 in any second`
+const BOUNDS_THE_WORK =
+  'work bounds its own time, as in run(() => fetch(url, { signal: AbortSignal.timeout(5000) })). maxWaitMs of a call bounds only its wait'
 
 /** The peers' options by what they mean. */
 const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
@@ -71,6 +77,7 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   ['groupId', { otherwise: 'a level of a policy counts several paths together, by its when' }],
   ['throttlers', { here: ['levels', 'limit'], otherwise: 'each throttler is a limit with a name of its own' }],
   ['instead', { otherwise: OF_ROUTES }],
+  ['shadow', { otherwise: "a level of a policy has it, as in { name: 'stricter', key: ['ip'], limit, shadow: true }" }],
   ['global', { otherwise: 'rateLimit() without options leaves every route free that has no limit of its own' }],
   // How a denied request is answered.
   ['message handler errorMessage errorResponseBuilder onLimitReached', { here: ['onDenied'], otherwise: ANSWERS }],
@@ -78,13 +85,22 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   ['standardHeaders legacyHeaders headers enableDraftSpec addHeaders setHeaders', { here: ['dialect'] }],
   ['addHeadersOnExceeding draft_polli_ratelimit_headers', { here: ['dialect'] }],
   ['onExceeded onExceeding', { here: ['onDecision'] }],
+  [
+    'retryAfter',
+    {
+      otherwise:
+        'leave it out: Retry-After is the true wait. jitterMs of rateLimit spreads clients that would come back together',
+    },
+  ],
   ['requestPropertyName', { otherwise: 'rateLimitOf(request) returns the decisions about a request' }],
   ['ban onBanReach blockDuration continueExceeding exponentialBackoff', { here: ['blockFor'] }],
   // What counts in the end.
-  ['skipSuccessfulRequests skipFailedRequests requestWasSuccessful', { here: ['settle'] }],
+  ['skipSuccessfulRequests requestWasSuccessful', { here: ['settle'] }],
+  ['skipFailedRequests', { here: ['settle'], example: 'settle: ({ status, taken }) => (status >= 400 ? 0 : taken)' }],
   // Where it is counted.
   ['storeClient redis redisClient client sendCommand datastore clientOptions storage cache', { here: ['store'] }],
-  ['insuranceLimiter passOnStoreError skipOnError rejectIfRedisNotReady', { here: ['onFailure'] }],
+  ['insuranceLimiter rejectIfRedisNotReady', { here: ['onFailure'] }],
+  ['passOnStoreError skipOnError', { here: ['onFailure'], example: "onFailure: 'open'" }],
   [
     'inMemoryBlockOnConsumed inMemoryBlockDuration',
     { otherwise: 'leave it out: denials of one turn of the event loop share a call of Redis' },
@@ -92,11 +108,10 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   ['validate logger', { otherwise: 'leave it out: a wrong option always throws' }],
   // How callers wait.
   ['retry retryLimit maxRetries', { here: ['retries'] }],
-  ['timeout expiration', { here: ['maxWaitMs', 'signal', 'deadlineMs'] }],
-  [
-    'strategy queueClass autoStart',
-    { otherwise: 'leave it out: a queue that is full refuses a caller, and drops none' },
-  ],
+  ['timeout expiration throwOnTimeout', { here: ['deadlineMs'], otherwise: BOUNDS_THE_WORK }],
+  ['strict', { here: ['limit', 'levels'], limit: SLIDING_LOG, otherwise: IN_ANY_WINDOW }],
+  ['strategy queueClass', { otherwise: 'leave it out: a queue that is full refuses a caller, and drops none' }],
+  ['autoStart', { otherwise: 'call pause() of the shaper first, and resume() to start it' }],
   [
     'carryoverConcurrencyCount carryoverIntervalCount',
     { otherwise: 'leave it out: a limit of units and a limit of places count apart' },
@@ -156,7 +171,8 @@ function isRate(ours: string): boolean {
   return ours === 'refill' || ours === 'drain'
 }
 
-function exampleOf(ours: string, known: readonly string[], { limit = FIXED_WINDOW }: PeerOption): string {
+function exampleOf(ours: string, known: readonly string[], { limit = FIXED_WINDOW, example }: PeerOption): string {
+  if (example !== undefined) return example
   const isLevel = known.includes('when')
   if (ours === 'limit') return `limit: ${isLevel ? asData(limit) : called(limit)}`
   if (ours === 'levels') return `levels: [{ name: 'all', limit: ${called(limit)} }]`

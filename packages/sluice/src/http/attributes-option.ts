@@ -1,6 +1,7 @@
 /** The types of options that depend on the attributes of a policy. */
 import type { AsyncLimiter, Limiter } from '../limiter/index.js'
 import type { AsyncPolicy, AttributeValue, PathValue, Policy } from '../policy/index.js'
+import type { AsyncStore, SyncStore } from '../stores/index.js'
 import type { Later } from './mapped.js'
 
 /** A policy on any store. */
@@ -8,6 +9,9 @@ export type AnyPolicy = Policy<string, string> | AsyncPolicy<string, string>
 
 /** A limiter on any store. */
 export type AnyLimiter = Limiter | AsyncLimiter
+
+/** A store of any kind. */
+export type AnyStore = SyncStore | AsyncStore
 
 /** The attributes that a policy asks about: any string if the compiler does not know its levels. */
 export type AttributeOf<P extends AnyPolicy> = P['attributes'][number]

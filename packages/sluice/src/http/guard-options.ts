@@ -3,10 +3,18 @@ import { checkCost } from '../checks/check-value.js'
 import type { Clock } from '../clock.js'
 import { InvalidTypeError, invalidType, invalidValue, shown } from '../errors.js'
 import type { Limiter } from '../limiter/index.js'
-import type { BlockFor, Limit } from '../limits/index.js'
+import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
+import { isLimitFunction } from '../limits/limit-advice.js'
 import type { Policy, Verdict } from '../policy/index.js'
-import type { AsyncStore, Awaitable, OnFailure, SyncStore } from '../stores/index.js'
-import type { AnyLimiter, AnyPolicy, AttributeOf, AttributesOption, SettledCost } from './attributes-option.js'
+import type { Awaitable, OnFailure } from '../stores/index.js'
+import type {
+  AnyLimiter,
+  AnyPolicy,
+  AnyStore,
+  AttributeOf,
+  AttributesOption,
+  SettledCost,
+} from './attributes-option.js'
 import type { ClientAddressOptions } from './client-address.js'
 import { checkStatus, type DescribeOptions } from './describe.js'
 import type { Dialect } from './dialect.js'
@@ -73,20 +81,46 @@ interface KeyOptions<Request, Response, Address extends string | undefined>
 }
 
 /** One limit for each client, or for each `key`. */
-export interface LimitOptions<Request, Response = unknown, Address extends string | undefined = string>
+export type LimitOptions<Request, Response = unknown, Address extends string | undefined = string> =
+  | OwnStoreLimitOptions<Request, Response, Address>
+  | NamedLimitOptions<Request, Response, Address>
+
+/** A limit with a memory store of its own. */
+interface OwnStoreLimitOptions<Request, Response, Address extends string | undefined>
+  extends LimitRuleOptions<Request, Response, Address> {
+  /** See {@link NamedLimitOptions.name}. */
+  readonly name?: string
+  readonly store?: undefined
+}
+
+/** A limit in a call in which the compiler sees no store: there is none, or the call names its types itself. */
+interface UnseenStoreLimitOptions<Request, Response, Address extends string | undefined>
+  extends LimitRuleOptions<Request, Response, Address> {
+  /** See {@link NamedLimitOptions.name}. */
+  readonly name?: string
+  /** See {@link NamedLimitOptions.store}. */
+  readonly store?: AnyStore | undefined
+}
+
+/** A limit with a name, which may have any store. */
+interface NamedLimitOptions<Request, Response, Address extends string | undefined>
+  extends LimitRuleOptions<Request, Response, Address> {
+  /**
+   * The limit's name in header fields, which also keeps it apart from other limits on the same store. Default `'default'`;
+   * required with a `store`.
+   */
+  readonly name: string
+  /** Where states are kept. Default: a memory store of its own. */
+  readonly store?: AnyStore | undefined
+}
+
+interface LimitRuleOptions<Request, Response, Address extends string | undefined>
   extends KeyOptions<Request, Response, Address> {
   /**
    * The limit, or a function of the request that returns one. States are kept under the limiter's `name`, so a key keeps its
    * state when the function returns other numbers for it.
    */
   readonly limit: Limit | ((request: Request) => Later<Limit>)
-  /**
-   * The limit's name in header fields, which also keeps it apart from other limits on the same store. Default `'default'`;
-   * required with a `store`.
-   */
-  readonly name?: string
-  /** Where states are kept. Default: a memory store of its own. */
-  readonly store?: SyncStore | AsyncStore
   /** Tells the time, for tests: a `ManualClock` of `sluice/testing`. Only for a limit without a `store`. */
   readonly clock?: Clock
   /** How a request is answered if the store does not answer. */
@@ -136,14 +170,15 @@ interface PolicyRuleOptions<Request, Response, Address extends string | undefine
 
 /** See {@link LimitOptions}, {@link LimiterOptions} and {@link PolicyOptions}. */
 export type GuardOptions<Request, Response = unknown, Address extends string | undefined = string> =
-  | LimitOptions<Request, Response, Address>
-  | LimiterOptions<Request, Response, Address>
   | PolicyOptions<Request, Response, Address>
+  | LimiterOptions<Request, Response, Address>
+  | LimitOptions<Request, Response, Address>
 
 /**
- * The options of one call, which has the policy `P`, or the limiter `L`, or otherwise a limit. The compiler finds `P` and `L` in
- * the call. So it knows the attributes that the policy asks about, and its error is about the options that are meant. Without
- * knowledge of the attributes, as for a variable of the type `GuardOptions`, all options are accepted.
+ * The options of one call, which has the policy `P`, or the limiter `L`, or otherwise a limit on the store `S`. The compiler
+ * finds them in the call. So it knows the attributes that the policy asks about and whether the limit needs a name, and its
+ * error is about the options that are meant. Without knowledge of the attributes, as for a variable of the type
+ * `GuardOptions`, all options are accepted.
  */
 export type RateLimitOptions<
   Request,
@@ -151,13 +186,30 @@ export type RateLimitOptions<
   Address extends string | undefined,
   P extends AnyPolicy | undefined,
   L extends AnyLimiter | undefined,
-> = { readonly policy?: P; readonly limiter?: L } & (P extends AnyPolicy
-  ? string extends AttributeOf<P>
+  S extends AnyStore | undefined,
+> = { readonly policy?: P; readonly limiter?: L; readonly store?: S | object } & (
+  | CallWithPolicy<Request, Response, Address, NonNullable<P>>
+  | (undefined extends P ? CallWithLimit<Request, Response, Address, L, S> : never)
+)
+
+/** `P` is a union if the policy is on one of several stores. */
+type CallWithPolicy<Request, Response, Address extends string | undefined, P extends AnyPolicy> = [P] extends [never]
+  ? never
+  : string extends AttributeOf<P>
     ? GuardOptions<Request, Response, Address>
     : PolicyOptions<Request, Response, Address, P>
-  : L extends AnyLimiter
-    ? LimiterOptions<Request, Response, Address> | LimitOptions<Request, Response, Address>
-    : LimitOptions<Request, Response, Address>)
+
+type CallWithLimit<
+  Request,
+  Response,
+  Address extends string | undefined,
+  L extends AnyLimiter | undefined,
+  S extends AnyStore | undefined,
+> = L extends AnyLimiter
+  ? LimiterOptions<Request, Response, Address> | LimitOptions<Request, Response, Address>
+  : [S] extends [undefined]
+    ? UnseenStoreLimitOptions<Request, Response, Address>
+    : LimitOptions<Request, Response, Address>
 
 const RULES = ['limit', 'limiter', 'policy'] as const
 /** Where a clock belongs, because the thing that keeps time reads it. */
@@ -224,6 +276,8 @@ function checkRule(given: Readonly<Record<string, unknown>>): void {
     const got = rule === undefined ? 'none of them' : [rule, ...others].join(' and ')
     throw new InvalidTypeError(`rateLimit takes a limit, a limiter or a policy, got ${got}`, { option: 'limit' })
   }
+  // `limit: fixedWindow` would be taken for a function of the request, and fail with the first one.
+  if (isLimitFunction(given.limit)) parseLimit(given.limit)
   if (rule !== 'limit' && given.clock !== undefined)
     throw invalidType('clock', `given to the ${rule}, as in ${CLOCK_OF[rule]}`, given.clock)
   for (const name of LEFT_OUT[rule])

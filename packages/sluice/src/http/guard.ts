@@ -179,7 +179,7 @@ function isSkipped(answer: unknown): boolean {
 }
 
 /** Turns an error into a warning: the response is over, so no caller is left to throw to. */
-async function carefully(run: () => Awaitable<void>): Promise<void> {
+async function carefully(run: () => Awaitable<unknown>): Promise<void> {
   try {
     await run()
   } catch (error) {

@@ -155,10 +155,13 @@ export interface PromptLimiter extends AsyncLimiter {
  */
 interface ReservationMethods<Later extends boolean> {
   readonly decision: Decision
-  /** Settles the real cost: gives back what was too much, or charges what was too little. */
-  settle(actual: number): Given<Later, void>
-  /** Gives everything back, as a real cost of 0 does. */
-  cancel(): Given<Later, void>
+  /**
+   * Settles the real cost: gives back what was too much, or charges what was too little. True if this call ended the
+   * reservation; false if it was over, and then nothing changes: after its `ttl`, `charge` a cost that must count.
+   */
+  settle(actual: number): Given<Later, boolean>
+  /** Gives everything back, as a real cost of 0 does. True if this call ended the reservation. */
+  cancel(): Given<Later, boolean>
 }
 
 /** See {@link ReservationMethods}. */

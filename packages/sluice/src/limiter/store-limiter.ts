@@ -123,9 +123,9 @@ export class StoreLimiter {
     return after(this.#ask('reserve', demand), (answer) => {
       const taken = takenBy(demand, answer)
       let isOpen = answer.allowed
-      const settle = (actual: number): Awaitable<void> => {
+      const settle = (actual: number): Awaitable<boolean> => {
         checkCost(actual, 'actual')
-        if (!isOpen) return undefined
+        if (!isOpen) return false
         // Even if the store fails: units refunded twice would be units for free.
         isOpen = false
         return this.#settle(demand, taken, actual)
@@ -185,14 +185,14 @@ export class StoreLimiter {
   }
 
   /** Refunds what was too much, or charges what was too little. */
-  #settle(demand: Demand, taken: Taken, actual: number): Awaitable<void> {
+  #settle(demand: Demand, taken: Taken, actual: number): Awaitable<true> {
     const { key, cost } = demand
-    if (actual === cost) return undefined
+    if (actual === cost) return true
     const settled =
       actual < cost
         ? this.#store.refund({ ...demand, cost: cost - actual }, taken)
         : this.#store.charge({ ...demand, cost: actual - cost })
-    return after(this.#wakeAfter(key, settled), () => {})
+    return after(this.#wakeAfter(key, settled), () => true as const)
   }
 
   #lease(demand: Demand, answer: Answer): Lease | AsyncLease {

@@ -17,8 +17,8 @@ import type { Timed } from './limiter.js'
 /** A reservation on any store; only one with a `ttl` has an id. `settle` returns a promise on a store that answers later. */
 export interface StoreReservation extends Partial<Timed> {
   readonly decision: Decision
-  settle(actual: number): Awaitable<void>
-  cancel(): Awaitable<void>
+  settle(actual: number): Awaitable<boolean>
+  cancel(): Awaitable<boolean>
 }
 
 /** The reservations of a limiter that have a `ttl`. They are kept beside the states of the limit. */
@@ -40,9 +40,9 @@ export class TimedReservations {
     return after(opening, ({ reservation }) => {
       const { allowed, decisions } = reservation.answer
       openReservationsOf(this.#store).whenExpired(reservation, () => this.#freed(demand.key))
-      const settle = (actual: number): Awaitable<void> => {
+      const settle = (actual: number): Awaitable<boolean> => {
         checkCost(actual, 'actual')
-        return allowed ? after(this.#close(reservation, actual), () => {}) : undefined
+        return allowed && this.#close(reservation, actual)
       }
       const endsAtMs = allowed ? reservation.endsAtMs : undefined
       // A copy, because the caller may change it.

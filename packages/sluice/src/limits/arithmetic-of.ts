@@ -5,6 +5,7 @@ import { type ConcurrencyOptions, concurrencyArithmetic } from './concurrency.js
 import { FixedWindowArithmetic, type FixedWindowOptions } from './fixed-window.js'
 import { LeakyBucketArithmetic, type LeakyBucketOptions } from './leaky-bucket.js'
 import type { Algorithm, Limit } from './limit.js'
+import { limitAdvice } from './limit-advice.js'
 import { type SlidingLogOptions, slidingLogArithmetic } from './sliding-log.js'
 import { SlidingWindowArithmetic, type SlidingWindowOptions } from './sliding-window.js'
 import { TokenBucketArithmetic, type TokenBucketOptions } from './token-bucket.js'
@@ -48,15 +49,12 @@ export function arithmeticOf(limit: Limit): Arithmetic {
  */
 export function parseLimit(value: unknown): Limit {
   if (typeof value !== 'object' || value === null || !('algorithm' in value)) {
-    throw invalidType('limit', "a limit such as tokenBucket({ capacity: 20, refill: '5/s' })", value, adviceFor(value))
+    throw invalidType(
+      'limit',
+      "a limit such as tokenBucket({ capacity: 20, refill: '5/s' })",
+      value,
+      limitAdvice(value),
+    )
   }
   return arithmeticOf(value as Limit).limit
-}
-
-/** Other libraries take a number as the limit, and JSON text has to be parsed. */
-function adviceFor(value: unknown): string | undefined {
-  if (typeof value === 'string' && value.startsWith('{')) return 'for JSON text, parseLimit(JSON.parse(text))'
-  if (typeof value !== 'number') return undefined
-  const quota = Number.isSafeInteger(value) && value > 0 ? value : 100
-  return `a number does not say per what, write fixedWindow({ quota: ${quota}, window: '1m' })`
 }

@@ -88,6 +88,8 @@ export abstract class Bucket implements Arithmetic {
 
   refund(words: Words, at: number, nowUs: number, units: number, _taken: Taken | undefined): boolean {
     const tokens = this.tokens(words, at, nowUs)
+    // Nothing was taken from a full bucket. Another limit with a larger capacity may read the state as not full: it stays.
+    if (tokens === this.full) return false
     if (nowUs > words[at + SINCE]) words[at + SINCE] = nowUs
     this.write(words, at, Math.min(this.full, tokens + units * this.partsPerUnit))
     return true

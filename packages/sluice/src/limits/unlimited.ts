@@ -1,4 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
+import { invalidType } from '../errors.js'
 import { type Arithmetic, type RemoteArithmetic, remember } from './arithmetic.js'
 import type { Decision } from './decision.js'
 import type { Limit, Unlimited } from './limit.js'
@@ -14,7 +15,8 @@ import type { Limit, Unlimited } from './limit.js'
  * const limitOf = (plan: string) => (plan === 'partner' ? unlimited() : tokenBucket({ capacity: 20, refill: '5/s' }))
  * ```
  */
-export function unlimited(): Unlimited {
+export function unlimited(...none: readonly never[]): Unlimited {
+  if (none.length > 0) throw invalidType('unlimited()', 'called without numbers, because it has none', none[0])
   return ARITHMETIC.limit
 }
 

@@ -67,7 +67,7 @@ export class AsyncStorePolicy implements AsyncPolicy {
       settle: async (actual) => await settle(actual),
       cancel: async () => await cancel(),
       release: async () => await release(),
-      [Symbol.asyncDispose]: async () => await release(),
+      [Symbol.asyncDispose]: async () => void (await release()),
     }
   }
 

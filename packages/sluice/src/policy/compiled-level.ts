@@ -153,6 +153,17 @@ export class CompiledLevel {
     return named
   }
 
+  /** The attribute that has the cost of a request in this level, if one has. */
+  get costAttribute(): string | undefined {
+    return typeof this.#cost === 'string' ? this.#cost : undefined
+  }
+
+  /** Does the cost of the call count in this level? Not if the level or the request has a cost of its own. */
+  takesCallCost(facts: Facts): boolean {
+    if (this.costAttribute === undefined) return this.#cost === undefined
+    return facts.texts[this.#costAttribute] === undefined
+  }
+
   /** The cost of the request in this level, if the cost of the call is `callCost`. */
   costOf(facts: Facts, callCost: number): number {
     if (this.#cost === undefined) return callCost

@@ -1,5 +1,5 @@
 import { nearest } from '../checks/nearest.js'
-import { InvalidValueError, invalidType, shown } from '../errors.js'
+import { InvalidTypeError, InvalidValueError, invalidType, shown } from '../errors.js'
 import { blockForOf, isConcurrency } from '../limits/index.js'
 import type { OverrideEntry, Overrides } from '../stores/index.js'
 import { CompiledLevel, type Prepare } from './compiled-level.js'
@@ -128,8 +128,21 @@ export class Matcher {
       if (!isCost) this.#checkAttributes(actual)
       const facts = this.#read(isCost ? request : this.#copyWith(request, actual))
       const cost = isCost ? actual : callCost
+      if (isCost) this.#checkCounts(demands, facts)
       return demands.map((demand) => this.#byName.get(demand.level)?.costOf(facts, cost) ?? demand.cost)
     }
+  }
+
+  /** If every level has a cost of its own, the cost of the call would change none. */
+  #checkCounts(demands: readonly LevelDemand[], facts: Facts): void {
+    const levels = demands.map(({ level }) => this.#byName.get(level))
+    const attribute = levels.find((level) => level?.costAttribute !== undefined)?.costAttribute
+    if (attribute === undefined || levels.some((level) => level === undefined || level.takesCallCost(facts))) return
+    throw new InvalidTypeError(
+      `no level takes the cost of the call, so settle needs the attributes that levels take their costs from, as in ` +
+        `settle({ ${attribute}: 10 })`,
+      { option: 'actual' },
+    )
   }
 
   /** An attribute that the policy does not ask about would change no cost, so it is a mistake. */

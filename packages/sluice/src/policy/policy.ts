@@ -201,12 +201,15 @@ export type ActualCost<Attribute extends string> = number | { readonly [A in Att
  */
 export interface PolicyReservation<Attribute extends string = string> {
   readonly verdict: Verdict
-  /** Sets the actual cost: each level refunds the excess, or charges the shortfall. */
-  settle(actual: ActualCost<Attribute>): void
-  /** Gives back everything that has not been settled or released. */
-  cancel(): void
-  /** The work is over: gives back the units of `concurrency` limits. All other units stay taken. */
-  release(): void
+  /**
+   * Sets the actual cost: each level refunds the excess, or charges the shortfall. True if this call took effect; false if
+   * the reservation was settled or over before, and then nothing changes.
+   */
+  settle(actual: ActualCost<Attribute>): boolean
+  /** Gives back everything that has not been settled or released. True if there was anything to give back. */
+  cancel(): boolean
+  /** The work is over: gives back the units of `concurrency` limits. All other units stay taken. True for the first call. */
+  release(): boolean
   /** `release`, for a variable declared with `using`. */
   [Symbol.dispose](): void
 }
@@ -214,9 +217,9 @@ export interface PolicyReservation<Attribute extends string = string> {
 /** See {@link PolicyReservation}. */
 export interface AsyncPolicyReservation<Attribute extends string = string> {
   readonly verdict: Verdict
-  settle(actual: ActualCost<Attribute>): Promise<void>
-  cancel(): Promise<void>
-  release(): Promise<void>
+  settle(actual: ActualCost<Attribute>): Promise<boolean>
+  cancel(): Promise<boolean>
+  release(): Promise<boolean>
   /** `release`, for a variable declared with `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 }

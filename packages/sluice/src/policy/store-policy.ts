@@ -101,11 +101,11 @@ export class StorePolicy {
         : this.#store.decide(demands)
       return this.#then(asked, (answer) => {
         const taken = new TakenDemands(this.#store, demands, answer, costsFor)
-        const release = () => this.#done(taken.release())
+        const release = () => this.#ended(taken.release())
         return {
           verdict: verdictOf(demands, answer.decisions, isKnown),
-          settle: (actual: unknown) => this.#done(taken.settle(actual)),
-          cancel: () => this.#done(taken.cancel()),
+          settle: (actual: unknown) => this.#ended(taken.settle(actual)),
+          cancel: () => this.#ended(taken.cancel()),
           release,
           [Symbol.dispose]: release,
         }
@@ -263,5 +263,10 @@ export class StorePolicy {
   /** Returns nothing once all the store's answers are there. */
   #done(answers: readonly unknown[]): Awaitable<void> {
     return this.#then(this.#all(answers), () => {})
+  }
+
+  /** True when all of the answers are there; false if nothing was asked, because it was over before. */
+  #ended(answers: readonly unknown[] | undefined): Awaitable<boolean> {
+    return answers === undefined ? false : this.#then(this.#all(answers), () => true)
   }
 }

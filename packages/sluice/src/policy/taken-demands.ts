@@ -11,7 +11,7 @@ export type CostsFor = (actual: number | object) => readonly number[]
  * The units that the demands of a request took. They are settled once; those of concurrency limits are released once.
  * A store call that fails is not repeated, because it may have succeeded: a repeated refund would create units.
  *
- * The methods return the results of the store calls that they make.
+ * The methods return the results of the store calls that they make; `undefined` if the units were settled or released before.
  */
 export class TakenDemands {
   readonly #store: Store
@@ -31,23 +31,24 @@ export class TakenDemands {
     this.#isReleased = !answer.allowed
   }
 
-  settle(actual: unknown): Awaitable<unknown>[] {
+  settle(actual: unknown): Awaitable<unknown>[] | undefined {
     const costs = this.#costsFor(checkActual(actual))
     return this.#settle((i) => costs[i])
   }
 
-  cancel(): Awaitable<unknown>[] {
-    return [...this.#settle(() => 0), ...this.release()]
+  cancel(): Awaitable<unknown>[] | undefined {
+    if (this.#isSettled && this.#isReleased) return undefined
+    return [...(this.#settle(() => 0) ?? []), ...(this.release() ?? [])]
   }
 
-  release(): Awaitable<unknown>[] {
-    if (this.#isReleased) return []
+  release(): Awaitable<unknown>[] | undefined {
+    if (this.#isReleased) return undefined
     this.#isReleased = true
     return this.#correct(true, () => 0)
   }
 
-  #settle(costOf: (i: number) => number): Awaitable<unknown>[] {
-    if (this.#isSettled) return []
+  #settle(costOf: (i: number) => number): Awaitable<unknown>[] | undefined {
+    if (this.#isSettled) return undefined
     this.#isSettled = true
     return this.#correct(false, costOf)
   }

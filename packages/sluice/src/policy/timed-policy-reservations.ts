@@ -21,10 +21,10 @@ import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
 /** A reservation on any store. Methods return promises on a store that answers later. Only one with a `ttl` has an id. */
 export interface StoreReservation extends Partial<Timed> {
   readonly verdict: Verdict
-  settle(actual: unknown): Awaitable<void>
-  cancel(): Awaitable<void>
-  release(): Awaitable<void>
-  [Symbol.dispose](): Awaitable<void>
+  settle(actual: unknown): Awaitable<boolean>
+  cancel(): Awaitable<boolean>
+  release(): Awaitable<boolean>
+  [Symbol.dispose](): Awaitable<unknown>
 }
 
 /** A request, and the demands that it makes. `isKnown`: all run-time overrides were known when they were made. */
@@ -65,8 +65,8 @@ export class TimedPolicyReservations {
     const asking = { id: this.#idOf(id), demands, ttlMs, data, isKnown, isSame }
     return after(openObserved(this.#store, this.#asker, asking), ({ reservation }) => {
       const { allowed, decisions } = reservation.answer
-      const end = (correct: () => readonly Correction[]): Awaitable<void> =>
-        allowed ? after(this.#open.close(reservation, correct()), () => {}) : undefined
+      const end = (correct: () => readonly Correction[]): Awaitable<boolean> =>
+        allowed && this.#open.close(reservation, correct())
       const release = () => end(() => refundsOf(reservation, true))
       return {
         // With copies of the decisions, because the caller may change them.

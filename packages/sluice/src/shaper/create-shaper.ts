@@ -1,7 +1,7 @@
 import { checkOptions } from '../checks/check-options.js'
 import { checkKey, checkUnits } from '../checks/check-value.js'
 import { type Clock, checkClock, systemClock } from '../clock.js'
-import { invalidType } from '../errors.js'
+import { InvalidTypeError, invalidType } from '../errors.js'
 import { onFailureOption, storeOption } from '../limiter/store-option.js'
 import { type LeakyBucket, leakyBucket, type Rate } from '../limits/index.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
@@ -13,9 +13,15 @@ import { StoreQueue } from './store-queue.js'
 
 /** The rate and the size of a shaper. Each key has them for itself. */
 export interface ShaperNumbers {
-  /** The rate at which callers leave, at constant spacing: `'10/s'` is one every 100 ms. */
+  /**
+   * The rate at which callers leave: `'10/s'` is a slot every 100 ms. A late timer may bring two departures up to 20 ms closer:
+   * at most 1.02 times the rate, plus one, leave in any second.
+   */
   readonly drain: Rate
-  /** How many units may wait, counting those that have just left: a whole number from 1. */
+  /**
+   * How many units the queue holds: a whole number from 1. With 50, the first of 50 callers that come at once leaves, 49 wait, and
+   * one more is rejected.
+   */
   readonly capacity: number
   /**
    * How many pieces of work of a key may run at the same time in this process: a whole number from 1. A waiter leaves when its
@@ -34,15 +40,15 @@ export interface OwnShaperOptions extends ShaperNumbers {
   readonly onFailure?: undefined
 }
 
-/** A shaper without a rate: callers leave as soon as a place is free. It belongs to this process. */
-export interface UnratedShaperOptions extends Omit<OwnShaperOptions, 'drain'> {
+/** A shaper with `concurrency` and without a rate: callers leave as soon as a place is free. It belongs to this process. */
+export interface ShaperWithoutDrainOptions extends Omit<OwnShaperOptions, 'drain'> {
   readonly drain?: undefined
   /** How many pieces of work of a key may run at the same time: a whole number from 1. */
   readonly concurrency: number
 }
 
 /** A shaper for all processes that share a store. */
-export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
+export interface FleetShaperOptions<S extends Store> extends ShaperNumbers {
   /** Keeps it apart from other shapers and limits in the same store. */
   readonly name: string
   readonly store: S
@@ -58,7 +64,7 @@ export interface SharedShaperOptions<S extends Store> extends ShaperNumbers {
 const OPTIONS = ['name', 'drain', 'capacity', 'concurrency', 'store', 'clock', 'onFailure']
 
 /**
- * Makes callers wait for their turn. At most `capacity` units wait, and they leave at exactly `drain`, each key for itself.
+ * Makes callers wait for their turn. The queue holds `capacity` units, which leave at the rate of `drain`, each key for itself.
  * With `concurrency`, at most so many pieces of work of a key run at the same time. With a `store`, all processes that share
  * the store leave at that rate together.
  *
@@ -71,7 +77,7 @@ const OPTIONS = ['name', 'drain', 'capacity', 'concurrency', 'store', 'clock', '
  * ```
  */
 export function createShaper(
-  options: OwnShaperOptions | UnratedShaperOptions | SharedShaperOptions<SyncStore | AsyncStore>,
+  options: FleetShaperOptions<SyncStore | AsyncStore> | ShaperWithoutDrainOptions | OwnShaperOptions,
 ): Shaper {
   const given = checkOptions('createShaper', options, OPTIONS)
   const { concurrency } = given
@@ -81,9 +87,9 @@ export function createShaper(
 
 function ownShaper(given: Readonly<Record<string, unknown>>, places: Places | undefined): Shaper {
   const { name = 'default', onFailure } = given
-  // Without places, a missing rate is an error of leakyBucket's.
-  const isRated = given.drain !== undefined || places === undefined
-  const { capacity, drain } = isRated ? limitOf(given) : { capacity: checkUnits('capacity', given.capacity) }
+  if (given.drain === undefined && places === undefined) throw neitherRateNorPlaces()
+  const { capacity, drain } =
+    given.drain !== undefined ? limitOf(given) : { capacity: checkUnits('capacity', given.capacity) }
   checkKey(name, 'name')
   if (onFailure !== undefined)
     throw invalidType('onFailure', 'left out, for a shaper without a store cannot fail', onFailure)
@@ -102,6 +108,14 @@ function sharedShaper(given: Readonly<Record<string, unknown>>, places: Places |
   const named = { name, limit, onFailure }
   store.prepare?.(named)
   return new QueueShaper(name, new StoreQueue(store, named, places))
+}
+
+function neitherRateNorPlaces(): InvalidTypeError {
+  return new InvalidTypeError(
+    "createShaper needs drain, which says how fast callers leave, or concurrency, which says how many run at the same time, as in { drain: '10/s', " +
+      'capacity: 50 } or { concurrency: 5, capacity: 50 }',
+    { option: 'drain' },
+  )
 }
 
 function limitOf({ drain, capacity }: Readonly<Record<string, unknown>>): LeakyBucket {

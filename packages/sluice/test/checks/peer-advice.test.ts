@@ -56,9 +56,8 @@ const OURS_TOO: Readonly<Record<string, readonly string[]>> = {
 const NAMES = `windowMs max points duration keyGenerator timeWindow intervalCap interval message handler standardHeaders
   legacyHeaders skipSuccessfulRequests skipFailedRequests requestPropertyName allowList ban blockDuration execEvenly keyPrefix
   storeClient inMemoryBlockOnConsumed minTime maxConcurrent reservoir reservoirRefreshInterval reservoirIncreaseAmount highWater
-  concurrency carryoverConcurrencyCount tokensPerInterval fillInterval ttl throttlers statusCode passOnStoreError rate`.split(
-  /\s+/,
-)
+  concurrency carryoverConcurrencyCount tokensPerInterval fillInterval ttl throttlers statusCode passOnStoreError rate timeout
+  expiration throwOnTimeout strict autoStart retryAfter skipOnError`.split(/\s+/)
 
 describe('an option of another library', () => {
   const said = (place: string, options: object): string => {
@@ -88,15 +87,26 @@ describe('an option of another library', () => {
     ['nest', 'handler', 'in Nest a RateLimitException, which an exception filter answers'],
     ['express', 'standardHeaders', "standardHeaders is `dialect` here, as in { dialect: ['draft', 'legacy'] }"],
     ['express', 'legacyHeaders', 'legacyHeaders is `dialect` here'],
-    ['express', 'skipFailedRequests', 'skipFailedRequests is `settle` here, as in { settle: ({ status, taken }) =>'],
-    ['express', 'skipSuccessfulRequests', 'skipSuccessfulRequests is `settle` here'],
+    [
+      'express',
+      'skipFailedRequests',
+      'skipFailedRequests is `settle` here, as in { settle: ({ status, taken }) => (status >= 400 ? 0 : taken) }',
+    ],
+    [
+      'express',
+      'skipSuccessfulRequests',
+      'skipSuccessfulRequests is `settle` here, as in { settle: ({ status, taken }) => (status < 400 ? 0 : taken) }',
+    ],
+    ['express', 'shadow', "a level of a policy has it, as in { name: 'stricter', key: ['ip'], limit, shadow: true }"],
+    ['express', 'retryAfter', 'leave it out: Retry-After is the true wait'],
     ['express', 'requestPropertyName', 'rateLimitOf(request) returns the decisions about a request'],
     ['fastify', 'allowList', 'allowList is `skip` here'],
     ['fastify', 'ban', "ban is `blockFor` here, as in { blockFor: '15m' }"],
     ['nest', 'blockDuration', 'blockDuration is `blockFor` here'],
     ['nest', 'throttlers', 'throttlers is part of `limit` here'],
     ['express', 'statusCode', 'statusCode is `status` here'],
-    ['express', 'passOnStoreError', "passOnStoreError is `onFailure` here, as in { onFailure: 'local' }"],
+    ['express', 'passOnStoreError', "passOnStoreError is `onFailure` here, as in { onFailure: 'open' }"],
+    ['fastify', 'skipOnError', "skipOnError is `onFailure` here, as in { onFailure: 'open' }"],
     ['createLimiter', 'points', 'points is part of `limit` here'],
     [
       'createLimiter',
@@ -109,7 +119,7 @@ describe('an option of another library', () => {
     ['createLimiter', 'storeClient', 'storeClient is `store` here, as in { store: redisStore(client) }'],
     ['createLimiter', 'execEvenly', 'execEvenly is part of `limit` here, as in { limit: leakyBucket({'],
     ['createLimiter', 'inMemoryBlockOnConsumed', 'leave it out: denials of one turn of the event loop share a call'],
-    ['createLimiter', 'insuranceLimiter', 'insuranceLimiter is `onFailure` here'],
+    ['createLimiter', 'insuranceLimiter', "insuranceLimiter is `onFailure` here, as in { onFailure: 'local' }"],
     ['createLimiter', 'keyGenerator', "the key is an argument of every call, as in limiter.tryAcquire('user:42')"],
     [
       'createLimiter',
@@ -134,6 +144,10 @@ describe('an option of another library', () => {
     ['createShaper', 'maxConcurrent', 'maxConcurrent is `concurrency` here, as in { concurrency: 5 }'],
     ['createShaper', 'reservoir', 'reservoir is part of `drain` here'],
     ['createShaper', 'carryoverConcurrencyCount', 'leave it out'],
+    ['createShaper', 'autoStart', 'call pause() of the shaper first, and resume() to start it'],
+    ['createShaper', 'timeout', 'AbortSignal.timeout(5000)'],
+    ['createShaper', 'strict', "createLimiter({ limit: slidingLog({ quota: 5, window: '1s' }) }) and acquire"],
+    ['express', 'strict', "strict is part of `limit` here, as in { limit: slidingLog({ quota: 5, window: '1s' }) }"],
     ['shapedFetch', 'retry', 'retry is `retries` here, as in { retries: 3 }'],
     ['shapedFetch', 'minTime', 'minTime is `drain` here'],
     [
@@ -175,6 +189,17 @@ describe('an option of another library', () => {
     expect(() => createLimiter({ limit }).tryAcquire('a', { limit: 5 } as never)).toThrow('it takes cost')
     expect(() => createLimiter({ limit }).tryAcquire('a', { points: 5 } as never)).toThrow('points is `cost` here')
   })
+
+  it.each(['timeout', 'expiration', 'throwOnTimeout'])(
+    '%s bounds the work and not the wait, and says so',
+    async (name) => {
+      const bank = createShaper({ drain: '10/s', capacity: 50 })
+      await expect(bank.run(() => 'sent', { [name]: 5_000 } as never)).rejects.toThrow(
+        'work bounds its own time, as in run(() => fetch(url, { signal: AbortSignal.timeout(5000) })). ' +
+          'maxWaitMs of a call bounds only its wait',
+      )
+    },
+  )
 
   it('that is a number for a limit says how to write the limit', () => {
     const advice = "got 5: a number does not say per what, write fixedWindow({ quota: 5, window: '1m' })"

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Bottleneck from 'bottleneck'
 import PQueue from 'p-queue'
-import { createLimiter, createShaper, QueueFullError, slidingLog } from 'sluice'
+import { createLimiter, createShaper, fixedWindow, QueueFullError, slidingLog } from 'sluice'
 import { describe, expect, test, vi } from 'vitest'
 import { runExamples } from './page-examples.js'
 
@@ -171,6 +171,87 @@ describe('docs/moving/p-queue.md', () => {
       await second
       expect(done).toBe(6)
     }
+  })
+
+  const BOTH = 'So many at the same time, and so many in an interval'
+  interface Both {
+    add(job: () => Promise<string>): Promise<string>
+    pause(): void
+    start(): void
+  }
+
+  test('two at the same time and five in a second: p-queue and a window start five at once, a shaper spreads them', () =>
+    measured(async () => {
+      const sides = await runExamples<Both>(PAGE, BOTH)
+      const fifthAndSixthMs = sides.map(async ({ add }) => {
+        const startedMs = performance.now()
+        const atMs: number[] = []
+        let [running, most] = [0, 0]
+        const job = async () => {
+          atMs.push(performance.now() - startedMs)
+          most = Math.max(most, ++running)
+          await new Promise(setImmediate)
+          running--
+          return 'sent'
+        }
+        expect(await Promise.all(Array.from({ length: 7 }, () => add(job)))).toEqual(Array(7).fill('sent'))
+        expect(most).toBeLessThanOrEqual(2)
+        return [atMs[4], atMs[5]]
+      })
+      const [theirs, spread, burst] = await Promise.all(fifthAndSixthMs)
+      for (const [fifth, sixth] of [theirs, burst]) {
+        expect(fifth).toBeLessThan(500)
+        expect(sixth).toBeGreaterThan(1_000 - EARLY_MS)
+      }
+      expect(spread[0]).toBeGreaterThan(800 - EARLY_MS)
+    }))
+
+  test('no job starts during a pause, and all run after it, in their order', async () => {
+    const sides = await runExamples<Both>(PAGE, BOTH)
+    await Promise.all(
+      sides.map(async ({ add, pause, start }) => {
+        const order: number[] = []
+        const jobs = Array.from({ length: 8 }, (_, i) =>
+          add(async () => {
+            order.push(i)
+            return 'sent'
+          }),
+        )
+        await vi.waitFor(() => expect(order.length).toBeGreaterThan(0))
+        await new Promise(setImmediate)
+        pause()
+        const before = order.length
+        await sleep(1_100)
+        expect(order).toHaveLength(before)
+        start()
+        await Promise.all(jobs)
+        expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+      }),
+    )
+  })
+
+  test('without a look at the pause, jobs that have a place start in it; after units first, too many start', async () => {
+    const limit = fixedWindow({ quota: 5, window: '100ms', align: 'first' })
+    const places = createShaper({ concurrency: 2, capacity: 100 })
+    const limiter = createLimiter({ limit })
+    let done = 0
+    const job = () => void done++
+    const placeFirst = Array.from({ length: 8 }, () => places.run(() => limiter.acquire('api').then(job)))
+    await vi.waitFor(() => expect(done).toBe(5))
+    places.pause()
+    await vi.waitFor(() => expect(done).toBe(7))
+    places.resume()
+    await Promise.all(placeFirst)
+
+    done = 0
+    places.pause()
+    const unitsFirst = Array.from({ length: 20 }, () => limiter.acquire('api').then(() => places.run(job)))
+    await vi.waitFor(() => expect(places.size).toBe(20))
+    const startedMs = performance.now()
+    places.resume()
+    await Promise.all(unitsFirst)
+    expect(done).toBe(20)
+    expect(performance.now() - startedMs).toBeLessThan(300) // the window would take 300 ms for 20
   })
 
   test('around the end of an interval p-queue starts more than its cap; slidingLog never does', () =>

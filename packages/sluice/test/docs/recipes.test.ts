@@ -44,6 +44,63 @@ describe('docs/recipes.md', () => {
     }
   })
 
+  describe('Limits from a database', () => {
+    type Cached = <Value>(
+      query: (key: string) => Promise<Value>,
+      options?: { ttlMs?: number; most?: number },
+    ) => (key: string) => Promise<Value>
+    const load = async () => (await runExamples<{ app: Express; cached: Cached }>(PAGE, 'Limits from a database'))[0]
+    /** A query that counts its calls for each key. */
+    const counted = () => {
+      const calls: string[] = []
+      return { calls, query: async (key: string) => `${key} ${calls.push(key)}` }
+    }
+
+    test('each user has the limit of the database', async () => {
+      const { app } = await load()
+      const as = (user: string) => ({ headers: { 'x-user': user } })
+      const seen = await serving(app, (origin) => sendAll(origin, [...times(4, as('ann')), ...times(3, as('bob'))]))
+      expect(statuses(seen)).toEqual([200, 200, 200, 429, 200, 200, 429])
+    })
+
+    test('callers at the same time share a query, and an answer is asked for again after its time', async () => {
+      const { cached } = await load()
+      const { calls, query } = counted()
+      const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+      try {
+        const find = cached(query, { ttlMs: 1_000 })
+        expect(await Promise.all([find('a'), find('a'), find('b')])).toEqual(['a 1', 'a 1', 'b 2'])
+        now.mockReturnValue(999)
+        expect(await find('a')).toBe('a 1')
+        now.mockReturnValue(1_000)
+        expect(await find('a')).toBe('a 3')
+        expect(calls).toEqual(['a', 'b', 'a'])
+      } finally {
+        now.mockRestore()
+      }
+    })
+
+    test('it keeps so many answers, and forgets the oldest', async () => {
+      const { cached } = await load()
+      const { calls, query } = counted()
+      const find = cached(query, { most: 2 })
+      for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await find(key)
+      expect(calls).toEqual(['a', 'b', 'c', 'a'])
+    })
+
+    test('a failure is told to its callers, and is forgotten', async () => {
+      const { cached } = await load()
+      let isDown = true
+      const find = cached(async () => {
+        if (isDown) throw new Error('the database is away')
+        return 'found'
+      })
+      await expect(Promise.all([find('a'), find('a')])).rejects.toThrow('the database is away')
+      isDown = false
+      expect(await find('a')).toBe('found')
+    })
+  })
+
   describe('Tokens of a language model', () => {
     interface Side {
       budget: Policy<'user' | 'tokens', 'requests' | 'tokens'>
@@ -61,6 +118,11 @@ describe('docs/recipes.md', () => {
       const side = await load()
       expect(await side.ask('u', 'why?', async () => ({ text: 'because', tokens: 300 }))).toBe('because')
       expect(left(side)).toBe(9_700)
+    })
+
+    test('a prompt above the whole budget is told so, and no wait', async () => {
+      const answer = (await load()).ask('u', 'x'.repeat(40_000), () => expect.fail())
+      expect(await answer).toBe('the prompt is longer than the budget of a day')
     })
 
     test('if the model fails, nothing was used', async () => {
@@ -98,6 +160,63 @@ describe('docs/recipes.md', () => {
     } finally {
       await app.close()
     }
+  })
+
+  describe('A batch of mails', () => {
+    interface Side {
+      stop(): Promise<void>
+      sendAll(
+        mails: readonly string[],
+        send: (mail: string) => Promise<void>,
+      ): Promise<{ waiting: string[]; failed: string[] }>
+    }
+    const load = async () => {
+      const [side] = await runExamples<Side>(PAGE, 'A batch of mails')
+      process.off('SIGTERM', side.stop)
+      return side
+    }
+    const batch = (count: number) => Array.from({ length: count }, (_, i) => `mail ${i}`)
+
+    test('each is sent once, at most five at the same time, and a failure does not end the batch', async () => {
+      const { sendAll, stop } = await load()
+      const sent: string[] = []
+      let [running, most] = [0, 0]
+      const result = await sendAll(batch(40), async (mail) => {
+        most = Math.max(most, ++running)
+        await new Promise(setImmediate)
+        running--
+        if (mail === 'mail 7') throw new Error('no such address')
+        sent.push(mail)
+      })
+      expect(result).toEqual({ waiting: [], failed: ['mail 7'] })
+      expect(sent).toEqual(batch(40).filter((mail) => mail !== 'mail 7'))
+      expect(most).toBeLessThanOrEqual(5)
+      await stop()
+    })
+
+    test('a stop finishes what is being sent, and names the rest; so does a full queue', async () => {
+      const { sendAll, stop } = await load()
+      let finish = () => {}
+      const begun: string[] = []
+      const sending = sendAll(batch(510), (mail) => {
+        begun.push(mail)
+        return new Promise((resolve) => {
+          const before = finish
+          finish = () => {
+            before()
+            resolve()
+          }
+        })
+      })
+      await vi.waitFor(() => expect(begun).toHaveLength(5))
+      const stopped = stop()
+      finish()
+      const { waiting, failed } = await sending
+      await stopped
+      expect(failed).toEqual([])
+      expect([...begun, ...waiting].sort()).toEqual(batch(510).sort())
+      expect(begun).toEqual(batch(5))
+    })
   })
 
   test('A test of a handler: it passes', async () => {

@@ -1,4 +1,4 @@
-import { concurrency, createLimiter, createPolicy, fixedWindow, memoryStore } from 'sluice'
+import { concurrency, createLimiter, createPolicy, fixedWindow, memoryStore, unlimited } from 'sluice'
 import { rateLimit as fetchLimit } from 'sluice/fetch'
 import { rateLimit } from 'sluice/node'
 import { ManualClock } from 'sluice/testing'
@@ -43,6 +43,8 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   ['both', { limit, policy }, 'rateLimit takes a limit, a limiter or a policy, got limit and policy'],
   ['a misspelt option', { limit, onDenyed: () => {} }, "rateLimit has no option 'onDenyed'; did you mean onDenied?"],
   ['no limit', { limit: 100 }, 'limit must be a limit such as tokenBucket'],
+  ['a limit that was not made', { limit: fixedWindow }, 'call it, as in fixedWindow({ quota: 100, window'],
+  ['everything that was not made', { limit: unlimited }, 'call it, as in unlimited()'],
   ['no policy', { policy: {} }, 'policy must be a policy made by createPolicy, got an object'],
   ['no limiter', { limiter: limit }, 'limiter must be a limiter made by createLimiter, got an object'],
   ['a limit beside a limiter', { limiter, limit }, 'a limit, a limiter or a policy, got limit and limiter'],

@@ -197,6 +197,11 @@ describe('createLimiter', () => {
     [{}, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got undefined"],
     [{ limits: limit }, "createLimiter has no option 'limits'; did you mean limit?"],
     [{ limit: '5/s' }, "limit must be a limit such as tokenBucket({ capacity: 20, refill: '5/s' }), got '5/s'"],
+    [{ limit: () => limit }, 'got a function: only rateLimit takes a function of the request as its limit'],
+    [
+      { limit: tokenBucket },
+      "the function makes the limit, call it, as in tokenBucket({ capacity: 20, refill: '5/s' })",
+    ],
     [{ limit: { ...limit, capacity: -1 } }, 'capacity must be a whole number'],
     [{ limit, store }, 'name', 'must be a non-empty string, got undefined'],
     [{ limit, store, name: '' }, 'name', "must be a non-empty string, got ''"],

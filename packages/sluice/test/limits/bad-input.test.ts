@@ -303,6 +303,19 @@ describe('parseLimit', () => {
     }
   })
 
+  it.each([
+    [{ quota: 5, window: '1h' }, "{ algorithm: 'fixed-window', quota: 100, window: '1m' }"],
+    [{ quota: 5, window: '1h', slices: 2 }, "{ algorithm: 'sliding-window', quota: 1000, window: '1s', slices: 10 }"],
+    [{ capacity: 5, refill: '1/s' }, "{ algorithm: 'token-bucket', capacity: 20, refill: '5/s' }"],
+    [{ capacity: 5, drain: '1/s' }, "{ algorithm: 'leaky-bucket', capacity: 50, drain: '10/s' }"],
+    [{ max: 5 }, "{ algorithm: 'concurrency', max: 20, ttl: '30s' }"],
+    [{}, "{ algorithm: 'token-bucket', capacity: 20, refill: '5/s' }"],
+  ])('says that the algorithm of %o is missing, and shows such a limit as data', (value, data) => {
+    expectRefusal(() => parseLimit(value), `algorithm is missing, as data a limit is written ${data}`)
+    const shown = new Function(`return (${data})`)() as object
+    expect(parseLimit(shown)).toEqual(shown)
+  })
+
   it('checks every number as the function of the algorithm does', () => {
     const limit = { algorithm: 'token-bucket', capacity: 5, refill: '1/s' }
     expectRefusal(() => parseLimit({ ...limit, capacity: '5' }), 'capacity must be', "got '5'")

@@ -8,7 +8,10 @@ const invalid = { code: expect.stringMatching(/^SLUICE_INVALID_(TYPE|VALUE)$/) }
 describe('wrong options of a shaper', () => {
   it.each<[unknown, RegExp]>([
     [undefined, /createShaper takes an object/],
-    [{ capacity: 1 }, /drain must be a rate/],
+    [
+      { capacity: 1 },
+      /needs drain, .* or concurrency, .* as in { drain: '10\/s', capacity: 50 } or { concurrency: 5, capacity: 50 }/,
+    ],
     [{ drain: 10, capacity: 1 }, /drain must be a rate/],
     [{ drain: '0/s', capacity: 1 }, /drain must be .* above zero/],
     [{ drain: '1/s' }, /capacity must be a whole number from 1/],

@@ -138,6 +138,31 @@ describe('departures', () => {
     )
   })
 
+  it.each([
+    ['5/s', 6],
+    ['4.8/s', 5],
+    ['50/s', 52],
+  ] as const)(
+    'are at most 1.02 times the rate, plus one, in any second, if alarms are late: %s, %i',
+    async (drain, most) => {
+      const lateness = fc.oneof(fc.integer({ min: 0, max: 25 }), fc.constantFrom(0, 20, 400))
+      await fc.assert(
+        fc.asyncProperty(fc.array(lateness, { minLength: 1, maxLength: 50 }), async (lates) => {
+          let rings = 0
+          const clock = new AlarmedClock((atMs) => atMs + lates[rings++ % lates.length])
+          const shaper = createShaper({ drain, capacity: 1_000, clock })
+          const left: number[] = []
+          for (let i = 0; i < 200; i++) void shaper.wait().then(() => left.push(clock.now()))
+          await advanceToEnd(clock.manual)
+          expect(left).toHaveLength(200)
+          const inASecond = left.map((from) => left.filter((each) => each >= from && each < from + 1_000).length)
+          expect(Math.max(...inASecond)).toBeLessThanOrEqual(most)
+        }),
+        { numRuns: 30 },
+      )
+    },
+  )
+
   it.each(['10/s', '1000/s', '20000/s'] as const)(
     'of a process that stalled do not come as a crowd: %s',
     async (drain) => {

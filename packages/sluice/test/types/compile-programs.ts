@@ -22,6 +22,7 @@ const COMPILER_OPTIONS = {
 /** Every program begins with these imports. */
 const IMPORTS = `import * as sluice from 'sluice'
 import { concurrency, createLimiter, createLimiters, createPolicy, createShaper, fixedWindow, leakyBucket, memoryStore, parseDuration, parseLimit, parseRate, slidingLog, slidingWindow, systemClock, tokenBucket } from 'sluice'
+import { fastify as fastifyServer } from 'fastify'
 import { shapedFetch } from 'sluice/http'
 import { rateLimit as express, type ExpressOptions } from 'sluice/express'
 import { rateLimit as fastify, type FastifyOptions } from 'sluice/fastify'
@@ -36,6 +37,8 @@ declare const count: number
 const limit = tokenBucket({ capacity: 20, refill: '5/s' })
 const policy = createPolicy({ levels: [{ name: 'user', key: ['user', 'ip'], when: { method: 'POST' }, limit, cost: 'tokens' }] })
 const known = createPolicy({ levels: [{ name: 'all', key: ['ip'], when: { method: 'POST', path: '/a' }, limit }] })
+const anyStore = createPolicy({ name: 'p', levels: [{ name: 'user', key: ['user'], limit, cost: 'tokens' }], store: text === '' ? store : memoryStore() })
+const fastifyApp = fastifyServer()
 declare const anyLevels: sluice.Level[]
 const unknown = createPolicy({ levels: anyLevels })
 `

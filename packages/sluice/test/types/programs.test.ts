@@ -37,11 +37,22 @@ const RIGHT: readonly string[] = [
   "RateLimit({ policy, attributes: () => ({ user: 'a', tokens: 5 }), instead: true }); RateLimit({ limit })",
   "node({ policy, attributes: (request) => ({ user: request.headers['x-user'], tokens: 5 }) })",
   'node({ limiter: createLimiter({ limit }), key: (request) => request.url, onDenied: (_, response) => void response.end() })',
+  "fastifyApp.get('/', { config: { rateLimit: { limit, name: 'a', store, instead: true } } }, () => text)",
+  "fastifyApp.get('/', { config: { rateLimit: { policy, attributes: (request) => ({ user: request.ip, tokens: 5 }) } } }, () => text)",
+  "node<import('node:http').IncomingMessage, import('node:http').ServerResponse>({ limit, name: 'a', store })",
   // Options that are in a variable.
   'declare const options: ExpressOptions; express(options)',
   'declare const options: FastifyOptions | undefined; fastify(options)',
   "const options: ExpressOptions = { limit, name: 'a' }; express({ ...options, status: 503 })",
   'declare const isFast: boolean; node(isFast ? { limit } : { limiter: createLimiter({ limit }) })',
+]
+
+/** The same options in every adapter. */
+const RIGHT_IN_EACH: readonly string[] = [
+  "{ policy: anyStore, attributes: () => ({ user: 'a', tokens: 1 }), settle: () => ({ tokens: 1 }) }",
+  "{ limit, name: 'a', store }",
+  "{ limit, name: 'a', store: text === '' ? store : memoryStore() }",
+  "{ limit, name: 'a', store: text === '' ? store : undefined, onFailure: text === '' ? 'open' : undefined }",
 ]
 
 /** Programs that do not compile, and what the one complaint of the compiler names. */
@@ -87,6 +98,12 @@ const WRONG: readonly (readonly [program: string, names: RegExp])[] = [
   ['express({ limit: 5 })', /'number' is not assignable to type .*Limit/],
   ["express({ limit, attributes: () => ({ user: 'a' }) })", /is not assignable to type 'undefined'/],
   ['fastify({ max: 5, timeWindow: 60_000 })', /'max' does not exist/],
+  ["fastifyApp.get('/', { config: { rateLimit: { max: 5, timeWindow: 1 } } }, () => text)", /'max'.*Write<"limit">/s],
+  ["fastifyApp.get('/', { config: { rateLimit: { limit, store } } }, () => text)", /'name' is missing/],
+  [
+    "fastifyApp.route({ method: 'GET', url: '/', config: { rateLimit: { limit, allowList: [text] } }, handler: () => text })",
+    /'allowList'.*Write<"skip">/s,
+  ],
   ['nest({ ttl: 60_000, limit })', /'ttl' does not exist/],
   ["node({ limiter: createLimiter({ limit }), blockFor: '1m' })", /'blockFor'.*not assignable to type 'undefined'/s],
 
@@ -101,6 +118,9 @@ const WRONG: readonly (readonly [program: string, names: RegExp])[] = [
     /'refill'.*"5\/sec"/s,
   ],
   ["createShaper({ drain: '5/s', capacity: 5, store })", /Property 'name' is missing/],
+  ["createShaper({ drain: '5/s' })", /Property 'capacity' is missing.* 'OwnShaperOptions'/],
+  ['createShaper({ concurrency: 5 })', /Property 'capacity' is missing.* 'ShaperWithoutDrainOptions'/],
+  ['createShaper({ capacity: 500 })', /Property 'concurrency' is missing.* 'ShaperWithoutDrainOptions'/],
   ["createShaper({ drain: '5/s', capcity: 5 })", /'capcity' does not exist.*Did you mean to write 'capacity'/],
   ['createShaper({ drain: 5, capacity: 5 })', /'number' is not assignable to type 'Rate/],
   ["createShaper({ drain: '5/s', capacity: 5, maxConcurrent: 1 })", /'maxConcurrent' does not exist/],
@@ -127,7 +147,11 @@ const WRONG_IN_EACH: readonly (readonly [options: string, names: RegExp])[] = [
   ['{}', /Property 'limit' is missing/],
   ['{ limit, policy: known }', /'TokenBucket' is not assignable to type 'undefined'/],
   ['{ limit, keyGenerator: () => text }', /'keyGenerator' does not exist/],
+  ['{ limit, store }', /Property 'name' is missing/],
+  ['{ limit: () => limit, store: memoryStore() }', /Property 'name' is missing/],
   ['{ policy }', /Property 'attributes' is missing/],
+  ['{ policy: anyStore }', /Property 'attributes' is missing/],
+  ["{ policy: anyStore, attributes: () => ({ usr: 'a', tokens: 1 }) }", /usr.*user/s],
   ["{ policy, attributes: () => ({ user: 'a' }) }", /tokens/],
   ["{ policy, attributes: () => ({ usr: 'a', tokens: 1 }) }", /usr.*user/s],
   ["{ policy, attributes: async () => ({ usr: 'a', tokens: 1 }) }", /usr.*user/s],
@@ -143,17 +167,18 @@ describe('types', () => {
       WRONG_IN_EACH.map(([options, names]) => [`${adapter}(${options})`, names] as const),
     ),
   ]
+  const right = [...RIGHT, ...ADAPTERS.flatMap((adapter) => RIGHT_IN_EACH.map((options) => `${adapter}(${options})`))]
   let complaints: readonly (readonly Complaint[])[]
 
   beforeAll(async () => {
-    complaints = await compilePrograms([...RIGHT, ...wrong.map(([program]) => program)])
+    complaints = await compilePrograms([...right, ...wrong.map(([program]) => program)])
   }, 120_000)
 
-  it.each(RIGHT.map((program, i) => [program, i] as const))('compiles: %s', (_program, i) => {
+  it.each(right.map((program, i) => [program, i] as const))('compiles: %s', (_program, i) => {
     expect(complaints[i]).toEqual([])
   })
 
-  it.each(wrong.map(([program, names], i) => [program, names, RIGHT.length + i] as const))(
+  it.each(wrong.map(([program, names], i) => [program, names, right.length + i] as const))(
     'does not compile, and the error names what is wrong: %s',
     (_program, names, i) => {
       expect(complaints[i]).toEqual([{ line: 1, column: expect.any(Number), message: expect.stringMatching(names) }])

@@ -1,6 +1,6 @@
 /** `sluice/express`: rate limiting for Express 4 and 5, and for other frameworks with Connect middleware. */
 import type { Request as ARequest, Response as AResponse } from 'express'
-import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
+import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
 import type { RateLimitOptions } from '../guard-options.js'
 import { type NodeDenialOptions, type NodeMiddleware, type NodeOptions, nodeMiddleware, nodeReader } from './node.js'
@@ -40,8 +40,9 @@ export function rateLimit<
   Response extends NodeResponse = AResponse,
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
+  S extends AnyStore | undefined = undefined,
 >(
-  options: RateLimitOptions<Request, Response, string, P, L> & NodeDenialOptions<Request, Response>,
+  options: RateLimitOptions<Request, Response, string, P, L, S> & NodeDenialOptions<Request, Response>,
 ): NodeMiddleware<Request, Response> {
   return nodeMiddleware(options as ExpressOptions<Request, Response>, expressReader)
 }

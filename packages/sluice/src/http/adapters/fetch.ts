@@ -1,7 +1,7 @@
 /** `sluice/fetch`: rate limiting for handlers that turn a `Request` into a `Response`: Next.js, Bun, Deno and others. */
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
-import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
+import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { atOnce, mapped } from '../mapped.js'
@@ -67,8 +67,9 @@ export function rateLimit<
   Rest extends readonly unknown[] = any[],
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
+  S extends AnyStore | undefined = undefined,
 >(
-  options: RateLimitOptions<Request, Response | undefined, string | undefined, P, L> & FetchDenialOptions<Rest>,
+  options: RateLimitOptions<Request, Response | undefined, string | undefined, P, L, S> & FetchDenialOptions<Rest>,
 ): FetchLimit<Rest> {
   const { address, onDenied } = options ?? {}
   const guard = new Guard<Request, Response | undefined>(

@@ -2,7 +2,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
-import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
+import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { targetOf } from '../request-attributes.js'
@@ -66,8 +66,9 @@ export function rateLimit<
   C extends HonoContextLike = Context,
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
+  S extends AnyStore | undefined = undefined,
 >(
-  options: RateLimitOptions<C, Response | undefined, string | undefined, P, L> & HonoDenialOptions<C>,
+  options: RateLimitOptions<C, Response | undefined, string | undefined, P, L, S> & HonoDenialOptions<C>,
 ): MiddlewareHandler {
   const { address, onDenied } = options ?? {}
   const guard = new Guard<C, Response | undefined>(

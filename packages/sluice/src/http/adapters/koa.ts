@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
-import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
+import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import type { Passage } from '../passage.js'
@@ -59,7 +59,8 @@ export function rateLimit<
   C extends KoaContextLike = Context,
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
->(options: RateLimitOptions<C, C['res'], string, P, L> & KoaDenialOptions<C>): KoaMiddleware<C> {
+  S extends AnyStore | undefined = undefined,
+>(options: RateLimitOptions<C, C['res'], string, P, L, S> & KoaDenialOptions<C>): KoaMiddleware<C> {
   const { onDenied } = options ?? {}
   const guard = new Guard<C, C['res']>(
     options as KoaOptions<C>,

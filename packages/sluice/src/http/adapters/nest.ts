@@ -1,7 +1,7 @@
 /** `sluice/nest`: rate limiting for NestJS, on Express and on Fastify. */
 import { type DynamicModule, UseGuards } from '@nestjs/common'
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
-import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
+import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import {
   ApplicationGuard,
   type NestCallOptions,
@@ -29,9 +29,11 @@ export {
  * app.useGlobalGuards(rateLimit({ limit: tokenBucket({ capacity: 100, refill: '100/m' }) }))
  * ```
  */
-export function rateLimit<P extends AnyPolicy | undefined = undefined, L extends AnyLimiter | undefined = undefined>(
-  options: NestCallOptions<P, L>,
-): RateLimitGuard {
+export function rateLimit<
+  P extends AnyPolicy | undefined = undefined,
+  L extends AnyLimiter | undefined = undefined,
+  S extends AnyStore | undefined = undefined,
+>(options: NestCallOptions<P, L, S>): RateLimitGuard {
   return new RateLimitGuard(options as NestOptions)
 }
 
@@ -44,7 +46,8 @@ export function RateLimit<
   Request extends object,
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
->(options: NestCallOptions<P, L, Request> & NestInsteadOptions): MethodDecorator & ClassDecorator {
+  S extends AnyStore | undefined = undefined,
+>(options: NestCallOptions<P, L, S, Request> & NestInsteadOptions): MethodDecorator & ClassDecorator {
   const guard = new RateLimitGuard(options as NestRouteOptions, { isOfRoute: true })
   const use = UseGuards(guard) as (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => void
   return (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => {
@@ -65,9 +68,11 @@ export interface NestAsyncOptions<Made = NestOptions> {
 /** Limits a whole application: its routes, and requests that match no route. */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class RateLimitModule {
-  static forRoot<P extends AnyPolicy | undefined = undefined, L extends AnyLimiter | undefined = undefined>(
-    options: NestCallOptions<P, L>,
-  ): DynamicModule {
+  static forRoot<
+    P extends AnyPolicy | undefined = undefined,
+    L extends AnyLimiter | undefined = undefined,
+    S extends AnyStore | undefined = undefined,
+  >(options: NestCallOptions<P, L, S>): DynamicModule {
     const guard = rateLimit(options)
     return moduleWith({ useFactory: () => guard })
   }

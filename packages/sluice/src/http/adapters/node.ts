@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { invalidType, reasonOf, warn } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
-import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
+import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
@@ -53,8 +53,9 @@ export function rateLimit<
   Response extends NodeResponse = ServerResponse,
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
+  S extends AnyStore | undefined = undefined,
 >(
-  options: RateLimitOptions<Request, Response, string, P, L> & NodeDenialOptions<Request, Response>,
+  options: RateLimitOptions<Request, Response, string, P, L, S> & NodeDenialOptions<Request, Response>,
 ): NodeMiddleware<Request, Response> {
   const limited = nodeMiddleware(options as NodeOptions<Request, Response>, nodeReader)
   return (request, response, next) => {

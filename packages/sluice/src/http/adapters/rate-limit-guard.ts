@@ -3,7 +3,7 @@ import type { HttpAdapterHost } from '@nestjs/core'
 import { InvalidTypeError } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
-import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
+import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
@@ -27,10 +27,11 @@ export type NestRouteOptions<Request extends object = any> = NestOptions<Request
 export type NestCallOptions<
   P extends AnyPolicy | undefined,
   L extends AnyLimiter | undefined,
+  S extends AnyStore | undefined,
   // biome-ignore lint/suspicious/noExplicitAny: see above
   Request extends object = any,
   // biome-ignore lint/suspicious/noExplicitAny: see above
-> = RateLimitOptions<Request, any, string, P, L>
+> = RateLimitOptions<Request, any, string, P, L, S>
 
 /** What `@RateLimit` does with the limits before it. */
 export interface NestInsteadOptions {

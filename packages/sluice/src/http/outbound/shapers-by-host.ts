@@ -2,7 +2,7 @@ import { checkOptions } from '../../checks/check-options.js'
 import { checkKey } from '../../checks/check-value.js'
 import { invalidType, invalidValue, naming, shown } from '../../errors.js'
 import type { Rate } from '../../limits/index.js'
-import { createShaper, type Shaper, type SharedShaperOptions } from '../../shaper/index.js'
+import { createShaper, type FleetShaperOptions, type Shaper } from '../../shaper/index.js'
 import type { AsyncStore } from '../../stores/index.js'
 import {
   type FetchHostOptions,
@@ -50,7 +50,7 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
   checkKey(name, store === undefined ? 'name' : 'name (which keeps queues on one store apart)')
   const make = (name: string, numbers: { readonly drain: Rate; readonly capacity: number }) =>
     // createShaper checks which options the kind of store allows.
-    createShaper({ name, ...numbers, store, clock, onFailure } as SharedShaperOptions<AsyncStore>)
+    createShaper({ name, ...numbers, store, clock, onFailure } as FleetShaperOptions<AsyncStore>)
   const common = make(name, { drain, capacity })
   const byHost = new Map<string, Shaper>()
   for (const [written, numbers] of Object.entries(hosts)) {

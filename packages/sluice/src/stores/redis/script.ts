@@ -358,6 +358,8 @@ local slot = lastCost * limit[2]
 if (queue <= slot and not isUndo) or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
 units = min(units, lastCost)
 state.lastCost = lastCost - units
+elseif state.tokens == limit[4] * limit[2] then
+return false
 end
 if now > state.sinceUs then state.sinceUs = now end
 local most = state.newer and leased().most(state, limit) or limit[4] * limit[2]

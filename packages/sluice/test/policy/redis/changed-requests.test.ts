@@ -37,8 +37,8 @@ onBothStores((own) => {
     const reservation = await reserving
     request.m = 'b'
     expect(await left()).toBe(500)
-    // A number is the cost of the call: a level with a cost of its own keeps what it took.
-    await reservation.settle(1)
+    // A number is the cost of the call: a level with a cost of its own would keep what it took.
+    await expect(async () => reservation.settle(1)).rejects.toThrow('as in settle({ tokens: 10 })')
     expect(await left()).toBe(500)
   })
 

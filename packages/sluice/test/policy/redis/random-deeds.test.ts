@@ -59,8 +59,10 @@ async function live(dice: Dice, title: string): Promise<void> {
         one.cancel()
         await two.cancel()
       } else {
-        one.settle(actual as number)
-        await two.settle(actual as number)
+        // If no level would count a number, both refuse it.
+        const settle = async (side: typeof one | typeof two) => side.settle(actual as number)
+        const [first, second] = await Promise.allSettled([settle(one), settle(two)])
+        assert.deepStrictEqual(second, first, said())
       }
     } else if (deed === 'reset') {
       inMemory.reset(request, { levels: [level.name] })

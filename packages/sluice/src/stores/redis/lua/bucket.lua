@@ -75,6 +75,9 @@ local function refund(state, limit, units, atUs, cost, delayMs, isUndo)
     if (queue <= slot and not isUndo) or (atUs and not endsAt(state, limit, queue, slot, atUs, delayMs)) then return false end
     units = min(units, lastCost)
     state.lastCost = lastCost - units
+  elseif state.tokens == limit[4] * limit[2] then
+    -- Nothing was taken from a full bucket. Another limit with a larger capacity may read the state as not full: it stays.
+    return false
   end
   if now > state.sinceUs then state.sinceUs = now end
   local most = state.newer and leased().most(state, limit) or limit[4] * limit[2]
