@@ -10,7 +10,7 @@ import type { FetchArguments } from './fetch-call.js'
 
 /** How fast one host is called. */
 export interface FetchHostOptions {
-  /** The rate of calls, at constant spacing, such as `'10/s'`. Default: the rate for all hosts. */
+  /** The rate of calls: `'10/s'` is a slot every 100 ms. Default: the rate for all hosts. */
   readonly drain?: Rate
   /** How many calls may wait or leave at once: a whole number from 1. Default: the capacity for all hosts. */
   readonly capacity?: number
@@ -44,7 +44,7 @@ export interface FetchCallOptions {
 
 /** Outbound calls with shapers of their own. */
 export interface FetchRateOptions extends FetchCallOptions {
-  /** The rate of calls for each key, at constant spacing, such as `'10/s'`. */
+  /** The rate of calls for each key: `'10/s'` is a slot every 100 ms. */
   readonly drain: Rate
   /** How many calls of a key may wait or leave at once: a whole number from 1. One more rejects with a `QueueFullError`. */
   readonly capacity: number

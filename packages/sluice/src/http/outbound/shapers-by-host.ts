@@ -46,6 +46,8 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
   const { drain, capacity, store, clock, onFailure, hosts = {} } = given
   if (typeof hosts !== 'object' || hosts === null || Array.isArray(hosts))
     throw invalidType('hosts', "an object of hosts, as in { 'api.example.com': { drain: '2/s' } }", hosts)
+  // Otherwise createShaper would offer `concurrency`, which is no option here.
+  if (drain === undefined) throw invalidType('drain', "a rate such as '10/s'", drain)
   const name = store === undefined && given.name === undefined ? 'fetch' : given.name
   checkKey(name, store === undefined ? 'name' : 'name (which keeps queues on one store apart)')
   const make = (name: string, numbers: { readonly drain: Rate; readonly capacity: number }) =>
