@@ -7,8 +7,8 @@ import { rateLimit } from 'sluice/fastify'
 const app = fastify()
 
 // A proxy on this machine may say where a request comes from. The route below inherits the option.
-const all = { name: 'all', limit: tokenBucket({ capacity: 10, refill: '5/m' }), trustedProxies: 'loopback' }
-await app.register(rateLimit(all))
+const limit = tokenBucket({ capacity: 10, refill: '5/m' })
+await app.register(rateLimit({ name: 'all', limit, trustedProxies: 'loopback' }))
 
 app.get('/', () => 'hello\n')
 

@@ -31,7 +31,8 @@ export function checkCost(cost: unknown, option = 'cost'): asserts cost is numbe
 /** A key or name is any non-empty string. */
 export function checkKey(key: unknown, option = 'key'): asserts key is string {
   if (typeof key === 'string' && key.length > 0) return
-  throw wrong('string', option, 'a non-empty string', key)
+  const isId = option === 'key' && (typeof key === 'number' || typeof key === 'bigint')
+  throw wrong('string', option, 'a non-empty string', key, isId ? 'write String(id)' : undefined)
 }
 
 /** One of a few texts: `checkValue('onFull', value, ['share', 'deny'])`. */
@@ -66,7 +67,8 @@ function wrong(
   option: string,
   wanted: string,
   value: unknown,
+  advice?: string,
 ): InvalidTypeError | InvalidValueError {
   const isOfType = type === 'number' ? typeof value === 'number' : typeof value === 'string'
-  return isOfType ? invalidValue(option, wanted, value) : invalidType(option, wanted, value)
+  return isOfType ? invalidValue(option, wanted, value, advice) : invalidType(option, wanted, value, advice)
 }

@@ -132,7 +132,7 @@ const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['max', CONCURRENCY[1]],
   ['concurrency', 'concurrency: 5'],
   ['cost', 'cost: 3'],
-  ['key', "key: (request) => request.headers['x-api-key']"],
+  ['key', 'key: (request, client) => userOf(request) ?? client'],
   ['keyOf', 'keyOf: (request) => new URL(request.url).host'],
   ['name', "name: 'search'"],
   ['prefix', "prefix: 'app:'"],

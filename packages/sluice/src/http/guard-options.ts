@@ -289,10 +289,16 @@ function checkRule(given: Readonly<Record<string, unknown>>): void {
     throw invalidType('limiter', 'a limiter made by createLimiter', limiter)
 }
 
+/** What is right for options that are often given as a text or a list. */
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  key: "left out for the client's address, or a function such as (request, client) => userOf(request) ?? client",
+  skip: "a function such as (request, address) => address === '192.0.2.7'",
+}
+
 /** Checks that the options of these names are functions, if they are set. */
 export function checkFunctions(given: Readonly<Record<string, unknown>>, names: readonly string[]): void {
   for (const name of names) {
     if (given[name] !== undefined && typeof given[name] !== 'function')
-      throw invalidType(name, 'a function', given[name])
+      throw invalidType(name, FUNCTIONS[name] ?? 'a function', given[name])
   }
 }

@@ -89,11 +89,10 @@ const BARE = /^\d+(\.\d+)?$/
 
 /** Some libraries count in seconds and others in milliseconds, so a number without a unit is never guessed. */
 function unitAdvice(bare: number | string): string {
-  const written = [
-    [`${bare}s`, 'seconds'],
-    [`${bare}ms`, 'milliseconds'],
-  ].filter(([text]) => isDuration(text))
-  const texts = written.map(([text, unit]) => `'${text}' for ${unit}`)
+  const texts: string[] = []
+  if (isDuration(`${bare}s`)) texts.push(`'${bare}s' for seconds`)
+  // The shortest text: 60000 milliseconds are '1m'.
+  if (isDuration(`${bare}ms`)) texts.push(`'${parseDuration(`${bare}ms`)}' for milliseconds`)
   return `a bare number has no unit${texts.length === 0 ? '' : `, write ${texts.join(' or ')}`}`
 }
 

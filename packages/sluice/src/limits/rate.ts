@@ -47,7 +47,7 @@ export function parseRate(value: unknown, option = 'rate'): Rate {
 
 /** Reads a rate as a fraction. The error for a wrong value names `option` and the value. */
 export function exactRate(option: string, value: unknown): ExactRate {
-  if (typeof value === 'number') throw invalidType(option, WANTED, value, 'a bare number does not say per what')
+  if (typeof value === 'number') throw invalidType(option, WANTED, value, perAdvice(value))
   if (typeof value !== 'string') throw invalidType(option, WANTED, value)
   const match = RATE.exec(withoutSpaces(value))
   if (match === null) throw invalidValue(option, WANTED, value)
@@ -65,6 +65,12 @@ export function exactRate(option: string, value: unknown): ExactRate {
   const perUs = periodUs * 10n ** BigInt(fraction.length)
   const divisor = greatestCommonDivisor(units, perUs)
   return { units: units / divisor, perUs: perUs / divisor, text: rateText(whole, fraction, periodUs) }
+}
+
+function perAdvice(bare: number): string {
+  const [, decimals = ''] = String(bare).split('.')
+  const isRate = bare > 0 && RATE.test(`${bare}/s`) && decimals.length <= MOST_DECIMALS
+  return `a bare number does not say per what${isRate ? `, write '${bare}/s' for ${bare} a second` : ''}`
 }
 
 function rateText(whole: string, fraction: string, periodUs: bigint): Rate {

@@ -81,7 +81,11 @@ describe('an option of another library', () => {
     ['koa', 'max', 'max is part of `limit` here, as in { limit: fixedWindow({'],
     ['hono', 'points', 'points is part of `limit` here'],
     ['fetch', 'duration', 'duration is part of `limit` here'],
-    ['express', 'keyGenerator', "keyGenerator is `key` here, as in { key: (request) => request.headers['x-api-key'] }"],
+    [
+      'express',
+      'keyGenerator',
+      'keyGenerator is `key` here, as in { key: (request, client) => userOf(request) ?? client }',
+    ],
     ['node', 'message', 'message is `onDenied` here'],
     ['koa', 'handler', 'handler is `onDenied` here'],
     ['nest', 'handler', 'in Nest a RateLimitException, which an exception filter answers'],

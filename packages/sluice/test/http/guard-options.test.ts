@@ -59,7 +59,16 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   ],
   ['onDecision as text', { limit, onDecision: 'log' }, "onDecision must be a function, got 'log'"],
   ['a cost above the quota of the limiter', { limiter, cost: 2 }, 'cost must be no more than the quota of the limit'],
-  ['a key that is a text', { limit, key: 'ip' }, "key must be a function, got 'ip'"],
+  [
+    'a key that is a text',
+    { limit, key: 'ip' },
+    "key must be left out for the client's address, or a function such as (request, client) => userOf(request) ?? client, got 'ip'",
+  ],
+  [
+    'a list for skip',
+    { limit, skip: ['192.0.2.7'] },
+    "skip must be a function such as (request, address) => address === '192.0.2.7', got an array",
+  ],
   ['a key beside a policy', { policy, key: () => 'a' }, 'key must be left out beside a policy'],
   ['a store beside a policy', { policy, store: memoryStore() }, 'store must be left out beside a policy'],
   ['attributes beside a limit', { limit, attributes: () => ({}) }, 'attributes must be left out beside a limit'],

@@ -314,7 +314,7 @@ describe('an asynchronous limiter', () => {
       await expectRejection(limiter[method](''), "key must be a non-empty string, got ''")
     }
     await expectRejection(limiter.peek(''), "key must be a non-empty string, got ''")
-    await expectRejection(limiter.reset(5 as never), 'key must be a non-empty string, got 5')
+    await expectRejection(limiter.reset(5 as never), 'key must be a non-empty string, got 5: write String(id)')
     await expectRejection(
       limiter.block('key', { duration: '0s' }),
       "duration must be a duration from 1ms to 36500d, got '0s'",

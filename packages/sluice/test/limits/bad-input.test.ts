@@ -143,6 +143,17 @@ describe('a malformed rate', () => {
     }
   })
 
+  it.each([
+    [5, "5: a bare number does not say per what, write '5/s' for 5 a second"],
+    [0.08, "0.08: a bare number does not say per what, write '0.08/s' for 0.08 a second"],
+  ])('a rate of %d is refused with the rate in seconds', (value, right) => {
+    for (const [option, call] of calls(value)) expectRefusal(call, `${option} must be ${RATE}, got ${right}`)
+  })
+
+  it('a bare number that is no rate in seconds either gets no such advice', () => {
+    for (const value of [0, -5, 1 / 3, 1e300, Number.NaN]) expect(() => calls(value)[0][1]()).toThrow(/per what$/)
+  })
+
   it('a rate that is not a string is refused', () => {
     for (const [value, shown] of [...WRONG_TYPES, [undefined, 'undefined'] as const]) {
       for (const [option, call] of calls(value)) expectRefusal(call, `${option} must be ${RATE}`, `got ${shown}`)
@@ -173,13 +184,14 @@ describe('a malformed duration', () => {
     [0, DURATION, '0: a bare number has no unit'],
     [-1, DURATION, '-1: a bare number has no unit'],
     [60, DURATION, "60: a bare number has no unit, write '60s' for seconds or '60ms' for milliseconds"],
+    [60_000, DURATION, "60000: a bare number has no unit, write '60000s' for seconds or '1m' for milliseconds"],
     [0.5, DURATION, "0.5: a bare number has no unit, write '0.5s' for seconds"],
     [
       86_400_000,
       DURATION,
-      "86400000: a bare number has no unit, write '86400000s' for seconds or '86400000ms' for milliseconds",
+      "86400000: a bare number has no unit, write '86400000s' for seconds or '1d' for milliseconds",
     ],
-    [31_536_000_000, DURATION, "31536000000: a bare number has no unit, write '31536000000ms' for milliseconds"],
+    [31_536_000_000, DURATION, "31536000000: a bare number has no unit, write '365d' for milliseconds"],
     ['0s', 'a duration from 1ms to 36500d', "'0s'"],
     ['0.5ms', 'a duration from 1ms to 36500d', "'0.5ms'"],
     ['40000d', 'a duration from 1ms to 36500d', "'40000d'"],

@@ -1,5 +1,6 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { InvalidTypeError } from '../../errors.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
@@ -45,6 +46,10 @@ interface FastifyLike {
   addHook(name: 'onRoute', hook: (route: any) => void): unknown
 }
 
+const NO_HOOK =
+  'rateLimit makes a plugin, not a hook of a route: write app.register(rateLimit()), and give the route its limit in ' +
+  "config: { rateLimit: { limit, name: 'search' } }, with hook: 'preHandler' to decide after other hooks"
+
 /** A Fastify plugin, to be registered. */
 export type FastifyRateLimit = (app: FastifyLike, options: object, done: Next) => void
 
@@ -73,12 +78,17 @@ export function rateLimit<
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
 >(options?: RateLimitOptions<Request, Reply, string, P, L, S> & FastifyOwnOptions<Request, Reply>): FastifyRateLimit {
+  if (typeof (options as Partial<FastifyLike> | null | undefined)?.addHook === 'function') return registeredUnmade()
   const given = options as FastifyLimitOptions | undefined
   const forAll = given === undefined ? undefined : new FastifyLimit(given)
   const inherited: Inherited = { options: given, limits: new WeakMap() }
   const mayDecideLate = ({ routeOptions }: FastifyRequestLike) =>
     forAll?.hook === 'preHandler' || isLimited(routeOptions?.config?.rateLimit)
   const plugin: FastifyRateLimit = (app, _options, done) => {
+    if (typeof app.addHook !== 'function') {
+      done(new InvalidTypeError(NO_HOOK))
+      return
+    }
     if (given !== undefined) {
       Object.assign(app, { [INHERITED]: inherited })
       holdEarlyAnswers(app as unknown as FastifyServing)
@@ -97,6 +107,12 @@ export function rateLimit<
     [Symbol.for('fastify.display-name')]: 'sluice',
     [Symbol.for('plugin-meta')]: { name: 'sluice', fastify: '>=4' },
   })
+}
+
+/** Fastify calls `rateLimit` itself as a plugin, and waits for the promise of a plugin. An error would end the process. */
+function registeredUnmade(): never {
+  const message = 'rateLimit makes the plugin: write register(rateLimit({ limit })), not register(rateLimit, …)'
+  return Promise.reject(new InvalidTypeError(message)) as never
 }
 
 /** Decides in one hook: by the limit for all routes if this is its hook, and by the limit of the request's own route. */

@@ -58,8 +58,16 @@ export function readLevel(
   return problems.all.length === before ? level : undefined
 }
 
+const KEY_IS_NAMES =
+  "key must be the name of an attribute, or a list of names such as ['user'], got a function: the values come from " +
+  "`attributes` of rateLimit, or from check({ user: 'ann' })"
+
 function readKey(problems: ProblemList, path: Path, value: unknown): readonly string[] {
   if (value === undefined) return []
+  if (typeof value === 'function') {
+    problems.add(path, KEY_IS_NAMES)
+    return []
+  }
   const names: readonly unknown[] = Array.isArray(value) ? Array.from(value) : [value]
   if (names.length > MOST_KEYS) {
     problems.add(path, `key must name at most ${MOST_KEYS} attributes, got ${names.length}`)

@@ -74,3 +74,19 @@ describe('a limit of a route', () => {
     expect(() => app.get('/search', { config: { rateLimit: wrong } }, async () => 'found')).toThrow(InvalidTypeError)
   })
 })
+
+describe('the plugin in a wrong place', () => {
+  it('registered as the function that makes it, it says how to register it', async () => {
+    const app = fastify()
+    app.register(rateLimit as never, { limit: limit(10) } as never)
+    await expect(app.ready()).rejects.toThrow('write register(rateLimit({ limit })), not register(rateLimit, …)')
+  })
+
+  it('as a hook of a route, it answers with an error that says where the limit of a route belongs', async () => {
+    const app = fastify()
+    app.get('/search', { preHandler: rateLimit({ limit: limit(10) }) as never }, async () => 'found')
+    const { statusCode, body } = await app.inject('/search')
+    expect(statusCode).toBe(500)
+    expect(JSON.parse(body).message).toContain("config: { rateLimit: { limit, name: 'search' } }")
+  })
+})

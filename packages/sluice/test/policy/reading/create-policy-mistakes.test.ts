@@ -66,7 +66,11 @@ describe('createPolicy refuses', () => {
       'levels[0].key: an attribute must be a name',
       'got an object',
     )
-    refused({ levels: [{ name: 'a', key: () => 'user', limit }] }, 'levels[0].key:', 'got a function')
+    refused(
+      { levels: [{ name: 'a', key: () => 'user', limit }] },
+      'levels[0].key:',
+      "got a function: the values come from `attributes` of rateLimit, or from check({ user: 'ann' })",
+    )
   })
 
   it('without leaving anything in the store', () => {
