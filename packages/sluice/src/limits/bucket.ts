@@ -6,7 +6,7 @@ import { lowerFraction, type Rate } from './rate.js'
 import { RemoteWords } from './remote-words.js'
 
 /** Tokens stay below this many parts, so that tokens kept as units in a float64 come back as the same whole parts. */
-const MOST_PARTS = 2 ** 50
+export const MOST_PARTS = 2 ** 50
 
 /** A rate that cannot be counted exactly is rounded down, by at most one part in this many. */
 const LARGEST_SHORTFALL = 1_000_000n

@@ -1,0 +1,260 @@
+import { blockedDecision, type Decision, type Taken, uncountedDenial } from '../../limits/index.js'
+import type { Fingerprint } from '../memory/key-hash.js'
+import type { SharedLimit } from './shared-limits.js'
+import type { SharedMemory } from './shared-memory.js'
+import type { SharedTable } from './shared-table.js'
+import type { StateWord } from './state-word.js'
+
+/** The wait that a client is told after a refusal for lack of memory: the store cannot know when there is room. */
+const REFUSED_MS = 1000
+
+/** Keys without an entry share a state by the 9 leading bits of the low half of their fingerprint. */
+const OVERFLOW_SHIFT = 23
+
+/**
+ * One demand's state while its request is decided. A store uses the same few records for every request.
+ *
+ * A change is a round of `open` (find the word and read it) and `swap` (write the next word, if no other thread was
+ * faster), which is repeated until `swap` says that it worked. Times are microseconds since the store began.
+ */
+export class SharedState implements Fingerprint {
+  /** The fingerprint of the name, the limit and the key. */
+  high = 0
+  low = 0
+  /** Is there a state, or room for one? Set by `open`. */
+  hasRoom = true
+  /** Does the key share a state, for lack of an entry? Set by `open`. */
+  isShared = false
+  /** What is used of the limit, in its own measure. Set by `open`, `take` and the like. */
+  used = 0
+  /** How long the key is still blocked. */
+  blockedUs = 0
+
+  // The demand. Several demands for the same state are added up in the first of them.
+  first: SharedState = this
+  cost = 0
+  isShadow = false
+  fits = false
+  /** How many units `take` has taken for the request. */
+  takenCost = 0
+
+  limit!: SharedLimit
+  readonly #memory: SharedMemory
+  readonly #canShare: boolean
+  /** The word as its limit reads it: that of the cell or, for a state that was not written yet, 0. */
+  readonly #word: StateWord = { hi: 0, lo: 0 }
+  /** The cell of the word, or -1 if the state has no entry; and what the cell held. */
+  #cell = -1
+  #hi = 0
+  #lo = 0
+  #table: SharedTable
+  readonly #overflowKey: Fingerprint = { high: 0, low: 0 }
+
+  constructor(memory: SharedMemory, canShare: boolean) {
+    this.#memory = memory
+    this.#canShare = canShare
+    this.#table = memory.table
+  }
+
+  /** Sets the limit and the key. */
+  use(limit: SharedLimit, key: Fingerprint): void {
+    this.limit = limit
+    this.high = limit.high ^ key.high || 1
+    this.low = limit.low ^ key.low
+  }
+
+  /** Sets the demand. If an earlier one is for the same state, that one takes for both. */
+  demand(cost: number, isShadow: boolean, first: SharedState): void {
+    this.takenCost = 0
+    this.first = first
+    this.cost = cost
+    this.isShadow = isShadow
+    if (first === this) return
+    first.cost += cost
+    first.isShadow &&= isShadow
+  }
+
+  /** Is it for the same name, key and limit as an earlier record of the request? */
+  isSame(earlier: SharedState): boolean {
+    return this.low === earlier.low && this.high === earlier.high && this.limit === earlier.limit
+  }
+
+  /** Finds the key's state and reads it. */
+  open(nowUs: number): void {
+    this.hasRoom = true
+    this.isShared = false
+    this.#table = this.#memory.table
+    if (!this.#read(this, nowUs)) this.#openNew(nowUs)
+  }
+
+  /** Would the cost of the demand, with those of others for the same state, be allowed now? */
+  allows(cost: number): boolean {
+    return this.hasRoom && this.blockedUs <= 0 && this.limit.words.fits(this.used, cost)
+  }
+
+  /** Does the demand lack units, of a key that is not blocked? Lack of memory does not count, as in the memory store. */
+  exceeds(): boolean {
+    const { cost } = this.first
+    if (cost === 0 || !this.hasRoom || this.isShared || this.blockedUs > 0) return false
+    return !this.limit.words.fits(this.used, cost)
+  }
+
+  /** Takes the cost if it fits, and returns whether it did. Call after `open`. */
+  tryTake(nowUs: number, cost: number): boolean {
+    for (;;) {
+      const fits = this.allows(cost)
+      if (!fits || cost === 0) {
+        if (this.#isCurrent()) return fits
+      } else if (this.#swap(nowUs, this.limit.words.plus(this.used, cost))) return true
+      this.open(nowUs)
+    }
+  }
+
+  /** Takes the costs of the request's demands for this state, if they fit. */
+  takeForRequest(nowUs: number): boolean {
+    const isTaken = this.tryTake(nowUs, this.cost)
+    if (isTaken) this.takenCost = this.cost
+    return isTaken
+  }
+
+  /** Gives back what `takeForRequest` has taken. */
+  putBack(nowUs: number): void {
+    const { takenCost } = this
+    if (takenCost === 0) return
+    const { delayMs } = this.limit.words.decision(this.used, this.#word, nowUs, takenCost, true)
+    const taken = { atUs: this.takenUs(nowUs), cost: takenCost, delayMs }
+    this.takenCost = 0
+    this.open(nowUs)
+    this.refund(nowUs, takenCost, taken)
+  }
+
+  /** Takes the cost whether it fits or not. Call after `open`. */
+  take(nowUs: number, cost: number): void {
+    while (this.hasRoom && !this.#swap(nowUs, this.limit.words.plus(this.used, cost))) this.open(nowUs)
+  }
+
+  /** Gives units back to a state that the table has. Call after `open`. */
+  refund(nowUs: number, units: number, taken: Taken | undefined): void {
+    for (;;) {
+      if (!this.hasRoom || this.#cell < 0) return
+      // As in the memory store: units of a key that shares a state may have come from a state of its own.
+      if (this.isShared && (taken === undefined || this.limit.isTokenBucket)) return
+      const used = this.limit.words.minus(this.used, this.#word, nowUs, units, taken)
+      if (used === this.used || this.#swap(nowUs, used)) return
+      this.open(nowUs)
+    }
+  }
+
+  /** Forgets what was taken: the state is whole again. */
+  reset(nowUs: number): void {
+    this.#table = this.#memory.table
+    while (this.#read(this, nowUs) && this.used > 0 && !this.#swap(nowUs, 0));
+  }
+
+  /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */
+  describe(nowUs: number, cost: number, allowed: boolean): Decision {
+    if (!this.hasRoom) {
+      this.#memory.countRefused()
+      return uncountedDenial(this.limit.words.arithmetic.quota, REFUSED_MS)
+    }
+    if (this.isShared) this.#memory.countShared()
+    const { words } = this.limit
+    if (this.blockedUs <= 0) return words.decision(this.used, this.#word, nowUs, cost, allowed)
+    const fits = words.fits(this.used, cost)
+    return blockedDecision(words.decision(this.used, this.#word, nowUs, cost, fits), this.blockedUs)
+  }
+
+  /** When units taken now count as taken, in epoch microseconds. */
+  takenUs(nowUs: number): number {
+    return this.limit.words.takenUs(this.used, this.#word, nowUs)
+  }
+
+  /** Reads the word of a key from `#table`. Returns false if the key has no entry. */
+  #read(key: Fingerprint, nowUs: number): boolean {
+    const { cells } = this.#memory
+    const word = this.#word
+    for (;;) {
+      const cell = this.#table.find(key)
+      this.#cell = cell
+      if (cell < 0) return false
+      cells.load(cell)
+      const { hi, lo } = cells
+      this.#hi = hi
+      this.#lo = lo
+      if (hi >= 0) {
+        word.hi = hi
+        word.lo = lo
+        this.used = this.limit.words.used(word, nowUs)
+        return true
+      }
+      if (this.#table.isOver(cell, lo)) {
+        this.#startFresh(nowUs)
+        return true
+      }
+    }
+  }
+
+  /** Opens the state of a key that has no entry: a new one, or one that it shares. */
+  #openNew(nowUs: number): void {
+    if (this.#table.hasRoom(this, nowUs)) {
+      this.#startFresh(nowUs)
+      this.#cell = -1
+      return
+    }
+    this.#table = this.#memory.overflow
+    this.isShared = true
+    this.hasRoom = this.#canShare
+    if (!this.hasRoom || this.#read(this.#sharedKey(), nowUs)) return
+    this.hasRoom = this.#table.hasRoom(this.#overflowKey, nowUs)
+    this.#word.hi = 0
+    this.#word.lo = 0
+    this.used = 0
+  }
+
+  /** A state that was not written yet. If the key has taken from a shared state, it continues from a copy of that. */
+  #startFresh(nowUs: number): void {
+    const { overflow, cells, hasOverflow } = this.#memory
+    const word = this.#word
+    word.hi = 0
+    word.lo = 0
+    this.used = 0
+    if (!hasOverflow || this.#table === overflow) return
+    const shared = overflow.find(this.#sharedKey())
+    if (shared < 0) return
+    cells.load(shared)
+    if (cells.hi < 0) return
+    word.hi = cells.hi
+    word.lo = cells.lo
+    this.used = this.limit.words.used(word, nowUs)
+  }
+
+  #sharedKey(): Fingerprint {
+    const leading = this.low >>> OVERFLOW_SHIFT
+    const { high, low } = this.limit
+    this.#overflowKey.high = high ^ leading || 1
+    this.#overflowKey.low = low ^ (leading << OVERFLOW_SHIFT)
+    return this.#overflowKey
+  }
+
+  /** Writes what is used now, unless another thread was faster. A new state gets an entry, and must be opened again. */
+  #swap(nowUs: number, used: number): boolean {
+    const word = this.#word
+    if (this.#cell < 0) {
+      this.#table.insert(this.isShared ? this.#overflowKey : this, nowUs)
+      return false
+    }
+    this.limit.words.write(word, nowUs, used)
+    if (!this.#memory.cells.compareExchange(this.#cell, this.#hi, this.#lo, word.hi, word.lo)) return false
+    if (!this.#table.isStill(this.#cell)) return false
+    this.#hi = word.hi
+    this.#lo = word.lo
+    this.used = used
+    return true
+  }
+
+  /** Is the state still as `open` has read it? Then a decision may be made on it without a change. */
+  #isCurrent(): boolean {
+    if (this.#cell < 0) return true
+    return this.#memory.cells.holds(this.#cell, this.#hi, this.#lo) && this.#table.isStill(this.#cell)
+  }
+}

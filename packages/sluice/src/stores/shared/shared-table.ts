@@ -1,0 +1,227 @@
+import type { Fingerprint } from '../memory/key-hash.js'
+import type { Cells } from './cells.js'
+import { timeOf } from './state-word.js'
+
+/** How many entries a group has. A key is in its group or not in the table. */
+export const ENTRIES_A_GROUP = 64
+const CELLS_A_GROUP = 2 * ENTRIES_A_GROUP
+const LAST_ENTRY = ENTRIES_A_GROUP - 1
+
+/** How many low bits of the number of an insertion a claim has. */
+const SEQUENCE_MASK = 0x7fff
+const GENERATION_MASK = 0xffff
+
+/** Where a table has its cells. */
+export interface TableCells {
+  readonly groups: number
+  /** The first of `groups` cells: the insertion that is under way in each group. */
+  readonly insertions: number
+  /** The first of `groups` · 128 cells: entries of two cells, a tag and a word. */
+  readonly entries: number
+}
+
+/** Is told of entries that get a key. */
+export interface EntryCounter {
+  /** An entry got its first key (`isFirst`), or a key whose state was whole had to go. */
+  inserted(isFirst: boolean): void
+}
+
+/**
+ * A hash table of fixed size that threads change at the same time, without locks. A thread may end at any step: what it
+ * leaves half done, the next thread that meets it finishes.
+ *
+ * An entry is a tag (48 bits of a fingerprint and a generation of 16 bits, 0 if never used) and the word of a state. A
+ * look-up begins at the key's home entry and ends at an entry that was never used. Entries do not become unused again: an
+ * entry whose state is whole is given to another key.
+ *
+ * A group has one insertion at a time. Its cell holds the number of the next insertion and, while one is under way, the
+ * entry. To insert a key:
+ *
+ *   1. Read the number n of the next insertion, then look through the group: the key is not there, and an entry is free.
+ *   2. Change the free entry's word to a claim: the key's fingerprint, and n. Its old key cannot take from it any more.
+ *   3. Change the group's cell from "n is next" to "n is under way in this entry". If that fails, another insertion has
+ *      come before: the claim means nothing, and the thread begins again.
+ *   4. Change the tag to the key's, with the next generation.
+ *   5. Change the group's cell to "n + 1 is next".
+ *
+ * A claim whose number is the group's is live, and a thread that meets one carries out steps 3 to 5 for it. Any other claim
+ * is over: its entry has a whole state, which was not written yet.
+ */
+export class SharedTable {
+  readonly #cells: Cells
+  readonly #groups: number
+  readonly #insertions: number
+  readonly #entries: number
+  readonly #counter: EntryCounter
+  // The tag that `find` found.
+  #tagHi = 0
+  #tagLo = 0
+  // What `#look` found: whether the key is there, and the first free entry with its word.
+  #isThere = false
+  #free = -1
+  #freeHi = 0
+  #freeLo = 0
+
+  constructor(cells: Cells, { groups, insertions, entries }: TableCells, counter: EntryCounter) {
+    this.#cells = cells
+    this.#groups = groups
+    this.#insertions = insertions
+    this.#entries = entries
+    this.#counter = counter
+  }
+
+  /** The cell of a key's word, or -1. */
+  find({ high, low }: Fingerprint): number {
+    const cells = this.#cells
+    const first = this.#entries + this.#groupOf(low) * CELLS_A_GROUP
+    const short = low & 0xffff
+    let entry = high & LAST_ENTRY
+    for (let i = 0; i < ENTRIES_A_GROUP; i++) {
+      const tag = first + entry * 2
+      cells.load(tag)
+      if (cells.hi === high && cells.lo >>> 16 === short) {
+        this.#tagHi = high
+        this.#tagLo = cells.lo
+        return tag + 1
+      }
+      if (cells.hi === 0) return -1
+      entry = (entry + 1) & LAST_ENTRY
+    }
+    return -1
+  }
+
+  /**
+   * Does the entry still belong to the key that `find` found in it? Asked after a change of its word: if it does not, the
+   * change met another key's state.
+   */
+  isStill(wordCell: number): boolean {
+    this.#cells.load(wordCell - 1)
+    return this.#cells.hi === this.#tagHi && this.#cells.lo === this.#tagLo
+  }
+
+  /**
+   * For a word that is a claim, loaded from `wordCell`: finishes the insertion if it is live. Returns true if the claim is
+   * over, so that the entry has a whole state; false if the key must be looked up again.
+   */
+  isOver(wordCell: number, claimLo: number): boolean {
+    const group = Math.floor((wordCell - this.#entries) / CELLS_A_GROUP)
+    this.#cells.load(this.#insertions + group)
+    const { hi, lo } = this.#cells
+    if (!isLive(claimLo, lo)) return true
+    this.#finish(group, hi, lo, wordCell)
+    return false
+  }
+
+  /** Is there a free entry for a key that was not found? */
+  hasRoom(key: Fingerprint, nowUs: number): boolean {
+    const group = this.#groupOf(key.low)
+    for (;;) {
+      this.#cells.load(this.#insertions + group)
+      const { hi, lo } = this.#cells
+      if (hi !== 0) this.#finish(group, hi, lo, -1)
+      else if (this.#look(key, group, lo, nowUs)) return this.#isThere || this.#free >= 0
+    }
+  }
+
+  /** Gives the key an entry with a whole state, unless it has one. Returns false if no entry of its group is free. */
+  insert(key: Fingerprint, nowUs: number): boolean {
+    const cells = this.#cells
+    const group = this.#groupOf(key.low)
+    for (;;) {
+      cells.load(this.#insertions + group)
+      const { hi, lo } = cells
+      if (hi !== 0) {
+        this.#finish(group, hi, lo, -1)
+        continue
+      }
+      if (!this.#look(key, group, lo, nowUs)) continue
+      if (this.#isThere) return true
+      if (this.#free < 0) return false
+      const word = this.#free
+      const claimHi = claimHiOf(key)
+      const claimLo = claimLoOf(key, lo)
+      if (!cells.compareExchange(word, this.#freeHi, this.#freeLo, claimHi, claimLo)) continue
+      this.#finish(group, 0, lo, word)
+    }
+  }
+
+  /**
+   * Looks through a group for a key and for a free entry, while insertion `sequence` is next. Returns false if it met a
+   * live claim: it has finished that one, and the group has changed.
+   */
+  #look({ high, low }: Fingerprint, group: number, sequence: number, nowUs: number): boolean {
+    const cells = this.#cells
+    const first = this.#entries + group * CELLS_A_GROUP
+    this.#free = -1
+    this.#isThere = false
+    for (let i = 0; i < ENTRIES_A_GROUP; i++) {
+      const tag = first + ((high + i) & LAST_ENTRY) * 2
+      cells.load(tag)
+      const isUnused = cells.hi === 0
+      if (cells.hi === high && cells.lo >>> 16 === (low & 0xffff)) {
+        this.#isThere = true
+        return true
+      }
+      if (this.#free < 0) {
+        cells.load(tag + 1)
+        if (cells.hi < 0 && isLive(cells.lo, sequence)) {
+          this.#finish(group, 0, sequence, tag + 1)
+          return false
+        }
+        if (cells.hi < 0 || timeOf(cells.hi, cells.lo) < nowUs) this.#setFree(tag + 1)
+      }
+      if (isUnused) return true
+    }
+    return true
+  }
+
+  #setFree(wordCell: number): void {
+    this.#free = wordCell
+    this.#freeHi = this.#cells.hi
+    this.#freeLo = this.#cells.lo
+  }
+
+  /**
+   * Carries out what is left of an insertion. `hi` and `sequence` are the group's cell as it was read. If it said that the
+   * insertion is next, begins that of the live claim in `wordCell`.
+   */
+  #finish(group: number, hi: number, sequence: number, wordCell: number): void {
+    const cells = this.#cells
+    const insertion = this.#insertions + group
+    const first = this.#entries + group * CELLS_A_GROUP
+    const underWay = hi === 0 ? ((wordCell - first - 1) >> 1) + 1 : hi
+    if (hi === 0 && !cells.compareExchange(insertion, 0, sequence, underWay, sequence)) return
+    const tag = first + (underWay - 1) * 2
+    cells.load(tag + 1)
+    const { hi: claimHi, lo: claimLo } = cells
+    cells.load(tag)
+    const { hi: tagHi, lo: tagLo } = cells
+    // Only now is it sure that both were read while the insertion was under way.
+    if (!cells.holds(insertion, underWay, sequence)) return
+    const high = (claimHi << 1) | (claimLo >>> 31)
+    const short = (claimLo >>> 15) & 0xffff
+    if (tagHi !== high || tagLo >>> 16 !== short) {
+      const newLo = (short << 16) | ((tagLo + 1) & GENERATION_MASK)
+      if (cells.compareExchange(tag, tagHi, tagLo, high, newLo)) this.#counter.inserted(tagHi === 0)
+    }
+    cells.compareExchange(insertion, underWay, sequence, 0, (sequence + 1) | 0)
+  }
+
+  /** The group of a key: the low half of its fingerprint as a share of the number of groups. */
+  #groupOf(low: number): number {
+    return Math.floor((low >>> 0) * this.#groups * 2 ** -32)
+  }
+}
+
+function isLive(claimLo: number, sequence: number): boolean {
+  return ((claimLo ^ sequence) & SEQUENCE_MASK) === 0
+}
+
+/** A claim is the sign bit, 48 bits of the fingerprint, and 15 bits of the number of the insertion. */
+function claimHiOf({ high }: Fingerprint): number {
+  return (high >>> 1) | (1 << 31)
+}
+
+function claimLoOf({ high, low }: Fingerprint, sequence: number): number {
+  return (high << 31) | ((low & 0xffff) << 15) | (sequence & SEQUENCE_MASK)
+}
