@@ -88,7 +88,7 @@ export class SharedBlocks {
       cells.load(cell)
       const { hi, lo } = cells
       if (hi >= 0) {
-        if (!cells.holds(cell, hi, lo) || !table.isStill(cell)) continue
+        if (!cells.holds(cell, hi, lo) || !table.isStill(cell, this.#key, table.tagLo)) continue
         return { timeUs: timeOf(hi, lo), detail: detailOf(lo) }
       }
       if (table.isOver(cell, lo)) return { timeUs: 0, detail: 0 }
@@ -116,7 +116,8 @@ export class SharedBlocks {
       const timeUs = next(hi < 0 ? 0 : timeOf(hi, lo))
       if (timeUs === undefined) return 'kept'
       setWord(this.#word, timeUs, detail)
-      if (cells.compareExchange(cell, hi, lo, this.#word.hi, this.#word.lo) && table.isStill(cell)) return 'changed'
+      if (!cells.compareExchange(cell, hi, lo, this.#word.hi, this.#word.lo)) continue
+      if (table.isStill(cell, this.#key, table.tagLo)) return 'changed'
     }
   }
 }

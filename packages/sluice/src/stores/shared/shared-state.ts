@@ -43,11 +43,14 @@ export class SharedState implements Fingerprint {
   readonly #canShare: boolean
   /** The word as its limit reads it: that of the cell or, for a state that was not written yet, 0. */
   readonly #word: StateWord = { hi: 0, lo: 0 }
-  /** The cell of the word, or -1 if the state has no entry; and what the cell held. */
+  // Where the state is: its table, its key there, and the cell of its word, or -1 if it has no entry.
+  #table: SharedTable
+  #key: Fingerprint = this
   #cell = -1
+  // What the cell held, and the lower half of the tag.
   #hi = 0
   #lo = 0
-  #table: SharedTable
+  #tagLo = 0
   readonly #overflowKey: Fingerprint = { high: 0, low: 0 }
 
   constructor(memory: SharedMemory, canShare: boolean) {
@@ -176,7 +179,9 @@ export class SharedState implements Fingerprint {
     for (;;) {
       const cell = this.#table.find(key)
       this.#cell = cell
+      this.#key = key
       if (cell < 0) return false
+      this.#tagLo = this.#table.tagLo
       cells.load(cell)
       const { hi, lo } = cells
       this.#hi = hi
@@ -240,12 +245,12 @@ export class SharedState implements Fingerprint {
   #swap(nowUs: number, used: number): boolean {
     const word = this.#word
     if (this.#cell < 0) {
-      this.#table.insert(this.isShared ? this.#overflowKey : this, nowUs)
+      this.#table.insert(this.#key, nowUs)
       return false
     }
     this.limit.words.write(word, nowUs, used)
     if (!this.#memory.cells.compareExchange(this.#cell, this.#hi, this.#lo, word.hi, word.lo)) return false
-    if (!this.#table.isStill(this.#cell)) return false
+    if (!this.#table.isStill(this.#cell, this.#key, this.#tagLo)) return false
     this.#hi = word.hi
     this.#lo = word.lo
     this.used = used
@@ -255,6 +260,6 @@ export class SharedState implements Fingerprint {
   /** Is the state still as `open` has read it? Then a decision may be made on it without a change. */
   #isCurrent(): boolean {
     if (this.#cell < 0) return true
-    return this.#memory.cells.holds(this.#cell, this.#hi, this.#lo) && this.#table.isStill(this.#cell)
+    return this.#memory.cells.holds(this.#cell, this.#hi, this.#lo) && this.#table.isStill(this.#cell, this.#key, this.#tagLo)
   }
 }

@@ -225,7 +225,7 @@ export class SharedStore implements SyncStore {
       this.#hash.hash(key, this.#key)
       state.use(this.#limits.limitOf(name, limit), this.#key)
       state.blockedUs = this.#blocks.blockedUs(state.limit.named, this.#key, nowUs)
-      state.demand(cost, shadow === true, records.find((earlier) => state.isSame(earlier)) ?? state)
+      state.demand(cost, shadow === true, records.find((other, j) => j === i || state.isSame(other)) ?? state)
       state.open(nowUs)
     }
     for (const state of records) state.fits = state.allows(state.first.cost)

@@ -53,9 +53,8 @@ export class SharedTable {
   readonly #insertions: number
   readonly #entries: number
   readonly #counter: EntryCounter
-  // The tag that `find` found.
-  #tagHi = 0
-  #tagLo = 0
+  /** The lower half of the tag that `find` found last: with the generation, it tells this use of the entry from others. */
+  tagLo = 0
   // What `#look` found: whether the key is there, and the first free entry with its word.
   #isThere = false
   #free = -1
@@ -80,8 +79,7 @@ export class SharedTable {
       const tag = first + entry * 2
       cells.load(tag)
       if (cells.hi === high && cells.lo >>> 16 === short) {
-        this.#tagHi = high
-        this.#tagLo = cells.lo
+        this.tagLo = cells.lo
         return tag + 1
       }
       if (cells.hi === 0) return -1
@@ -91,12 +89,12 @@ export class SharedTable {
   }
 
   /**
-   * Does the entry still belong to the key that `find` found in it? Asked after a change of its word: if it does not, the
-   * change met another key's state.
+   * Does the entry still belong to the key, as when `find` found `tagLo`? Asked after a change of its word: if it does not,
+   * the change met another key's state.
    */
-  isStill(wordCell: number): boolean {
+  isStill(wordCell: number, { high }: Fingerprint, tagLo: number): boolean {
     this.#cells.load(wordCell - 1)
-    return this.#cells.hi === this.#tagHi && this.#cells.lo === this.#tagLo
+    return this.#cells.hi === high && this.#cells.lo === tagLo
   }
 
   /**
