@@ -7,9 +7,14 @@
  *     increment(at)                               adds 1 to the cell
  */
 export function cellsProgram(memory: ThreadMemory): CellsProgram {
-  const bytes = Uint8Array.from([...HEADER, ...TYPES, ...IMPORTS, ...FUNCTIONS, ...EXPORTS, ...CODE])
-  return new WebAssembly.Instance(new WebAssembly.Module(bytes), { shared: { memory } }).exports
+  compiled ??= new WebAssembly.Module(
+    Uint8Array.from([...HEADER, ...TYPES, ...IMPORTS, ...FUNCTIONS, ...EXPORTS, ...CODE]),
+  )
+  return new WebAssembly.Instance(compiled, { shared: { memory } }).exports
 }
+
+/** Compiled for the first store of a thread. */
+let compiled: object | undefined
 
 export interface CellsProgram {
   readonly compareExchange: (at: number, hi: number, lo: number, newHi: number, newLo: number) => number

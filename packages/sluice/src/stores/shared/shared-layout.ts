@@ -1,5 +1,7 @@
-import { ENTRIES_A_GROUP, type TableCells } from './shared-table.js'
+import type { TableCells } from './shared-table.js'
 
+/** So many entries are looked through for a new key, and so many keys may meet in a group. */
+const GROUP_SIZE = 64
 /** Keys without an entry share at most this many states. */
 const OVERFLOW_ENTRIES = 1_024
 /** A table has this many entries for each key, so that no group is full before the table is. */
@@ -27,8 +29,8 @@ export interface SharedLayout {
 
 /** The layout for so many keys. All threads compute the same. */
 export function sharedLayout(maxKeys: number): SharedLayout {
-  const groups = Math.ceil((maxKeys * ENTRIES_A_KEY) / ENTRIES_A_GROUP)
-  const overflowGroups = OVERFLOW_ENTRIES / ENTRIES_A_GROUP
+  const groups = Math.ceil((maxKeys * ENTRIES_A_KEY) / GROUP_SIZE)
+  const overflowGroups = OVERFLOW_ENTRIES / GROUP_SIZE
   let next = 0
   const reserve = (cells: number) => {
     const first = next
@@ -40,8 +42,9 @@ export function sharedLayout(maxKeys: number): SharedLayout {
   const blocks = reserve(BLOCK_CELLS)
   const tableOf = (count: number) => ({
     groups: count,
+    groupSize: GROUP_SIZE,
     insertions: reserve(count),
-    entries: reserve(count * ENTRIES_A_GROUP * 2),
+    entries: reserve(count * GROUP_SIZE * 2),
   })
   const table = tableOf(groups)
   const overflow = tableOf(overflowGroups)

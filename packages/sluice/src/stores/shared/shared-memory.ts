@@ -1,5 +1,5 @@
 import type { Cells } from './cells.js'
-import { type SharedLayout, sharedLayout } from './shared-layout.js'
+import type { SharedLayout } from './shared-layout.js'
 import { SharedTable } from './shared-table.js'
 
 /** Adds to counters that all threads share. */
@@ -17,8 +17,7 @@ export class SharedMemory {
   readonly overflow: SharedTable
   readonly #counters: Counters
 
-  constructor(cells: Cells & Counters, maxKeys: number) {
-    const layout = sharedLayout(maxKeys)
+  constructor(cells: Cells & Counters, layout: SharedLayout) {
     this.layout = layout
     this.cells = cells
     this.#counters = cells

@@ -27,6 +27,8 @@ export class SharedState implements Fingerprint {
   isShared = false
   /** What is used of the limit, in its own measure. Set by `open`, `take` and the like. */
   used = 0
+  /** The time of the decision. */
+  nowUs = 0
   /** How long the key is still blocked. */
   blockedUs = 0
 
@@ -41,6 +43,7 @@ export class SharedState implements Fingerprint {
   limit!: SharedLimit
   readonly #memory: SharedMemory
   readonly #canShare: boolean
+  readonly #now: () => number
   /** The word as its limit reads it: that of the cell or, for a state that was not written yet, 0. */
   readonly #word: StateWord = { hi: 0, lo: 0 }
   // Where the state is: its table, its key there, and the cell of its word, or -1 if it has no entry.
@@ -53,14 +56,17 @@ export class SharedState implements Fingerprint {
   #tagLo = 0
   readonly #overflowKey: Fingerprint = { high: 0, low: 0 }
 
-  constructor(memory: SharedMemory, canShare: boolean) {
+  /** `now` tells the time, which the record reads again if the key has no state. */
+  constructor(memory: SharedMemory, canShare: boolean, now: () => number) {
     this.#memory = memory
     this.#canShare = canShare
+    this.#now = now
     this.#table = memory.table
   }
 
-  /** Sets the limit and the key. */
-  use(limit: SharedLimit, key: Fingerprint): void {
+  /** Sets the limit, the key and the time. */
+  use(limit: SharedLimit, key: Fingerprint, nowUs: number): void {
+    this.nowUs = nowUs
     this.limit = limit
     this.high = limit.high ^ key.high || 1
     this.low = limit.low ^ key.low
@@ -83,11 +89,11 @@ export class SharedState implements Fingerprint {
   }
 
   /** Finds the key's state and reads it. */
-  open(nowUs: number): void {
+  open(): void {
     this.hasRoom = true
     this.isShared = false
     this.#table = this.#memory.table
-    if (!this.#read(this, nowUs)) this.#openNew(nowUs)
+    if (!this.#read(this)) this.#openNew()
   }
 
   /** Would the cost of the demand, with those of others for the same state, be allowed now? */
@@ -103,77 +109,77 @@ export class SharedState implements Fingerprint {
   }
 
   /** Takes the cost if it fits, and returns whether it did. Call after `open`. */
-  tryTake(nowUs: number, cost: number): boolean {
+  tryTake(cost: number): boolean {
     for (;;) {
       const fits = this.allows(cost)
       if (!fits || cost === 0) {
         if (this.#isCurrent()) return fits
-      } else if (this.#swap(nowUs, this.limit.words.plus(this.used, cost))) return true
-      this.open(nowUs)
+      } else if (this.#swap(this.limit.words.plus(this.used, cost))) return true
+      this.open()
     }
   }
 
   /** Takes the costs of the request's demands for this state, if they fit. */
-  takeForRequest(nowUs: number): boolean {
-    const isTaken = this.tryTake(nowUs, this.cost)
+  takeForRequest(): boolean {
+    const isTaken = this.tryTake(this.cost)
     if (isTaken) this.takenCost = this.cost
     return isTaken
   }
 
   /** Gives back what `takeForRequest` has taken. */
-  putBack(nowUs: number): void {
+  putBack(): void {
     const { takenCost } = this
     if (takenCost === 0) return
-    const { delayMs } = this.limit.words.decision(this.used, this.#word, nowUs, takenCost, true)
-    const taken = { atUs: this.takenUs(nowUs), cost: takenCost, delayMs }
+    const { delayMs } = this.limit.words.decision(this.used, this.#word, this.nowUs, takenCost, true)
+    const taken = { atUs: this.takenUs(), cost: takenCost, delayMs }
     this.takenCost = 0
-    this.open(nowUs)
-    this.refund(nowUs, takenCost, taken)
+    this.open()
+    this.refund(takenCost, taken)
   }
 
   /** Takes the cost whether it fits or not. Call after `open`. */
-  take(nowUs: number, cost: number): void {
-    while (this.hasRoom && !this.#swap(nowUs, this.limit.words.plus(this.used, cost))) this.open(nowUs)
+  take(cost: number): void {
+    while (this.hasRoom && !this.#swap(this.limit.words.plus(this.used, cost))) this.open()
   }
 
   /** Gives units back to a state that the table has. Call after `open`. */
-  refund(nowUs: number, units: number, taken: Taken | undefined): void {
+  refund(units: number, taken: Taken | undefined): void {
     for (;;) {
       if (!this.hasRoom || this.#cell < 0) return
       // As in the memory store: units of a key that shares a state may have come from a state of its own.
       if (this.isShared && (taken === undefined || this.limit.isTokenBucket)) return
-      const used = this.limit.words.minus(this.used, this.#word, nowUs, units, taken)
-      if (used === this.used || this.#swap(nowUs, used)) return
-      this.open(nowUs)
+      const used = this.limit.words.minus(this.used, this.#word, this.nowUs, units, taken)
+      if (used === this.used || this.#swap(used)) return
+      this.open()
     }
   }
 
   /** Forgets what was taken: the state is whole again. */
-  reset(nowUs: number): void {
+  reset(): void {
     this.#table = this.#memory.table
-    while (this.#read(this, nowUs) && this.used > 0 && !this.#swap(nowUs, 0));
+    while (this.#read(this) && this.used > 0 && !this.#swap(0));
   }
 
   /** Describes the state after `cost` was taken from it or, if not `allowed`, was refused. */
-  describe(nowUs: number, cost: number, allowed: boolean): Decision {
+  describe(cost: number, allowed: boolean): Decision {
     if (!this.hasRoom) {
       this.#memory.countRefused()
       return uncountedDenial(this.limit.words.arithmetic.quota, REFUSED_MS)
     }
     if (this.isShared) this.#memory.countShared()
     const { words } = this.limit
-    if (this.blockedUs <= 0) return words.decision(this.used, this.#word, nowUs, cost, allowed)
+    if (this.blockedUs <= 0) return words.decision(this.used, this.#word, this.nowUs, cost, allowed)
     const fits = words.fits(this.used, cost)
-    return blockedDecision(words.decision(this.used, this.#word, nowUs, cost, fits), this.blockedUs)
+    return blockedDecision(words.decision(this.used, this.#word, this.nowUs, cost, fits), this.blockedUs)
   }
 
   /** When units taken now count as taken, in epoch microseconds. */
-  takenUs(nowUs: number): number {
-    return this.limit.words.takenUs(this.used, this.#word, nowUs)
+  takenUs(): number {
+    return this.limit.words.takenUs(this.used, this.#word, this.nowUs)
   }
 
   /** Reads the word of a key from `#table`. Returns false if the key has no entry. */
-  #read(key: Fingerprint, nowUs: number): boolean {
+  #read(key: Fingerprint): boolean {
     const { cells } = this.#memory
     const word = this.#word
     for (;;) {
@@ -189,35 +195,40 @@ export class SharedState implements Fingerprint {
       if (hi >= 0) {
         word.hi = hi
         word.lo = lo
-        this.used = this.limit.words.used(word, nowUs)
+        this.used = this.limit.words.used(word, this.nowUs)
         return true
       }
       if (this.#table.isOver(cell, lo)) {
-        this.#startFresh(nowUs)
+        this.#startFresh()
         return true
       }
     }
   }
 
   /** Opens the state of a key that has no entry: a new one, or one that it shares. */
-  #openNew(nowUs: number): void {
-    if (this.#table.hasRoom(this, nowUs)) {
-      this.#startFresh(nowUs)
-      this.#cell = -1
+  #openNew(): void {
+    if (this.#table.hasRoom(this, this.nowUs)) {
+      this.#startFresh()
       return
     }
     this.#table = this.#memory.overflow
     this.isShared = true
     this.hasRoom = this.#canShare
-    if (!this.hasRoom || this.#read(this.#sharedKey(), nowUs)) return
-    this.hasRoom = this.#table.hasRoom(this.#overflowKey, nowUs)
+    if (!this.hasRoom || this.#read(this.#sharedKey())) return
+    this.hasRoom = this.#table.hasRoom(this.#overflowKey, this.nowUs)
     this.#word.hi = 0
     this.#word.lo = 0
     this.used = 0
   }
 
-  /** A state that was not written yet. If the key has taken from a shared state, it continues from a copy of that. */
-  #startFresh(nowUs: number): void {
+  /**
+   * A state that was not written yet. If the key has taken from a shared state, it continues from a copy of that.
+   *
+   * The key may have lost an earlier state that was whole by the time of another thread, later than the time that this
+   * thread read before it was held up. So the state begins at the time of now.
+   */
+  #startFresh(): void {
+    this.nowUs = Math.max(this.nowUs, this.#now())
     const { overflow, cells, hasOverflow } = this.#memory
     const word = this.#word
     word.hi = 0
@@ -230,7 +241,7 @@ export class SharedState implements Fingerprint {
     if (cells.hi < 0) return
     word.hi = cells.hi
     word.lo = cells.lo
-    this.used = this.limit.words.used(word, nowUs)
+    this.used = this.limit.words.used(word, this.nowUs)
   }
 
   #sharedKey(): Fingerprint {
@@ -242,13 +253,13 @@ export class SharedState implements Fingerprint {
   }
 
   /** Writes what is used now, unless another thread was faster. A new state gets an entry, and must be opened again. */
-  #swap(nowUs: number, used: number): boolean {
+  #swap(used: number): boolean {
     const word = this.#word
     if (this.#cell < 0) {
-      this.#table.insert(this.#key, nowUs)
+      this.#table.insert(this.#key, this.nowUs)
       return false
     }
-    this.limit.words.write(word, nowUs, used)
+    this.limit.words.write(word, this.nowUs, used)
     if (!this.#memory.cells.compareExchange(this.#cell, this.#hi, this.#lo, word.hi, word.lo)) return false
     if (!this.#table.isStill(this.#cell, this.#key, this.#tagLo)) return false
     this.#hi = word.hi

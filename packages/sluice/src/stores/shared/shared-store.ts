@@ -101,7 +101,7 @@ export class SharedStore implements SyncStore {
     this.handle = Object.freeze({ memory, maxKeys, onFull, seed, startUs, anchor })
     this.clock = clock ?? threadClock(anchor)
     this.#cells = new SharedCells(memory)
-    this.#memory = new SharedMemory(this.#cells, maxKeys)
+    this.#memory = new SharedMemory(this.#cells, sharedLayout(maxKeys))
     this.#blocks = new SharedBlocks(this.#memory)
     this.#limits = new SharedLimits(startUs, seed)
     this.#hash = new KeyHash(seed)
@@ -132,10 +132,9 @@ export class SharedStore implements SyncStore {
   }
 
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision {
-    const nowUs = this.#nowUs()
-    const state = this.#openSingle(name, limit, key, nowUs)
-    const allowed = state.tryTake(nowUs, cost)
-    return state.describe(nowUs, cost, allowed)
+    const state = this.#openSingle(name, limit, key)
+    const allowed = state.tryTake(cost)
+    return state.describe(cost, allowed)
   }
 
   /**
@@ -147,29 +146,27 @@ export class SharedStore implements SyncStore {
     const records = this.#openAll(demands, nowUs)
     if (this.#blockOffenders(demands, records, nowUs)) this.#openAll(demands, nowUs)
     let allowed = records.every(({ first, fits }) => fits || first.isShadow)
-    if (allowed && !this.#takeAll(records, nowUs)) {
+    if (allowed && !this.#takeAll(records)) {
       allowed = false
       this.#blockOffenders(demands, records, nowUs)
     }
     return {
       allowed,
-      decisions: records.map((state) => this.#describe(state, nowUs, allowed)),
-      takenUs: records.map((state) => state.takenUs(nowUs)),
+      decisions: records.map((state) => this.#describe(state, allowed)),
+      takenUs: records.map((state) => state.takenUs()),
     }
   }
 
   charge({ name, limit, key, cost }: Demand): Decision {
-    const nowUs = this.#nowUs()
-    const state = this.#openSingle(name, limit, key, nowUs)
-    if (cost > 0) state.take(nowUs, cost)
-    return state.describe(nowUs, 0, state.allows(0))
+    const state = this.#openSingle(name, limit, key)
+    if (cost > 0) state.take(cost)
+    return state.describe(0, state.allows(0))
   }
 
   refund({ name, limit, key, cost }: Demand, taken: Taken | undefined): Decision {
-    const nowUs = this.#nowUs()
-    const state = this.#openSingle(name, limit, key, nowUs)
-    if (cost > 0) state.refund(nowUs, cost, taken)
-    return state.describe(nowUs, 0, state.allows(0))
+    const state = this.#openSingle(name, limit, key)
+    if (cost > 0) state.refund(cost, taken)
+    return state.describe(0, state.allows(0))
   }
 
   /** Forgets the states of all limits that this thread has used under the name. */
@@ -180,8 +177,8 @@ export class SharedStore implements SyncStore {
     this.#blocks.reset(named, this.#key)
     this.#name = undefined
     for (const limit of named.limits) {
-      this.#single.use(limit, this.#key)
-      this.#single.reset(nowUs)
+      this.#single.use(limit, this.#key, nowUs)
+      this.#single.reset()
     }
   }
 
@@ -200,10 +197,11 @@ export class SharedStore implements SyncStore {
   }
 
   #newRecord(): SharedState {
-    return new SharedState(this.#memory, this.handle.onFull === 'share')
+    return new SharedState(this.#memory, this.handle.onFull === 'share', () => this.#nowUs())
   }
 
-  #openSingle(name: string, limit: Limit, key: string, nowUs: number): SharedState {
+  #openSingle(name: string, limit: Limit, key: string): SharedState {
+    const nowUs = this.#nowUs()
     const state = this.#single
     if (limit !== this.#limit || name !== this.#name) {
       state.limit = this.#limits.limitOf(name, limit)
@@ -211,9 +209,9 @@ export class SharedStore implements SyncStore {
       this.#name = name
     }
     this.#hash.hash(key, this.#key)
-    state.use(state.limit, this.#key)
+    state.use(state.limit, this.#key, nowUs)
     state.blockedUs = this.#blocks.blockedUs(state.limit.named, this.#key, nowUs)
-    state.open(nowUs)
+    state.open()
     return state
   }
 
@@ -223,10 +221,10 @@ export class SharedStore implements SyncStore {
     for (const [i, { name, limit, key, cost, shadow }] of demands.entries()) {
       const state = records[i]
       this.#hash.hash(key, this.#key)
-      state.use(this.#limits.limitOf(name, limit), this.#key)
+      state.use(this.#limits.limitOf(name, limit), this.#key, nowUs)
       state.blockedUs = this.#blocks.blockedUs(state.limit.named, this.#key, nowUs)
       state.demand(cost, shadow === true, records.find((other, j) => j === i || state.isSame(other)) ?? state)
-      state.open(nowUs)
+      state.open()
     }
     for (const state of records) state.fits = state.allows(state.first.cost)
     return records
@@ -248,21 +246,21 @@ export class SharedStore implements SyncStore {
   }
 
   /** Takes for every demand that fits. If a demand that is not a shadow finds its units gone, puts back those of others. */
-  #takeAll(records: readonly SharedState[], nowUs: number): boolean {
+  #takeAll(records: readonly SharedState[]): boolean {
     for (const [i, state] of records.entries()) {
       if (!state.fits || state.first !== state) continue
-      state.fits = state.takeForRequest(nowUs)
+      state.fits = state.takeForRequest()
       if (state.fits || state.isShadow) continue
-      for (const earlier of records.slice(0, i)) earlier.putBack(nowUs)
+      for (const earlier of records.slice(0, i)) earlier.putBack()
       return false
     }
     return true
   }
 
   /** As in the memory store: after a denial, a demand that fits is described as for a cost of 0. */
-  #describe(state: SharedState, nowUs: number, allowed: boolean): Decision {
+  #describe(state: SharedState, allowed: boolean): Decision {
     const { first } = state
     const { fits } = first
-    return first.describe(nowUs, allowed || !fits ? first.cost : 0, fits)
+    return first.describe(allowed || !fits ? first.cost : 0, fits)
   }
 }

@@ -2,11 +2,6 @@ import type { Fingerprint } from '../memory/key-hash.js'
 import type { Cells } from './cells.js'
 import { timeOf } from './state-word.js'
 
-/** How many entries a group has. A key is in its group or not in the table. */
-export const ENTRIES_A_GROUP = 64
-const CELLS_A_GROUP = 2 * ENTRIES_A_GROUP
-const LAST_ENTRY = ENTRIES_A_GROUP - 1
-
 /** How many low bits of the number of an insertion a claim has. */
 const SEQUENCE_MASK = 0x7fff
 const GENERATION_MASK = 0xffff
@@ -14,9 +9,11 @@ const GENERATION_MASK = 0xffff
 /** Where a table has its cells. */
 export interface TableCells {
   readonly groups: number
+  /** How many entries a group has: a power of two. A key is in its group or not in the table. */
+  readonly groupSize: number
   /** The first of `groups` cells: the insertion that is under way in each group. */
   readonly insertions: number
-  /** The first of `groups` · 128 cells: entries of two cells, a tag and a word. */
+  /** The first cell of the entries. Each has two: a tag and a word. */
   readonly entries: number
 }
 
@@ -50,6 +47,8 @@ export interface EntryCounter {
 export class SharedTable {
   readonly #cells: Cells
   readonly #groups: number
+  readonly #groupSize: number
+  readonly #groupCells: number
   readonly #insertions: number
   readonly #entries: number
   readonly #counter: EntryCounter
@@ -61,9 +60,11 @@ export class SharedTable {
   #freeHi = 0
   #freeLo = 0
 
-  constructor(cells: Cells, { groups, insertions, entries }: TableCells, counter: EntryCounter) {
+  constructor(cells: Cells, { groups, groupSize, insertions, entries }: TableCells, counter: EntryCounter) {
     this.#cells = cells
     this.#groups = groups
+    this.#groupSize = groupSize
+    this.#groupCells = groupSize * 2
     this.#insertions = insertions
     this.#entries = entries
     this.#counter = counter
@@ -72,10 +73,11 @@ export class SharedTable {
   /** The cell of a key's word, or -1. */
   find({ high, low }: Fingerprint): number {
     const cells = this.#cells
-    const first = this.#entries + this.#groupOf(low) * CELLS_A_GROUP
+    const first = this.#entries + this.#groupOf(low) * this.#groupCells
     const short = low & 0xffff
-    let entry = high & LAST_ENTRY
-    for (let i = 0; i < ENTRIES_A_GROUP; i++) {
+    const size = this.#groupSize
+    let entry = high & (size - 1)
+    for (let i = 0; i < size; i++) {
       const tag = first + entry * 2
       cells.load(tag)
       if (cells.hi === high && cells.lo >>> 16 === short) {
@@ -83,7 +85,7 @@ export class SharedTable {
         return tag + 1
       }
       if (cells.hi === 0) return -1
-      entry = (entry + 1) & LAST_ENTRY
+      entry = (entry + 1) & (size - 1)
     }
     return -1
   }
@@ -102,7 +104,7 @@ export class SharedTable {
    * over, so that the entry has a whole state; false if the key must be looked up again.
    */
   isOver(wordCell: number, claimLo: number): boolean {
-    const group = Math.floor((wordCell - this.#entries) / CELLS_A_GROUP)
+    const group = Math.floor((wordCell - this.#entries) / this.#groupCells)
     this.#cells.load(this.#insertions + group)
     const { hi, lo } = this.#cells
     if (!isLive(claimLo, lo)) return true
@@ -149,11 +151,12 @@ export class SharedTable {
    */
   #look({ high, low }: Fingerprint, group: number, sequence: number, nowUs: number): boolean {
     const cells = this.#cells
-    const first = this.#entries + group * CELLS_A_GROUP
+    const first = this.#entries + group * this.#groupCells
     this.#free = -1
     this.#isThere = false
-    for (let i = 0; i < ENTRIES_A_GROUP; i++) {
-      const tag = first + ((high + i) & LAST_ENTRY) * 2
+    const size = this.#groupSize
+    for (let i = 0; i < size; i++) {
+      const tag = first + ((high + i) & (size - 1)) * 2
       cells.load(tag)
       const isUnused = cells.hi === 0
       if (cells.hi === high && cells.lo >>> 16 === (low & 0xffff)) {
@@ -186,7 +189,7 @@ export class SharedTable {
   #finish(group: number, hi: number, sequence: number, wordCell: number): void {
     const cells = this.#cells
     const insertion = this.#insertions + group
-    const first = this.#entries + group * CELLS_A_GROUP
+    const first = this.#entries + group * this.#groupCells
     const underWay = hi === 0 ? ((wordCell - first - 1) >> 1) + 1 : hi
     if (hi === 0 && !cells.compareExchange(insertion, 0, sequence, underWay, sequence)) return
     const tag = first + (underWay - 1) * 2
