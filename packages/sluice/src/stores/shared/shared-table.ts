@@ -5,6 +5,11 @@ import { timeOf } from './state-word.js'
 /** How many low bits of the number of an insertion a claim has. */
 const SEQUENCE_MASK = 0x7fff
 const GENERATION_MASK = 0xffff
+/**
+ * For so many insertions into its group, a key keeps an entry from which it has not taken yet. Otherwise threads could take
+ * an entry from each other for ever.
+ */
+const KEPT_INSERTIONS = 32
 
 /** Where a table has its cells. */
 export interface TableCells {
@@ -42,7 +47,8 @@ export interface EntryCounter {
  *   5. Change the group's cell to "n + 1 is next".
  *
  * A claim whose number is the group's is live, and a thread that meets one carries out steps 3 to 5 for it. Any other claim
- * is over: its entry has a whole state, which was not written yet.
+ * is over: its entry has a whole state, which was not written yet. If it is that of the entry's own key, the thread that
+ * inserted the key is about to take from it, so the entry is free only after some more insertions.
  */
 export class SharedTable {
   readonly #cells: Cells
@@ -123,7 +129,10 @@ export class SharedTable {
     }
   }
 
-  /** Gives the key an entry with a whole state, unless it has one. Returns false if no entry of its group is free. */
+  /**
+   * Tries to give the key an entry with a whole state. Returns false if no entry of its group is free; otherwise the key must
+   * be looked up again, because another thread may have been faster.
+   */
   insert(key: Fingerprint, nowUs: number): boolean {
     const cells = this.#cells
     const group = this.#groupOf(key.low)
@@ -142,6 +151,7 @@ export class SharedTable {
       const claimLo = claimLoOf(key, lo)
       if (!cells.compareExchange(word, this.#freeHi, this.#freeLo, claimHi, claimLo)) continue
       this.#finish(group, 0, lo, word)
+      return true
     }
   }
 
@@ -158,8 +168,8 @@ export class SharedTable {
     for (let i = 0; i < size; i++) {
       const tag = first + ((high + i) & (size - 1)) * 2
       cells.load(tag)
-      const isUnused = cells.hi === 0
-      if (cells.hi === high && cells.lo >>> 16 === (low & 0xffff)) {
+      const { hi: tagHi, lo: tagLo } = cells
+      if (tagHi === high && tagLo >>> 16 === (low & 0xffff)) {
         this.#isThere = true
         return true
       }
@@ -169,9 +179,10 @@ export class SharedTable {
           this.#finish(group, 0, sequence, tag + 1)
           return false
         }
-        if (cells.hi < 0 || timeOf(cells.hi, cells.lo) < nowUs) this.#setFree(tag + 1)
+        if (cells.hi < 0 ? !isKept(cells, sequence, tagHi, tagLo) : timeOf(cells.hi, cells.lo) < nowUs)
+          this.#setFree(tag + 1)
       }
-      if (isUnused) return true
+      if (tagHi === 0) return true
     }
     return true
   }
@@ -199,8 +210,7 @@ export class SharedTable {
     const { hi: tagHi, lo: tagLo } = cells
     // Only now is it sure that both were read while the insertion was under way.
     if (!cells.holds(insertion, underWay, sequence)) return
-    const high = (claimHi << 1) | (claimLo >>> 31)
-    const short = (claimLo >>> 15) & 0xffff
+    const [high, short] = [highOf(claimHi, claimLo), shortOf(claimLo)]
     if (tagHi !== high || tagLo >>> 16 !== short) {
       const newLo = (short << 16) | ((tagLo + 1) & GENERATION_MASK)
       if (cells.compareExchange(tag, tagHi, tagLo, high, newLo)) this.#counter.inserted(tagHi === 0)
@@ -218,6 +228,12 @@ function isLive(claimLo: number, sequence: number): boolean {
   return ((claimLo ^ sequence) & SEQUENCE_MASK) === 0
 }
 
+/** Is the claim that of the entry's own key, inserted not long before insertion `sequence`? */
+function isKept({ hi, lo }: Cells, sequence: number, tagHi: number, tagLo: number): boolean {
+  const age = (sequence - lo) & SEQUENCE_MASK
+  return age <= KEPT_INSERTIONS && tagHi === highOf(hi, lo) && tagLo >>> 16 === shortOf(lo)
+}
+
 /** A claim is the sign bit, 48 bits of the fingerprint, and 15 bits of the number of the insertion. */
 function claimHiOf({ high }: Fingerprint): number {
   return (high >>> 1) | (1 << 31)
@@ -225,4 +241,13 @@ function claimHiOf({ high }: Fingerprint): number {
 
 function claimLoOf({ high, low }: Fingerprint, sequence: number): number {
   return (high << 31) | ((low & 0xffff) << 15) | (sequence & SEQUENCE_MASK)
+}
+
+/** The fingerprint of a claim: the high half, and the 16 bits of the low half that a tag has. */
+function highOf(claimHi: number, claimLo: number): number {
+  return (claimHi << 1) | (claimLo >>> 31)
+}
+
+function shortOf(claimLo: number): number {
+  return (claimLo >>> 15) & 0xffff
 }
