@@ -31,8 +31,8 @@ function admittedBy(worker: Worker): Promise<number> {
 
 describe('eight worker threads', () => {
   const limits = [
-    tokenBucket({ capacity: 100_000, refill: '1/d' }),
-    leakyBucket({ capacity: 100_000, drain: '1/d' }),
+    tokenBucket({ capacity: 100_000, refill: '1/h' }),
+    leakyBucket({ capacity: 100_000, drain: '1/h' }),
     fixedWindow({ quota: 100_000, window: '365d' }),
   ]
   for (const limit of limits) {
