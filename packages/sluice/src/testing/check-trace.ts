@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Limit, Taken } from '../limits/index.js'
 import type { Answer, Store } from '../stores/index.js'
+import type { ContractExemptions } from './contract-exemptions.js'
 import { ManualClock } from './manual-clock.js'
 import { randomTrace, type TraceStep } from './random-trace.js'
 import { ReferenceStore } from './reference-store.js'
-import type { ContractExemptions } from './store-contract.js'
 
 const START = 1_745_000_100_000
 const STEPS = 60

@@ -4,6 +4,7 @@ import type { Store } from '../stores/index.js'
 import { blockRules } from './block-rules.js'
 import { changeRules } from './change-rules.js'
 import { checkTrace } from './check-trace.js'
+import { type ContractExemptions, isAccepted } from './contract-exemptions.js'
 import { checkOwnFailure, failureRules } from './failure-rules.js'
 import { ManualClock } from './manual-clock.js'
 import { overrideRules } from './override-rules.js'
@@ -33,18 +34,6 @@ export interface ContractOptions {
   readonly exempt?: ContractExemptions
 }
 
-/** What a store does not do, as its documentation says. The contract leaves out the rules and calls that need it. */
-export interface ContractExemptions {
-  /** Which limits the store refuses to keep. */
-  readonly limits?: (limit: Limit) => boolean
-  /** True if limits of one name with different numbers have states of their own. */
-  readonly changedNumbers?: boolean
-  /** True if the store's answers after a step back of the clock are not those of the reference, but stricter. */
-  readonly stepsBack?: boolean
-  /** True if the store gives back a slot of a leaky bucket only if the caller says which. */
-  readonly newestSlot?: boolean
-}
-
 const TRACES_AT_A_TIME = 16
 const START = 1_745_000_100_000
 
@@ -65,18 +54,22 @@ export function storeContract(
   { traces = 200, fail, exempt = {} }: ContractOptions = {},
 ): readonly ContractCase[] {
   const fresh = async () => create(new ManualClock(START))
-  const accepts = (limit: Limit) => exempt.limits?.(limit) !== true
+  const accepts = (limit: Limit) => isAccepted(limit, exempt)
   const check = async (rule: StoreRules[string], applies: (store: Store) => boolean = () => true) => {
     const clock = new ManualClock(START)
     const store = await create(clock)
     if (applies(store)) await rule(store, clock, accepts)
   }
   return [
-    ...workedExamples.filter(({ limit }) => accepts(limit)).map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
-    ...Object.entries({ ...storeRules, ...(exempt.changedNumbers !== true && changeRules), ...overrideRules }).map(([name, rule]) => ({
-      name,
-      run: () => check(rule),
-    })),
+    ...workedExamples
+      .filter(({ limit }) => accepts(limit))
+      .map((example) => ({ name: example.name, run: () => checkExample(create, example) })),
+    ...Object.entries({ ...storeRules, ...(exempt.changedNumbers !== true && changeRules), ...overrideRules }).map(
+      ([name, rule]) => ({
+        name,
+        run: () => check(rule),
+      }),
+    ),
     ...Object.entries(blockRules).map(([name, rule]) => ({
       name,
       run: () => check(rule, ({ blocksByRule }) => blocksByRule === true),

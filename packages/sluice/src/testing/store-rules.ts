@@ -164,7 +164,11 @@ export const storeRules: StoreRules = {
     assert.notEqual(first, second)
     assert.deepEqual(first, copy)
   },
-  'a clock that steps back adds no units, and lengthens a wait by no more than the step': async (store, clock, accepts) => {
+  'a clock that steps back adds no units, and lengthens a wait by no more than the step': async (
+    store,
+    clock,
+    accepts,
+  ) => {
     for (const limit of ONE_OF_EACH.filter(accepts)) await store.decide([demand(limit, 'k', 5, nameOf(limit))])
     const waits = new Map<Limit, number>()
     for (const limit of ONE_OF_EACH.filter(accepts)) {

@@ -56,7 +56,14 @@ describe('in every schedule of threads that may end at any step', () => {
   it('a reset beside a taker gives no more than the whole quota', () => {
     const memory = two.memory(['A', HALF])
     // The unit that was taken before the reset is forgotten, so there may be one more than the quota.
-    const found = search({ table: two, memory, takers: ['A'], others: [two.reset('A')], units: { A: 3 }, isRoomy: false })
+    const found = search({
+      table: two,
+      memory,
+      takers: ['A'],
+      others: [two.reset('A')],
+      units: { A: 3 },
+      isRoomy: false,
+    })
     expect(found).toBeGreaterThan(50)
   })
 
@@ -82,9 +89,13 @@ describe('in every schedule of threads that may end at any step', () => {
     expect(search({ table: one, memory, takers: ['C', 'A'], units, isRoomy: false })).toBeGreaterThan(500)
   }, 120_000)
 
-  it.runIf(isLong)('three threads, two takers of a whole key and the take-over of its entry, do not both have it', () => {
-    const memory = one.memory(['C', WHOLE])
-    const units = { A: 2, C: 2 }
-    expect(search({ table: one, memory, takers: ['C', 'A', 'C'], units, isRoomy: false })).toBeGreaterThan(10_000)
-  }, 600_000)
+  it.runIf(isLong)(
+    'three threads, two takers of a whole key and the take-over of its entry, do not both have it',
+    () => {
+      const memory = one.memory(['C', WHOLE])
+      const units = { A: 2, C: 2 }
+      expect(search({ table: one, memory, takers: ['C', 'A', 'C'], units, isRoomy: false })).toBeGreaterThan(10_000)
+    },
+    600_000,
+  )
 })

@@ -1,7 +1,7 @@
 import { SharedCells } from '../../src/stores/shared/cells.js'
 import { sharedLayout } from '../../src/stores/shared/shared-layout.js'
-import { timeOf } from '../../src/stores/shared/state-word.js'
 import type { SharedStoreHandle } from '../../src/stores/shared/shared-store-options.js'
+import { timeOf } from '../../src/stores/shared/state-word.js'
 
 /**
  * What is wrong in the table of a store that no thread uses at the moment: keys with two entries, entries behind one that
@@ -23,7 +23,8 @@ export function tableProblems({ memory, maxKeys }: SharedStoreHandle, lastUs: nu
     for (const [i, { hi }] of tags.entries()) {
       const word = read(first + i * 2 + 1)
       if (hi === 0) continue
-      if (word.hi >= 0 && timeOf(word.hi, word.lo) > lastUs) problems.push(`entry ${i} of group ${group} is too far ahead`)
+      if (word.hi >= 0 && timeOf(word.hi, word.lo) > lastUs)
+        problems.push(`entry ${i} of group ${group} is too far ahead`)
       // A look-up of the key begins at its home, and must meet no unused entry on its way.
       for (let at = hi & (table.groupSize - 1); at !== i; at = (at + 1) & (table.groupSize - 1))
         if (tags[at].hi === 0) problems.push(`entry ${i} of group ${group} cannot be found`)

@@ -12,6 +12,8 @@ const workerFile = new URL('./worker.mjs', import.meta.url)
 
 interface Work {
   readonly limit: Limit
+  /** With it, each request takes from both. */
+  readonly second?: Limit
   readonly keys: number
   readonly tries: number
 }
@@ -52,6 +54,19 @@ describe('eight worker threads', () => {
     expect(admitted.reduce((sum, units) => sum + units)).toBe(5 * 2_000)
     expect(store.stats()).toMatchObject({ keys: 2_000, shared: 0, refused: 0 })
     expect(tableProblems(store.handle, Infinity)).toEqual([])
+  }, 120_000)
+})
+
+describe('four worker threads whose requests take from two limits', () => {
+  it('take from both or none, and lose no unit', async () => {
+    const store = sharedStore({ maxKeys: 1_000 })
+    const limit = tokenBucket({ capacity: 30_000, refill: '1/h' })
+    const second = fixedWindow({ quota: 20_000, window: '365d' })
+    const workers = startWorkers(store, 4, { limit, second, keys: 1, tries: 20_000 })
+    const admitted = await Promise.all(workers.map(admittedBy))
+    expect(admitted.reduce((sum, units) => sum + units)).toBe(20_000)
+    expect(store.decideOne('test', limit, 'key:0', 0).remaining).toBe(10_000)
+    expect(store.decideOne('second', second, 'key:0', 0).remaining).toBe(0)
   }, 120_000)
 })
 

@@ -1,6 +1,6 @@
 import { InvalidValueError } from '../../errors.js'
-import type { Arithmetic, Decision, Taken } from '../../limits/index.js'
 import { MOST_PARTS } from '../../limits/bucket.js'
+import type { Arithmetic, Decision, Taken } from '../../limits/index.js'
 import { DETAILS, detailOf, LAST_US, LIFE_US, type StateWord, setWord, timeOf } from './state-word.js'
 import type { WordArithmetic } from './word-arithmetic.js'
 
@@ -33,8 +33,7 @@ export class BucketWords implements WordArithmetic {
   }
 
   used({ hi, lo }: StateWord, nowUs: number): number {
-    const used = (timeOf(hi, lo) - nowUs) * this.#partsPerUs + detailOf(lo)
-    return used > 0 ? used : 0
+    return Math.max(0, (timeOf(hi, lo) - nowUs) * this.#partsPerUs + detailOf(lo))
   }
 
   fits(used: number, cost: number): boolean {

@@ -1,7 +1,8 @@
 import type { Limit } from '../../limits/index.js'
 import { type Fingerprint, KeyHash } from '../memory/key-hash.js'
 import { BLOCK_CELLS } from './shared-layout.js'
-import { type WordArithmetic, wordArithmetic } from './word-arithmetic.js'
+import type { WordArithmetic } from './word-arithmetic.js'
+import { wordsOf } from './words-of.js'
 
 /** A limit as a store for threads knows it, under a name. Its fingerprint is mixed with that of a key. */
 export interface SharedLimit extends Fingerprint {
@@ -51,7 +52,7 @@ export class SharedLimits {
   }
 
   #add(name: string, named: SharedName, limit: Limit): SharedLimit {
-    const words = wordArithmetic(limit, this.#startUs)
+    const words = wordsOf(limit, this.#startUs)
     const { stateId, remote } = words.arithmetic
     const fingerprint = this.#fingerprint(['state', name, stateId, remote.parameters])
     const known = named.limits.find(({ high, low }) => high === fingerprint.high && low === fingerprint.low)

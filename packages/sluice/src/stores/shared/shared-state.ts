@@ -271,6 +271,9 @@ export class SharedState implements Fingerprint {
   /** Is the state still as `open` has read it? Then a decision may be made on it without a change. */
   #isCurrent(): boolean {
     if (this.#cell < 0) return true
-    return this.#memory.cells.holds(this.#cell, this.#hi, this.#lo) && this.#table.isStill(this.#cell, this.#key, this.#tagLo)
+    return (
+      this.#memory.cells.holds(this.#cell, this.#hi, this.#lo) &&
+      this.#table.isStill(this.#cell, this.#key, this.#tagLo)
+    )
   }
 }
