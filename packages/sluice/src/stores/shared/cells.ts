@@ -4,7 +4,7 @@ import { type CellsProgram, cellsProgram, type ThreadMemory } from './cells-prog
  * Cells of 64 bits that threads share. All changes of shared states go through these three methods, so a test can decide
  * which thread makes the next step.
  *
- * A cell is handled as two halves, because a JavaScript number does not hold 64 bits and a BigInt is five times as slow
+ * A cell is handled as two halves, because a JavaScript number does not hold 64 bits and BigInts take twice as long
  * ([why](../../../../../docs/decisions/0016-a-shared-state-is-one-word.md)).
  */
 export interface Cells {
