@@ -12,6 +12,6 @@ function isRefused(limit: Limit): boolean {
 const exempt = { limits: isRefused, changedNumbers: true, stepsBack: true, newestSlot: true }
 
 describe('the store for threads keeps the contract of every store, for the limits that it accepts', () => {
-  const cases = storeContract((clock) => sharedStore({ clock, maxKeys: 1_000 }), { traces: 1_000, exempt })
+  const cases = storeContract((clock) => sharedStore({ clock, maxKeys: 1_000 }), { traces: 400, exempt })
   for (const { name, run } of cases) it(name, run)
 })

@@ -22,9 +22,11 @@ function numberOf(key: Key): number {
 
 /** A table of one group with few entries, without room for overflow, and threads that use it. */
 export class SmallTable {
+  readonly groupSize: number
   readonly #layout: SharedLayout
 
-  constructor(readonly groupSize: number) {
+  constructor(groupSize: number) {
+    this.groupSize = groupSize
     const [insertions, entries] = [3, 4]
     this.#layout = {
       keys: 0,

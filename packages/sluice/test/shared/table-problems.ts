@@ -1,7 +1,7 @@
 import { SharedCells } from '../../src/stores/shared/cells.js'
 import { sharedLayout } from '../../src/stores/shared/shared-layout.js'
-import type { SharedStoreHandle } from '../../src/stores/shared/shared-store-options.js'
 import { timeOf } from '../../src/stores/shared/state-word.js'
+import type { SharedStoreHandle } from '../../src/stores/shared/thread-store-options.js'
 
 /**
  * What is wrong in the table of a store that no thread uses at the moment: keys with two entries, entries behind one that

@@ -10,15 +10,15 @@ import { sharedLayout } from './shared-layout.js'
 import { SharedLimits } from './shared-limits.js'
 import { SharedMemory } from './shared-memory.js'
 import { SharedState } from './shared-state.js'
+import { clockAnchor, threadClock } from './thread-clock.js'
 import {
   type AttachOptions,
   checkAttachOptions,
   checkHandle,
-  checkSharedStoreOptions,
+  checkThreadStoreOptions,
   type SharedStoreHandle,
-  type SharedStoreOptions,
-} from './shared-store-options.js'
-import { clockAnchor, threadClock } from './thread-clock.js'
+  type ThreadStoreOptions,
+} from './thread-store-options.js'
 
 /** What a store holds, and how often it ran short of memory, counted over all threads. Counters only grow. */
 export interface SharedStoreStats {
@@ -51,8 +51,8 @@ const DAY_US = 86_400_000_000
  * const worker = new Worker('./worker.js', { workerData: store.handle })
  * ```
  */
-export function sharedStore(options: SharedStoreOptions = {}): SharedStore {
-  const { clock, ...given } = checkSharedStoreOptions(options)
+export function sharedStore(options: ThreadStoreOptions = {}): SharedStore {
+  const { clock, ...given } = checkThreadStoreOptions(options)
   const anchor = clockAnchor()
   const startUs = microseconds((clock ?? threadClock(anchor)).now()) - DAY_US
   const memory = threadMemory(sharedLayout(given.maxKeys).cells * CELL_BYTES)

@@ -7,7 +7,7 @@ import { isThreadMemory, type ThreadMemory } from './cells-program.js'
 import type { ClockAnchor } from './thread-clock.js'
 
 /** Options of a store that threads share. */
-export interface SharedStoreOptions {
+export interface ThreadStoreOptions {
   /**
    * How many keys the store has room for: a whole number from 1 to 2^26. The memory for them is set aside at once, 32 bytes
    * a key, and the system provides it when it is first used. A block counts as a key. Default 1,000,000.
@@ -46,7 +46,7 @@ export interface SharedStoreHandle {
 const MOST_KEYS = 2 ** 26
 
 /** Checks the options and fills in defaults. */
-export function checkSharedStoreOptions(options: SharedStoreOptions) {
+export function checkThreadStoreOptions(options: ThreadStoreOptions) {
   const given = checkOptions('sharedStore', options, ['maxKeys', 'onFull', 'clock', 'seed'])
   const { maxKeys = 1_000_000, onFull = 'share', clock, seed } = given
   return {
