@@ -113,6 +113,7 @@ export class SharedBlocks {
       cells.load(cell)
       const { hi, lo } = cells
       if (hi < 0 && !table.isOver(cell, lo)) continue
+      if (!table.isStill(cell, this.#key, table.tagLo)) continue
       const timeUs = next(hi < 0 ? 0 : timeOf(hi, lo))
       if (timeUs === undefined) return 'kept'
       setWord(this.#word, timeUs, detail)

@@ -190,18 +190,18 @@ export class SharedState implements Fingerprint {
       this.#tagLo = this.#table.tagLo
       cells.load(cell)
       const { hi, lo } = cells
+      if (hi < 0 && !this.#table.isOver(cell, lo)) continue
+      // The entry may have changed hands before its word was read.
+      if (!this.#table.isStill(cell, key, this.#tagLo)) continue
       this.#hi = hi
       this.#lo = lo
-      if (hi >= 0) {
+      if (hi < 0) this.#startFresh()
+      else {
         word.hi = hi
         word.lo = lo
         this.used = this.limit.words.used(word, this.nowUs)
-        return true
       }
-      if (this.#table.isOver(cell, lo)) {
-        this.#startFresh()
-        return true
-      }
+      return true
     }
   }
 

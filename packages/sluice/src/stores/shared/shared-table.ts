@@ -97,8 +97,8 @@ export class SharedTable {
   }
 
   /**
-   * Does the entry still belong to the key, as when `find` found `tagLo`? Asked after a change of its word: if it does not,
-   * the change met another key's state.
+   * Does the entry still belong to the key, as when `find` found `tagLo`? Asked when its word has been read, which may be
+   * that of another key, and again when it has been changed: the other key may have come to the same word.
    */
   isStill(wordCell: number, { high }: Fingerprint, tagLo: number): boolean {
     this.#cells.load(wordCell - 1)
