@@ -96,6 +96,10 @@ export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
     isOwn ? new FirstUse() : undefined,
     maxWaiters,
   )
-  const made: unknown = isSynchronous(store) ? limiter : isPrompt(store) ? promptLimiter(limiter) : asyncLimiter(limiter)
+  const made: unknown = isSynchronous(store)
+    ? limiter
+    : isPrompt(store)
+      ? promptLimiter(limiter)
+      : asyncLimiter(limiter)
   return made as LimiterOn<S>
 }

@@ -13,7 +13,7 @@
  * The law is checked by an ideal token bucket that every admission drains: it never goes below zero exactly if in every
  * interval of length T at most `capacity` + `refill`·T units were admitted.
  */
-import { LeasedBucket, type LeasedState, tokenBucket } from 'sluice/limits'
+import { LeasedBucket, type LeasedState, type LeaseLot, tokenBucket } from 'sluice/limits'
 
 /** A time step. The lease time of every request is half of it, so a round, which is four lease times, has two. */
 const STEP_US = 1_000
@@ -235,14 +235,13 @@ class Model {
     const next = copyOf(state)
     const { bucket, nodes } = next
     next.phase = (next.phase + 1) % ROUND
-    bucket.sinceUs -= STEP_US
-    for (const lot of [bucket.newer, bucket.older]) lot.untilUs -= STEP_US
+    shift(bucket, -STEP_US)
     if (this.#options.mistake === 'forgets early')
-      for (const lot of [bucket.newer, bucket.older]) if (lot.untilUs <= STEP_US) lot.held = 0
+      changeLots(bucket, (lot) => (lot.untilUs <= STEP_US ? { ...lot, held: 0 } : lot))
     this.#bucket.advance(bucket, 0)
     if (this.#options.mistake === 'refills beside held units')
       bucket.tokens = Math.min(this.#bucket.full, state.bucket.tokens + STEP_US * this.#bucket.partsPerUs)
-    for (const lot of [bucket.newer, bucket.older]) if (lot.held === 0) lot.untilUs = 0
+    changeLots(bucket, (lot) => (lot.held === 0 ? { ...lot, untilUs: 0 } : lot))
     next.ideal = Math.min(this.#bucket.full, next.ideal + STEP_US * this.#bucket.partsPerUs)
     next.nodes = nodes.map(passed).sort(byKey)
     return next
@@ -340,7 +339,12 @@ function passed(before: Node): Node {
 
 function shift(bucket: LeasedState, us: number): void {
   bucket.sinceUs += us
-  for (const lot of [bucket.newer, bucket.older]) if (lot.held > 0) lot.untilUs += us
+  changeLots(bucket, (lot) => (lot.held > 0 ? { ...lot, untilUs: lot.untilUs + us } : lot))
+}
+
+function changeLots(bucket: LeasedState, change: (lot: LeaseLot) => LeaseLot): void {
+  bucket.newer = change(bucket.newer)
+  bucket.older = change(bucket.older)
 }
 
 function copyOf({ phase, bucket, ideal, nodes }: State): State {

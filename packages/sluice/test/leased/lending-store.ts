@@ -1,4 +1,4 @@
-import type { Answer, Decision, Demand, Limit, TokenBucket } from 'sluice'
+import type { Answer, Decision, Demand, Limit, LimitedKey, TokenBucket } from 'sluice'
 import type { LeaseAnswer, LeaseFailure, LeaseRequest, Leases, LendingStore } from 'sluice/leased'
 import {
   arithmeticOf,
@@ -71,14 +71,27 @@ export class LendingBuckets implements LendingStore {
     return { allowed, decisions, takenUs: demands.map(() => this.#nowUs) }
   }
 
+  async peek(demands: readonly Demand[]): Promise<Answer> {
+    if (this.isAway) return admitted(demands)
+    const decisions = demands.map((demand) => this.#peek(demand, demand.cost))
+    const allowed = demands.every(({ shadow }, i) => shadow === true || decisions[i].allowed)
+    return { allowed, decisions, takenUs: demands.map(() => this.#nowUs) }
+  }
+
   async charge(demand: Demand): Promise<Decision> {
     this.#take(demand, demand.cost)
-    return this.#describe(demand, 0, this.#fits(demand, 0))
+    return this.#peek(demand, 1)
   }
 
   async refund(demand: Demand, _taken: Taken | undefined): Promise<Decision> {
     this.#take(demand, -demand.cost)
-    return this.#describe(demand, 0, this.#fits(demand, 0))
+    return this.#peek(demand, 1)
+  }
+
+  async set(limited: LimitedKey, remaining: number): Promise<Decision> {
+    const entry = this.#entry(limited)
+    entry.state.tokens = (remaining - this.#held(entry)) * entry.bucket.partsPerUnit
+    return this.#peek(limited, 1)
   }
 
   async reset(name: string, key: string): Promise<void> {
@@ -152,7 +165,7 @@ export class LendingBuckets implements LendingStore {
     return (this.#blocks.get(idOf(demand))?.untilUs ?? 0) > this.#nowUs
   }
 
-  #fits(demand: Demand, cost: number): boolean {
+  #fits(demand: LimitedKey, cost: number): boolean {
     const { bucket, state } = this.#entry(demand)
     return !this.#isBlocked(demand) && state.tokens >= cost * bucket.partsPerUnit
   }
@@ -164,7 +177,12 @@ export class LendingBuckets implements LendingStore {
     state.tokens = Math.min(most, state.tokens - cost * bucket.partsPerUnit)
   }
 
-  #describe(demand: Demand, cost: number, allowed: boolean): Decision {
+  #peek(limited: LimitedKey, cost: number): Decision {
+    const fits = this.#fits(limited, cost)
+    return this.#describe(limited, fits ? 0 : cost, fits)
+  }
+
+  #describe(demand: LimitedKey, cost: number, allowed: boolean): Decision {
     const decision = describe(demand.limit, this.#entry(demand).state.tokens, this.#nowUs, cost, allowed)
     const blockedUs = (this.#blocks.get(idOf(demand))?.untilUs ?? 0) - this.#nowUs
     return blockedUs > 0 ? blockedDecision(decision, blockedUs) : decision

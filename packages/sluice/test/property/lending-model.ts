@@ -8,6 +8,7 @@ import {
   type LeaseGrant,
   type LeaseTerms,
   type Limit,
+  quotaOf,
   type Taken,
   type TokenBucket,
 } from '../../src/limits/index.js'
@@ -76,13 +77,25 @@ export class LendingModel {
     const state = this.#open(limit)
     state.take(cost)
     this.#save(limit, state)
-    return this.#described(state.describe(0, state.fits(0)))
+    return this.#changed(state)
   }
 
   refund(limit: LeasableLimit, units: number, taken: Taken | undefined): Decision {
     const state = this.#open(limit)
     if (this.words !== undefined && state.refund(units, taken)) this.#save(limit, state)
-    return this.#described(state.describe(0, state.fits(0)))
+    return this.#changed(state)
+  }
+
+  /** Leaves so many units, of which those on lease are a part. */
+  set(limit: LeasableLimit, remaining: number): Decision {
+    this.#forget()
+    const state = this.#open(limit)
+    const units = quotaOf(limit) - remaining
+    if (units > 0) {
+      state.take(units)
+      this.#save(limit, state)
+    }
+    return this.#changed(state)
   }
 
   exchange(limit: LeasableLimit, { node, sequence, ...terms }: ModelRequest): LeaseGrant {
@@ -99,6 +112,10 @@ export class LendingModel {
   /** Forgets what was taken, but not what a bucket has on lease. */
   reset(): void {
     this.#blockedUntilUs = 0
+    this.#forget()
+  }
+
+  #forget(): void {
     const lots = this.#isBucket ? (this.words ?? []).slice(2) : []
     this.words = lots.length === 0 ? undefined : [ALL_UNITS, this.nowUs, ...lots]
   }
@@ -124,6 +141,12 @@ export class LendingModel {
     if (!this.#guardsEnd) return Infinity
     const roundUs = 4 * leaseUs
     return Math.max(this.nowUs + 2 * roundUs, ...returns.map((each) => each.roundUs)) + roundUs
+  }
+
+  /** The answer to a change: what a request of cost 1 would be told. */
+  #changed(state: Opened): Decision {
+    const fits = state.fits(1)
+    return this.#described(state.describe(fits ? 0 : 1, fits))
   }
 
   #described(decision: Decision): Decision {

@@ -35,7 +35,7 @@ it.each(NOTHING)(
         retryAfterMs: Infinity,
         degraded: onFailure,
       })
-      expect((await limiter.peek('key')).allowed).toBe(onFailure !== 'closed')
+      expect((await limiter.peek('key', { cost: 0 })).allowed).toBe(onFailure !== 'closed')
     }
     expect(warn.mock.calls.filter((call) => (call as unknown[])[2] === 'SLUICE_NO_SHARE')).toEqual([])
   },

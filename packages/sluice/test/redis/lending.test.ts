@@ -5,6 +5,7 @@ import {
   type Decision,
   fixedWindow,
   type LeaseReturn,
+  quotaOf,
   slidingWindow,
   type Taken,
   tokenBucket,
@@ -58,6 +59,7 @@ interface Step {
       }
     | { readonly kind: 'again'; readonly node: string }
     | { readonly kind: 'decide' | 'charge' | 'refund' | 'refund taken'; readonly cost: number }
+    | { readonly kind: 'set'; readonly share: number }
     | { readonly kind: 'block'; readonly durationUs: number }
     | { readonly kind: 'reset' }
 }
@@ -91,6 +93,10 @@ const steps: Arbitrary<readonly Step[]> = fc.array(
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('again' as const), node: nodes }) },
       { weight: 6, arbitrary: changes },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset' as const) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ kind: fc.constant('set' as const), share: fc.constantFrom(0, 0.3, 0.7, 1) }),
+      },
       {
         weight: 1,
         arbitrary: fc.record({ kind: fc.constant('block' as const), durationUs: fc.integer({ min: 1, max: 900_000 }) }),
@@ -159,6 +165,9 @@ async function play(limits: readonly LeasableLimit[], life: readonly Step[]): Pr
     } else if (deed.kind === 'refund' || deed.kind === 'refund taken') {
       const of = deed.kind === 'refund' ? undefined : taken
       if (deed.cost > 0) expect(await store.refund(demand, of)).toEqual(model.refund(limit, deed.cost, of))
+    } else if (deed.kind === 'set') {
+      const remaining = Math.floor(deed.share * quotaOf(limit))
+      expect(await store.set(demand, remaining)).toEqual(model.set(limit, remaining))
     } else if (deed.kind === 'block') {
       await store.block('n', 'k', deed.durationUs)
       model.block(deed.durationUs)
@@ -202,7 +211,7 @@ async function keptIn(redisKey: string): Promise<readonly number[]> {
 }
 
 describe.each(Object.entries(FAMILIES))('a %s in Redis', (_, limits) => {
-  it('lends, takes back, decides, charges, refunds, resets and blocks as the model does', async () => {
+  it('lends, takes back, decides, charges, refunds, sets, resets and blocks as the model does', async () => {
     await fc.assert(
       fc.asyncProperty(steps, (life) => play(limits, life)),
       { numRuns: 100 },
