@@ -35,6 +35,10 @@ class SteppedCells implements Cells {
     this.lo = this.#log[this.#next - 1]
   }
 
+  glance(cell: number): void {
+    this.load(cell)
+  }
+
   holds(cell: number, hi: number, lo: number): boolean {
     this.#step(() => [Number(this.#memory[cell * 2 + 1] === hi && this.#memory[cell * 2] === lo), 0])
     return this.#log[this.#next - 2] === 1
@@ -47,6 +51,23 @@ class SteppedCells implements Cells {
       return [Number(isEqual), 0]
     })
     return this.#log[this.#next - 2] === 1
+  }
+
+  entryHolds(cell: number, tagHi: number, tagLo: number, hi: number, lo: number): boolean {
+    return this.holds(cell - 1, tagHi, tagLo) && this.holds(cell, hi, lo) && this.holds(cell - 1, tagHi, tagLo)
+  }
+
+  exchangeEntry(
+    cell: number,
+    tagHi: number,
+    tagLo: number,
+    hi: number,
+    lo: number,
+    newHi: number,
+    newLo: number,
+  ): boolean {
+    if (!this.holds(cell - 1, tagHi, tagLo)) return false
+    return this.compareExchange(cell, hi, lo, newHi, newLo) && this.holds(cell - 1, tagHi, tagLo)
   }
 
   /** Counters decide nothing, so they make no step. */

@@ -22,7 +22,7 @@ export class SharedBlocks {
   /** May any key of the name be blocked now? */
   hasBlocks({ blockCell }: SharedName, nowUs: number): boolean {
     const { cells, layout } = this.#memory
-    cells.load(layout.blocks + blockCell)
+    cells.glance(layout.blocks + blockCell)
     return timeOf(cells.hi, cells.lo) > nowUs
   }
 
@@ -88,10 +88,10 @@ export class SharedBlocks {
       cells.load(cell)
       const { hi, lo } = cells
       if (hi >= 0) {
-        if (!cells.holds(cell, hi, lo) || !table.isStill(cell, this.#key, table.tagLo)) continue
+        if (!cells.entryHolds(cell, this.#key.high, table.tagLo, hi, lo)) continue
         return { timeUs: timeOf(hi, lo), detail: detailOf(lo) }
       }
-      if (table.isOver(cell, lo)) return { timeUs: 0, detail: 0 }
+      if (table.isOver(cell, hi, lo)) return { timeUs: 0, detail: 0 }
     }
   }
 
@@ -112,13 +112,15 @@ export class SharedBlocks {
       }
       cells.load(cell)
       const { hi, lo } = cells
-      if (hi < 0 && !table.isOver(cell, lo)) continue
-      if (!table.isStill(cell, this.#key, table.tagLo)) continue
+      if (hi < 0 && !table.isOver(cell, hi, lo)) continue
       const timeUs = next(hi < 0 ? 0 : timeOf(hi, lo))
-      if (timeUs === undefined) return 'kept'
+      if (timeUs === undefined) {
+        if (cells.entryHolds(cell, this.#key.high, table.tagLo, hi, lo)) return 'kept'
+        continue
+      }
       setWord(this.#word, timeUs, detail)
-      if (!cells.compareExchange(cell, hi, lo, this.#word.hi, this.#word.lo)) continue
-      if (table.isStill(cell, this.#key, table.tagLo)) return 'changed'
+      const { hi: newHi, lo: newLo } = this.#word
+      if (cells.exchangeEntry(cell, this.#key.high, table.tagLo, hi, lo, newHi, newLo)) return 'changed'
     }
   }
 }

@@ -206,7 +206,10 @@ export class SharedState implements Fingerprint {
     return this.limit.words.takenUs(this.used, this.#word, this.nowUs)
   }
 
-  /** Reads the word of a key from `#table`. Returns false if the key has no entry. */
+  /**
+   * Reads the word of a key from `#table`, perhaps in two pieces or after the entry has changed hands: `#change` finds out.
+   * Returns false if the key has no entry.
+   */
   #read(key: Fingerprint): boolean {
     const { cells } = this.#memory
     const word = this.#word
@@ -216,11 +219,9 @@ export class SharedState implements Fingerprint {
       this.#key = key
       if (cell < 0) return false
       this.#tagLo = this.#table.tagLo
-      cells.load(cell)
+      cells.glance(cell)
       const { hi, lo } = cells
-      if (hi < 0 && !this.#table.isOver(cell, lo)) continue
-      // The entry may have changed hands before its word was read.
-      if (!this.#table.isStill(cell, key, this.#tagLo)) continue
+      if (hi < 0 && !this.#table.isOver(cell, hi, lo)) continue
       this.#hi = hi
       this.#lo = lo
       if (hi < 0) this.#startFresh()
@@ -296,8 +297,8 @@ export class SharedState implements Fingerprint {
       return false
     }
     this.limit.words.write(word, this.nowUs, used)
-    if (!this.#memory.cells.compareExchange(this.#cell, this.#hi, this.#lo, word.hi, word.lo)) return false
-    if (!this.#table.isStill(this.#cell, this.#key, this.#tagLo)) return false
+    const { cells } = this.#memory
+    if (!cells.exchangeEntry(this.#cell, this.#key.high, this.#tagLo, this.#hi, this.#lo, word.hi, word.lo)) return false
     this.#hi = word.hi
     this.#lo = word.lo
     this.used = used
@@ -307,9 +308,6 @@ export class SharedState implements Fingerprint {
   /** Is the state still as `open` has read it? Then a decision may be made on it without a change. */
   #isCurrent(): boolean {
     if (this.#cell < 0) return true
-    return (
-      this.#memory.cells.holds(this.#cell, this.#hi, this.#lo) &&
-      this.#table.isStill(this.#cell, this.#key, this.#tagLo)
-    )
+    return this.#memory.cells.entryHolds(this.#cell, this.#key.high, this.#tagLo, this.#hi, this.#lo)
   }
 }

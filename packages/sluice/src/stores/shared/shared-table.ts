@@ -76,7 +76,7 @@ export class SharedTable {
     this.#counter = counter
   }
 
-  /** The cell of a key's word, or -1. */
+  /** The cell of a key's word, or -1. The entry may change hands at once: see `Cells.glance`. */
   find({ high, low }: Fingerprint): number {
     const cells = this.#cells
     const first = this.#entries + this.#groupOf(low) * this.#groupCells
@@ -85,7 +85,7 @@ export class SharedTable {
     let entry = high & (size - 1)
     for (let i = 0; i < size; i++) {
       const tag = first + entry * 2
-      cells.load(tag)
+      cells.glance(tag)
       if (cells.hi === high && cells.lo >>> 16 === short) {
         this.tagLo = cells.lo
         return tag + 1
@@ -97,24 +97,16 @@ export class SharedTable {
   }
 
   /**
-   * Does the entry still belong to the key, as when `find` found `tagLo`? Asked when its word has been read, which may be
-   * that of another key, and again when it has been changed: the other key may have come to the same word.
-   */
-  isStill(wordCell: number, { high }: Fingerprint, tagLo: number): boolean {
-    this.#cells.load(wordCell - 1)
-    return this.#cells.hi === high && this.#cells.lo === tagLo
-  }
-
-  /**
-   * For a word that is a claim, loaded from `wordCell`: finishes the insertion if it is live. Returns true if the claim is
+   * For a word that is a claim, read from `wordCell`: finishes the insertion if it is live. Returns true if the claim is
    * over, so that the entry has a whole state; false if the key must be looked up again.
    */
-  isOver(wordCell: number, claimLo: number): boolean {
+  isOver(wordCell: number, claimHi: number, claimLo: number): boolean {
     const group = Math.floor((wordCell - this.#entries) / this.#groupCells)
     this.#cells.load(this.#insertions + group)
     const { hi, lo } = this.#cells
     if (!isLive(claimLo, lo)) return true
-    this.#finish(group, hi, lo, wordCell)
+    // The halves may be those of two words.
+    if (this.#cells.holds(wordCell, claimHi, claimLo)) this.#finish(group, hi, lo, wordCell)
     return false
   }
 
@@ -175,8 +167,9 @@ export class SharedTable {
       }
       if (this.#free < 0) {
         cells.load(tag + 1)
-        if (cells.hi < 0 && isLive(cells.lo, sequence)) {
-          this.#finish(group, 0, sequence, tag + 1)
+        const { hi, lo } = cells
+        if (hi < 0 && isLive(lo, sequence)) {
+          if (cells.holds(tag + 1, hi, lo)) this.#finish(group, 0, sequence, tag + 1)
           return false
         }
         if (cells.hi < 0 ? !isKept(cells, sequence, tagHi, tagLo) : timeOf(cells.hi, cells.lo) < nowUs)
