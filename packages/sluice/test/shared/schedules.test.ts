@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isLong } from '../property/arbitraries.js'
-import { everySchedule, type ThreadCode } from './schedules.js'
+import { everySchedule, type Moment, type ThreadCode } from './schedules.js'
 import { type Key, NOW_US, SmallTable, UNIT_US } from './small-table.js'
 
 const EMPTY = NOW_US + 2 * UNIT_US
@@ -21,12 +21,14 @@ interface Case {
   readonly units: Partial<Record<Key, number>>
   /** Is there an entry for every key? Then, if no thread has died, callers get exactly so many. */
   readonly isRoomy?: boolean
+  /** Do threads read a cell in two steps? */
+  readonly isTorn?: boolean
 }
 
 /** Checks every moment of every schedule, and returns how many there are. */
-function search({ table, memory: start, takers, others = [], units, isRoomy = true }: Case): number {
+function search({ table, memory: start, takers, others = [], units, isRoomy = true, isTorn }: Case): number {
   const threads = [...takers.map((key) => table.take(key)), ...others]
-  return everySchedule(start, threads, ({ memory, results }) => {
+  const check = ({ memory, results }: Moment) => {
     const tags = table.tags(memory)
     if (new Set(tags).size < tags.length) throw new Error(`a key has two entries: ${memory.join()}`)
     const isOver = !results.includes(undefined)
@@ -36,7 +38,8 @@ function search({ table, memory: start, takers, others = [], units, isRoomy = tr
       if (all > most || (isOver && isRoomy && all !== most))
         throw new Error(`${key} gets ${all} units instead of ${most}: ${results.join()} in ${memory.join()}`)
     }
-  })
+  }
+  return everySchedule(start, threads, check, isTorn)
 }
 
 describe('in every schedule of threads that may end at any step', () => {
@@ -103,6 +106,16 @@ describe('in every schedule of threads that may end at any step', () => {
     const others = [two.refund('C')]
     expect(search({ table: two, memory, takers: ['A'], others, units: { A: 2 } })).toBeGreaterThan(100)
   }, 120_000)
+
+  it('halves of two words, or of two claims, deceive no thread', () => {
+    const torn = (memory: Int32Array, takers: readonly Key[], units: Case['units'], others?: readonly ThreadCode[]) =>
+      search({ table: two, memory, takers, others, units, isTorn: true })
+    expect(torn(two.memory(['A', HALF]), ['A', 'A'], { A: 1 })).toBeGreaterThan(100)
+    expect(torn(two.memory(['A', EMPTY]), ['A'], { A: 1 }, [two.refund('A')])).toBeGreaterThan(100)
+    if (!isLong) return
+    expect(torn(two.memory(['A', EMPTY]), ['A', 'A'], { A: 1 }, [two.refund('A')])).toBeGreaterThan(2_000)
+    expect(torn(two.memory(['C', WHOLE], ['D', WHOLE]), ['C', 'A'], { A: 2, C: 2 })).toBeGreaterThan(1_000)
+  }, 600_000)
 
   it.runIf(isLong)(
     'three threads, two takers of a whole key and the take-over of its entry, do not both have it',

@@ -21,15 +21,25 @@ class SteppedCells implements Cells {
   readonly #memory: Int32Array
   readonly #log: number[]
   readonly #most: number
+  readonly #isTorn: boolean
   #next = 0
 
-  constructor(memory: Int32Array, log: number[], steps: number) {
+  /** If it `isTorn`, a cell is read in two steps: the lower half and then the upper one, as in the shared memory. */
+  constructor(memory: Int32Array, log: number[], steps: number, isTorn = false) {
     this.#memory = memory
     this.#log = log
     this.#most = log.length / 2 + steps
+    this.#isTorn = isTorn
   }
 
   load(cell: number): void {
+    if (this.#isTorn) {
+      this.#step(() => [this.#memory[cell * 2], 0])
+      this.lo = this.#log[this.#next - 2]
+      this.#step(() => [this.#memory[cell * 2 + 1], 0])
+      this.hi = this.#log[this.#next - 2]
+      return
+    }
     this.#step(() => [this.#memory[cell * 2 + 1], this.#memory[cell * 2]])
     this.hi = this.#log[this.#next - 2]
     this.lo = this.#log[this.#next - 1]
@@ -94,12 +104,13 @@ export function runAlone(memory: Int32Array, code: ThreadCode, mostSteps = 200):
 /**
  * Goes through every order in which threads may make their steps, and calls `check` once for every memory and results that
  * may be. A thread that ends early is a thread that makes no more steps, so every moment is also one after the death of any
- * threads. Returns how many states of memory and threads there are.
+ * threads. If it `isTorn`, threads read a cell in two steps. Returns how many states of memory and threads there are.
  */
 export function everySchedule(
   start: Int32Array,
   threads: readonly ThreadCode[],
   check: (moment: Moment) => void,
+  isTorn = false,
 ): number {
   interface State extends Moment {
     readonly logs: readonly (readonly number[])[]
@@ -130,7 +141,7 @@ export function everySchedule(
       if (results[i] !== undefined) continue
       const nextMemory = memory.slice()
       const log = [...logs[i]]
-      const result = step(code, new SteppedCells(nextMemory, log, 1))
+      const result = step(code, new SteppedCells(nextMemory, log, 1, isTorn))
       const logNumber = numberOf(`${logNumbers[i]}: ${log.at(-2)} ${log.at(-1)}`)
       open.push({
         memory: nextMemory,

@@ -298,7 +298,8 @@ export class SharedState implements Fingerprint {
     }
     this.limit.words.write(word, this.nowUs, used)
     const { cells } = this.#memory
-    if (!cells.exchangeEntry(this.#cell, this.#key.high, this.#tagLo, this.#hi, this.#lo, word.hi, word.lo)) return false
+    if (!cells.exchangeEntry(this.#cell, this.#key.high, this.#tagLo, this.#hi, this.#lo, word.hi, word.lo))
+      return false
     this.#hi = word.hi
     this.#lo = word.lo
     this.used = used
