@@ -55,7 +55,7 @@ export class SharedBlocks {
   /** Lifts a block, and forgets the offences. */
   reset(named: SharedName, key: Fingerprint): void {
     for (const kind of [named.block, named.offence]) {
-      if (this.#find(kind, key) >= 0) this.#change(kind, key, 0, () => 0)
+      if (this.#memory.table.find(this.#keyOf(kind, key)) >= 0) this.#change(kind, key, 0, () => 0)
     }
   }
 
@@ -73,26 +73,17 @@ export class SharedBlocks {
     }
   }
 
-  #find(kind: Fingerprint, key: Fingerprint): number {
+  #keyOf(kind: Fingerprint, key: Fingerprint): Fingerprint {
     this.#key.high = kind.high ^ key.high || 1
     this.#key.low = kind.low ^ key.low
-    return this.#memory.table.find(this.#key)
+    return this.#key
   }
 
   /** The time and detail of a word; 0 if there is none. */
   #read(kind: Fingerprint, key: Fingerprint): { readonly timeUs: number; readonly detail: number } {
     const { cells, table } = this.#memory
-    for (;;) {
-      const cell = this.#find(kind, key)
-      if (cell < 0) return { timeUs: 0, detail: 0 }
-      cells.load(cell)
-      const { hi, lo } = cells
-      if (hi >= 0) {
-        if (!cells.entryHolds(cell, this.#key.high, table.tagLo, hi, lo)) continue
-        return { timeUs: timeOf(hi, lo), detail: detailOf(lo) }
-      }
-      if (table.isOver(cell, hi, lo)) return { timeUs: 0, detail: 0 }
-    }
+    if (!table.read(this.#keyOf(kind, key))) return { timeUs: 0, detail: 0 }
+    return { timeUs: timeOf(cells.hi, cells.lo), detail: detailOf(cells.lo) }
   }
 
   /** Replaces the time of a word by `next(time)`, unless that is `undefined`. */
@@ -105,7 +96,7 @@ export class SharedBlocks {
   ): 'changed' | 'kept' | 'full' {
     const { cells, table } = this.#memory
     for (;;) {
-      const cell = this.#find(kind, key)
+      const cell = table.find(this.#keyOf(kind, key))
       if (cell < 0) {
         if (!table.insert(this.#key, nowUs)) return 'full'
         continue

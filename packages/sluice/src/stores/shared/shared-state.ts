@@ -178,7 +178,7 @@ export class SharedState implements Fingerprint {
   /** Forgets what was taken: the state is whole again. */
   reset(): void {
     this.#table = this.#memory.table
-    while (this.#read(this) && this.used > 0 && !this.#swap(0));
+    while (this.#read(this) && !this.#change(0));
   }
 
   /** The decision for `cost`, which is not taken. */
@@ -266,10 +266,7 @@ export class SharedState implements Fingerprint {
     const { overflow, cells, hasOverflow } = this.#memory
     this.#setWhole(this.#cell)
     if (!hasOverflow || this.#table === overflow) return
-    const shared = overflow.find(this.#sharedKey())
-    if (shared < 0) return
-    cells.load(shared)
-    if (cells.hi < 0) return
+    if (!overflow.read(this.#sharedKey())) return
     const word = this.#word
     word.hi = cells.hi
     word.lo = cells.lo

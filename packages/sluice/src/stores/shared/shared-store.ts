@@ -32,7 +32,7 @@ export interface SharedStoreStats {
   readonly dropped: number
   /** Decisions for new keys that had to share a state, because there was no room. */
   readonly shared: number
-  /** Denials for lack of memory alone, and blocks of `blockFor` that it prevented. */
+  /** Denials for lack of memory alone, and charges and blocks of `blockFor` that it prevented. */
   readonly refused: number
 }
 

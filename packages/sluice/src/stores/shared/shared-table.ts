@@ -97,6 +97,22 @@ export class SharedTable {
   }
 
   /**
+   * Reads the word of a key in one piece, into `hi` and `lo` of the cells. Returns false if the key has no entry, or if its
+   * state was not written yet.
+   */
+  read(key: Fingerprint): boolean {
+    const cells = this.#cells
+    for (;;) {
+      const cell = this.find(key)
+      if (cell < 0) return false
+      cells.load(cell)
+      const { hi, lo } = cells
+      if (hi >= 0 && cells.entryHolds(cell, key.high, this.tagLo, hi, lo)) return true
+      if (hi < 0 && this.isOver(cell, hi, lo)) return false
+    }
+  }
+
+  /**
    * For a word that is a claim, read from `wordCell`: finishes the insertion if it is live. Returns true if the claim is
    * over, so that the entry has a whole state; false if the key must be looked up again.
    */
