@@ -6,6 +6,7 @@ const tasks = {
   speed: async () => (await import('./tasks/speed.mjs')).speed,
   bytes: async () => (await import('./tasks/bytes.mjs')).bytes,
   pauses: async () => (await import('./tasks/pauses.mjs')).pauses,
+  threads: async () => (await import('./tasks/threads.mjs')).threads,
   policySpeed: async () => (await import('./tasks/policy-speed.mjs')).policySpeed,
   policyLatency: async () => (await import('./tasks/policy-latency.mjs')).policyLatency,
   httpSpeed: async () => (await import('./tasks/http-speed.mjs')).httpSpeed,

@@ -21,11 +21,13 @@ import { serviceClient } from './sections/service-client.mjs'
 import { shaper } from './sections/shaper.mjs'
 import { shaperDepartures } from './sections/shaper-departures.mjs'
 import { soak } from './sections/soak.mjs'
+import { threads } from './sections/threads.mjs'
 
 export const sections = [
   memorySpeed,
   memoryBytes,
   memoryPauses,
+  threads,
   policySpeed,
   redisSpeed,
   redisLatency,

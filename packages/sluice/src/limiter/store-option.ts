@@ -67,9 +67,9 @@ export function checkBlocks(rule: BlockRule | undefined, store: Store): void {
   )
 }
 
-/** Checks `onFailure`. A memory store cannot fail, so it must not have one. */
+/** Checks `onFailure`. A store in memory cannot fail, so it must not have one. */
 export function onFailureOption(value: unknown, store: SyncStore | AsyncStore): OnFailure | undefined {
   if (value === undefined) return undefined
-  if (cannotFail(store)) throw invalidType('onFailure', 'left out, for a memory store cannot fail', value)
+  if (cannotFail(store)) throw invalidType('onFailure', 'left out, for a store in memory cannot fail', value)
   return checkOnFailure(value)
 }

@@ -1,5 +1,6 @@
 /** Stores keep the state of limits: the interface, and the store that keeps it in this process. */
 
+export { cannotFail } from './cannot-fail.js'
 export { copiesOf, correctionsOf, refundsOf } from './corrections-of.js'
 export { checkOnFailure } from './fallback.js'
 export { MemoryStore, memoryStore } from './memory/memory-store.js'
@@ -26,4 +27,4 @@ export type {
   SyncStore,
 } from './store.js'
 export { worseOf } from './store.js'
-export { cannotFail, withFallback } from './with-fallback.js'
+export { withFallback } from './with-fallback.js'

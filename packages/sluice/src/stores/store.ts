@@ -126,8 +126,9 @@ export interface Store {
   /** The run-time overrides of the policy of that name. Without this method, policies of the store have none. */
   overrides?(policy: string): Overrides
   /**
-   * Called for each limit before the first demand for it. Only for a store that answers its own failures by `onFailure`, as
-   * `redisStore` does: it prepares now for an outage. A store with this method gets no fallback from the library.
+   * Called for each limit before the first demand for it. It may throw for a limit that the store cannot keep. Only for a
+   * store that cannot fail, or that answers its own failures by `onFailure`, as `redisStore` does: it prepares now for an
+   * outage. A store with this method gets no fallback from the library.
    */
   prepare?(named: NamedLimit): void
 }

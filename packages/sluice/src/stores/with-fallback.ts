@@ -8,9 +8,9 @@ import {
   warn,
 } from '../errors.js'
 import type { Decision, Limit, Taken } from '../limits/index.js'
+import { cannotFail } from './cannot-fail.js'
 import { checkAnswer, checkAtOnce, checkDecision, MalformedAnswerError } from './check-answer.js'
 import { checkLocalOptions, checkOnFailure, Fallback } from './fallback.js'
-import { MemoryStore } from './memory/memory-store.js'
 import type {
   Answer,
   AsyncStore,
@@ -32,8 +32,8 @@ const LONG_MS = 5_000
 const wrapped = new WeakMap<Store, Store>()
 
 /**
- * Wraps a store so that `onFailure` answers its failures. Returns a memory store as it is, because it cannot fail, and a
- * store with `prepare`, because it answers its own failures.
+ * Wraps a store so that `onFailure` answers its failures. Returns a store that cannot fail as it is, and a store with
+ * `prepare`, because it answers its own failures.
  */
 export function withFallback(store: SyncStore | AsyncStore): SyncStore | AsyncStore {
   if (cannotFail(store) || typeof store.prepare === 'function') return store
@@ -43,11 +43,6 @@ export function withFallback(store: SyncStore | AsyncStore): SyncStore | AsyncSt
     wrapped.set(store, known)
   }
   return known as SyncStore | AsyncStore
-}
-
-/** Is it exactly a `MemoryStore`? A subclass may fail. */
-export function cannotFail(store: Store): boolean {
-  return Object.getPrototypeOf(store) === MemoryStore.prototype
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   tokenBucket,
 } from '../limits/index.js'
 import type { Store } from '../stores/index.js'
+import { CUT_TO_0 } from './extreme-rules.js'
 import { demand, nameOf, type StoreRules } from './store-rules.js'
 
 /** Limits that count in a window, or in flight, with any quota. */
@@ -192,5 +193,20 @@ export const changeRules: StoreRules = {
         [true, 3],
       ],
     )
+  },
+  'a limit that is cut to 0 denies at once, and gives its units again when it is raised': async (store, clock) => {
+    for (const [some, nothing] of CUT_TO_0) {
+      const name = nameOf(some)
+      assert.equal((await store.decide([demand(some, 'key', 2, name)])).allowed, true, name)
+      const [denied] = (await store.decide([demand(nothing, 'key', 1, name)])).decisions
+      assert.deepEqual([denied.allowed, denied.remaining, denied.retryAfterMs], [false, 0, Infinity], name)
+      assert.equal(denied.nextUnitAfterMs, denied.resetAfterMs, name)
+      assert.equal((await store.decide([demand(some, 'key', 3, name)])).allowed, true, name)
+    }
+    clock.advance(120_000)
+    for (const [some, nothing] of CUT_TO_0) {
+      const look = await store.decide([demand(nothing, 'key', 0, nameOf(some))])
+      assert.deepEqual([look.allowed, look.decisions[0].resetAfterMs], [true, 0], nameOf(some))
+    }
   },
 }

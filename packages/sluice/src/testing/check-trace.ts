@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict'
 import type { Limit, Taken } from '../limits/index.js'
 import type { Answer, Store } from '../stores/index.js'
+import type { ContractExemptions } from './contract-exemptions.js'
 import { ManualClock } from './manual-clock.js'
 import { randomTrace, type TraceStep } from './random-trace.js'
 import { ReferenceStore } from './reference-store.js'
 
 const START = 1_745_000_100_000
 const STEPS = 60
+
+interface TraceOptions {
+  readonly isExact?: boolean
+  readonly blocks?: boolean
+  /** What the store does not do. */
+  readonly exempt?: ContractExemptions
+}
 
 /**
  * Makes one random series of calls to a store and to the reference, and compares every answer.
@@ -19,7 +27,7 @@ const STEPS = 60
 export async function checkTrace(
   create: (clock: ManualClock) => Store | Promise<Store>,
   seed: number,
-  { isExact = false, blocks = false } = {},
+  { isExact = false, blocks = false, exempt = {} }: TraceOptions = {},
 ): Promise<void> {
   const clock = new ManualClock(START + seed * 1_234.567)
   const store = await create(clock)
@@ -31,10 +39,11 @@ export async function checkTrace(
       reference.reset(name, key)
     }
   }
-  const steps = randomTrace(seed, STEPS, blocks)
+  const steps = randomTrace(seed, STEPS, blocks, exempt)
   // Limiters and policies do this too, before the first demand: so `block` and `reset` know all states of a name.
   for (const { demands } of steps) for (const demand of demands) store.prepare?.(demand)
   for (const [index, step] of steps.entries()) {
+    if (exempt.newestSlot === true && refundsNewestSlot(step, taken)) continue
     if (step.advanceMs < 0 || (step.call === 'change' && !isExact)) await forgetWhole()
     clock.advance(step.advanceMs)
     if (step.mixed === true && !isExact) await forgetWhole()
@@ -45,6 +54,11 @@ export async function checkTrace(
     const [{ limit, cost }] = step.demands
     if (allowed) taken.set(limit, { atUs: takenUs[0], cost, delayMs: decisions[0].delayMs })
   }
+}
+
+function refundsNewestSlot({ call, demands: [{ limit }] }: TraceStep, taken: ReadonlyMap<Limit, Taken>): boolean {
+  if (limit.algorithm !== 'leaky-bucket') return false
+  return call === 'refund' || (call === 'refundTaken' && !taken.has(limit))
 }
 
 async function call(

@@ -16,6 +16,7 @@ import {
   tokenBucket,
   unlimited,
 } from '../limits/index.js'
+import { type ContractExemptions, isAccepted } from './contract-exemptions.js'
 
 /** One call of a store, after a move of the clock. */
 export interface TraceStep {
@@ -57,16 +58,27 @@ const RULES = ['1ms', '250ms', '7s', { first: '20ms', factor: 2.5, most: '1s', f
 )
 
 /**
- * A series of calls for a few limits and keys: bursts, waits, steps back, changed numbers, and every method of a store. If
- * it `blocks`, most limits block keys that exceed. Then no window changes its length, because Redis blocks a state and not
- * all states of a name.
+ * A series of calls for a few limits and keys: bursts, waits, steps back, changed numbers, and every method of a store, but
+ * nothing that the store is exempt from. If it `blocks`, most limits block keys that exceed. Then no window changes its
+ * length, because Redis blocks a state and not all states of a name.
  */
-export function randomTrace(seed: number, steps: number, blocks = false): readonly TraceStep[] {
+export function randomTrace(
+  seed: number,
+  steps: number,
+  blocks = false,
+  exempt: ContractExemptions = {},
+): readonly TraceStep[] {
   const random = randomNumbers(seed)
   const whole = (most: number) => Math.floor(random() * (most + 1))
   const pick = <const T>(...from: readonly T[]): T => from[whole(from.length - 1)]
   const limits = new Map<string, Limit>()
-  for (let i = whole(2); i >= 0; i--) limits.set(`limit-${i}`, randomLimit(pick, whole))
+  const newLimit = () => {
+    for (;;) {
+      const limit = randomLimit(pick, whole)
+      if (isAccepted(limit, exempt)) return limit
+    }
+  }
+  for (let i = whole(2); i >= 0; i--) limits.set(`limit-${i}`, newLimit())
   const rules = new Map([...limits.keys()].map((name) => [name, blocks ? pick(undefined, ...RULES) : undefined]))
   // Limits as they were before their numbers changed. Some demands use these, as an old version of a program does.
   const versions = new Map<string, Limit[]>()
@@ -78,7 +90,7 @@ export function randomTrace(seed: number, steps: number, blocks = false): readon
     return { name, limit, key: pick(...KEYS), cost, ...shadow, ...(blocks && { blockFor: rules.get(name) }) }
   }
   return Array.from({ length: steps }, () => {
-    if (random() < 0.03) {
+    if (random() < 0.03 && exempt.changedNumbers !== true) {
       const [name, before] = pick(...limits)
       const limit = blocks ? sameWindow(before, pick, whole) : sameAlgorithm(before, pick, whole)
       limits.set(name, limit)
@@ -89,8 +101,9 @@ export function randomTrace(seed: number, steps: number, blocks = false): readon
     const demands = Array.from({ length: pick(1, 1, 1, 2, 3) }, demand)
     const [{ limit }] = demands
     const canSet = !isConcurrency(limit) && !isUnlimited(limit)
+    const moveMs = pick(0, 0, 0, 0.001, 0.25, 1, 7, whole(50), whole(900), whole(70_000), -whole(40), -whole(90_000))
     return {
-      advanceMs: pick(0, 0, 0, 0.001, 0.25, 1, 7, whole(50), whole(900), whole(70_000), -whole(40), -whole(90_000)),
+      advanceMs: exempt.stepsBack === true ? Math.abs(moveMs) : moveMs,
       call: pick(
         ...(['decide', 'decide', 'decide', 'decide', 'decide', 'decide', 'charge', 'refund'] as const),
         ...(['refundTaken', 'reset', 'block', 'decide', 'decide', 'decide', 'decide', 'decide'] as const),

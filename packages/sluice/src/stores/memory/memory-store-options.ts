@@ -39,7 +39,8 @@ export function checkMemoryStoreOptions(options: MemoryStoreOptions) {
   }
 }
 
-function checkSeed(value: unknown): readonly [number, number] {
+/** Checks the seed of a hash. Without one, makes a random one. */
+export function checkSeed(value: unknown): readonly [number, number] {
   if (value === undefined) {
     const [first = 0, second = 0] = crypto.getRandomValues(new Uint32Array(2))
     return [first, second]
