@@ -40,7 +40,8 @@ const FORMS =
 
 /** Opens a store. Returns the reason as a text if the option has no valid form. Does not wait for a connection. */
 export function openStore(text: string, settings: RedisSettings, listener: StoreListener): OpenedStore | string {
-  if (text === 'memory') return { store: memoryStore(), shown: 'memory', connected: async () => {}, close: async () => {} }
+  if (text === 'memory')
+    return { store: memoryStore(), shown: 'memory', connected: async () => {}, close: async () => {} }
   const match = /^(redis|rediss)(-cluster)?:\/\/(.+)$/.exec(text)
   if (match === null) return `the store must be ${FORMS}, got '${withoutPassword(text)}'`
   const [, scheme, isCluster, rest] = match
