@@ -1,4 +1,6 @@
 /** `sluice serve --lease`: busy keys are decided on leased units, within the limit of the fleet. */
+import { createLimiter, tokenBucket } from 'sluice'
+import { serviceStore } from 'sluice/client'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type RedisServer, startRedis } from '../../../../../scripts/redis-server.mjs'
 import { sampleOf, scrape } from '../../recorder/serve-here.js'
@@ -133,6 +135,22 @@ test('a request takes from busy levels and others, all or none, until every unit
   }
   await expect.poll(used, { timeout: 20_000 }).toBe(CAPACITY)
   expect(await load([url], 400)).toEqual([])
+})
+
+test('the limits of clients are leased too, and keep their quota', async () => {
+  const { url } = await start('1/d', { lease: 'true' })
+  const store = serviceStore(url, { deadlineMs: 10_000 })
+  const limiter = createLimiter({ name: 'search', limit: tokenBucket({ capacity: 200, refill: '1/d' }), store })
+  let admitted = 0
+  const admittedSoFar = async () => {
+    const decisions = await Promise.all(Array.from({ length: 50 }, () => limiter.tryAcquire('busy')))
+    expect(decisions.every(({ degraded }) => degraded === undefined)).toBe(true)
+    admitted += decisions.filter(({ allowed }) => allowed).length
+    return admitted
+  }
+  await expect.poll(admittedSoFar, { timeout: 20_000 }).toBe(200)
+  expect(await admittedSoFar()).toBe(200)
+  expect(await sumOf(url, 'sluice_lease_spent_units_total')).toBeGreaterThan(0)
 })
 
 test('a service that ends gives its leases back at once', async () => {
