@@ -1,15 +1,19 @@
 import { type AsyncStore, MemoryStore, type MemoryStoreStats, type SyncStore } from 'sluice'
+import { LeasedStore, type LeasedStoreStats } from 'sluice/leased'
 import type { PrometheusText } from 'sluice/metrics'
 import type { RedisStore, RedisStoreStats } from 'sluice/redis'
 
-/** How the store is, as plain data. */
-export type StoreHealth =
+/** How the store is, as plain data. `leases`: what is held in front of it on lease. */
+export type StoreHealth = OwnHealth & { readonly leases?: LeasedStoreStats }
+
+type OwnHealth =
   | ({ readonly kind: 'memory' } & MemoryStoreStats)
   | ({ readonly kind: 'redis' } & RedisStoreStats)
   | { readonly kind: 'other' }
 
 /** Reads a store's own counters. Asks no server. */
 export function storeHealth(store: SyncStore | AsyncStore): StoreHealth {
+  if (store instanceof LeasedStore) return { ...storeHealth(store.lending), leases: store.stats() }
   if (store instanceof MemoryStore) return { kind: 'memory', ...store.stats() }
   const { stats } = store as Partial<RedisStore>
   if (typeof stats === 'function') return { kind: 'redis', ...stats.call(store) }
@@ -45,4 +49,20 @@ export function writeStoreHealth(text: PrometheusText, health: StoreHealth): voi
       Number(health.breaker === 'open'),
     )
   }
+  if (health.leases !== undefined) writeLeases(text, health.leases)
+}
+
+function writeLeases(text: PrometheusText, leases: LeasedStoreStats): void {
+  const gauge = (name: string, help: string, value: number) =>
+    text.metric(`sluice_lease_${name}`, 'gauge', help).sample({}, value)
+  const counter = (name: string, help: string, value: number) =>
+    text.metric(`sluice_lease_${name}_total`, 'counter', help).sample({}, value)
+  gauge('keys', 'Keys that are leased now.', leases.keys)
+  gauge('held_units', 'Units on lease now that were not spent.', leases.held)
+  counter('granted_units', 'Units that Redis has lent: spent, returned, expired or held.', leases.granted)
+  counter('spent_units', 'Units that were admitted without asking Redis.', leases.spent)
+  counter('returned_units', 'Units that were given back in time.', leases.returned)
+  counter('expired_units', 'Units that were not spent before their lease ended.', leases.expired)
+  counter('exchanges', 'Requests for leases. Those of several keys share a call.', leases.exchanges)
+  counter('direct_decisions', 'Requests that Redis decided, because their keys are not leased.', leases.direct)
 }

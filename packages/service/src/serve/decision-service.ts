@@ -8,6 +8,7 @@ import {
   type SyncStore,
   tokenBucket,
 } from 'sluice'
+import { LeasedStore } from 'sluice/leased'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
 
@@ -48,7 +49,8 @@ export class DecisionService {
     const limiter = createLimiter({
       name: READY,
       limit: tokenBucket({ capacity: 1_000_000, refill: '1000000/s' }),
-      store,
+      // Units in hand say nothing about Redis.
+      store: store instanceof LeasedStore ? store.lending : store,
     })
     this.#ready = () => limiter.tryAcquire(READY)
     this.recorder = new ServiceRecorder(store)

@@ -1,5 +1,7 @@
+import { setTimeout as later } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
 import { type AsyncStore, InvalidValueError, memoryStore, type OnFailure, type SyncStore } from 'sluice'
+import { leasedStore } from 'sluice/leased'
 import { ioredisClusterOptions, ioredisOptions, redisStore } from 'sluice/redis'
 
 /** Where states are kept, from the option `--store`. */
@@ -12,8 +14,8 @@ export interface OpenedStore {
    * its first requests pass by the rule `open` at each start, however empty their limits are.
    */
   connected(): Promise<void>
-  /** Ends its connections. */
-  close(): void
+  /** Gives leases back, then ends its connections. Never rejects. */
+  close(): Promise<void>
 }
 
 /** How a Redis store behaves. */
@@ -22,6 +24,9 @@ export interface RedisSettings {
   readonly onFailure?: OnFailure | undefined
   readonly instances?: number | undefined
   readonly deadlineMs?: number | undefined
+  /** Takes units of busy keys on lease. */
+  readonly lease?: boolean | undefined
+  readonly leaseMs?: number | undefined
 }
 
 /** Hears how the connection of a store is. */
@@ -35,7 +40,8 @@ const FORMS =
 
 /** Opens a store. Returns the reason as a text if the option has no valid form. Does not wait for a connection. */
 export function openStore(text: string, settings: RedisSettings, listener: StoreListener): OpenedStore | string {
-  if (text === 'memory') return { store: memoryStore(), shown: 'memory', connected: async () => {}, close: () => {} }
+  if (text === 'memory')
+    return { store: memoryStore(), shown: 'memory', connected: async () => {}, close: async () => {} }
   const match = /^(redis|rediss)(-cluster)?:\/\/(.+)$/.exec(text)
   if (match === null) return `the store must be ${FORMS}, got '${withoutPassword(text)}'`
   const [, scheme, isCluster, rest] = match
@@ -45,20 +51,26 @@ export function openStore(text: string, settings: RedisSettings, listener: Store
   const client = isCluster === undefined ? new Redis(urls[0], ioredisOptions) : clusterOf(urls)
   client.on('error', (error) => listener.failed(error))
   client.on('ready', () => listener.answers())
-  const { prefix, onFailure, instances, deadlineMs } = settings
+  const { prefix, onFailure, instances, deadlineMs, lease, leaseMs } = settings
   try {
-    const store = redisStore(client, definedOnly({ prefix, onFailure, instances, deadlineMs }))
-    const close = () => {
-      store.close()
+    const redis = redisStore(client, definedOnly({ prefix, onFailure, instances, deadlineMs }))
+    const leased = lease === true ? leasedStore(redis, definedOnly({ leaseMs })) : undefined
+    const close = async () => {
+      // Units that are not given back are missing elsewhere until their leases end, so Redis gets some time to take them.
+      await Promise.race([leased?.close(), later(LONGEST_GIVE_BACK_MS, undefined, { ref: false })])
+      redis.close()
       client.disconnect()
     }
-    return { store, shown: withoutPassword(text), connected: () => connected(client), close }
+    return { store: leased ?? redis, shown: withoutPassword(text), connected: () => connected(client), close }
   } catch (error) {
     client.disconnect()
     if (error instanceof InvalidValueError) return error.message
     throw error
   }
 }
+
+/** How long a close waits for Redis to take leases back. */
+const LONGEST_GIVE_BACK_MS = 500
 
 /** How long a start waits for Redis. */
 const LONGEST_CONNECT_MS = 1_000

@@ -18,12 +18,16 @@ export interface ServeOptions {
   readonly onFailure: OnFailure | undefined
   readonly instances: number | undefined
   readonly deadlineMs: number | undefined
+  /** Busy keys are decided on leased units. */
+  readonly lease: boolean
+  /** The longest lease; only with `lease`. */
+  readonly leaseMs: number | undefined
   readonly log: 'json' | 'text' | 'off' | undefined
   readonly shutdownMs: number
 }
 
 /** `--on-failure` is `SLUICE_ON_FAILURE` in the environment, and so on. */
-const OPTIONS: Readonly<Record<string, CommandOption & { readonly value: string }>> = {
+const OPTIONS = {
   policy: { value: 'FILE', help: 'the policy, a YAML or JSON file. Default: an example' },
   store: {
     value: 'STORE',
@@ -57,13 +61,18 @@ const OPTIONS: Readonly<Record<string, CommandOption & { readonly value: string 
   },
   instances: { value: 'N', help: 'among how many processes the rule local divides a limit. Default: the workers' },
   'deadline-ms': { value: 'MS', help: 'the longest that a decision waits for Redis. Default 50' },
+  lease: {
+    help: 'decides busy keys on units that each process takes from Redis in advance; needs a Redis. SLUICE_LEASE is true or false',
+    others: ['leases', 'leased'],
+  },
+  'lease-ms': { value: 'MS', help: 'the longest lease, from 1 to 250; needs --lease. Default 250' },
   log: {
     value: 'FORM',
     help: 'json, text or off. Default: text on a terminal, otherwise json',
     choices: ['json', 'text', 'off'],
   },
   'shutdown-ms': { value: 'MS', help: 'how long requests in flight may take after SIGTERM. Default 10000' },
-}
+} as const satisfies Readonly<Record<string, CommandOption>>
 
 /** The options of the command line. */
 export const SERVE_OPTIONS = {
@@ -71,12 +80,18 @@ export const SERVE_OPTIONS = {
   json: { help: 'prints what the service does as JSON on one line, in place of the text; the log goes to stderr' },
 }
 
-/** Reads the command line's values, and those of the environment for options that it leaves out. */
+/**
+ * Reads the command line's values, and those of the environment for options that it leaves out. A flag of the command line is
+ * `true`, as the text is in the environment.
+ */
 export function readServeOptions(
-  values: Readonly<Record<string, string | undefined>>,
+  values: Readonly<Record<string, string | true | undefined>>,
   env: Readonly<Record<string, string | undefined>>,
 ): ServeOptions {
-  const given = (name: string) => values[name] ?? (env[variableOf(name)] || undefined)
+  const given = (name: string) => {
+    const value = values[name] ?? (env[variableOf(name)] || undefined)
+    return value === true ? 'true' : value
+  }
   const sourceOf = (name: string) => (values[name] === undefined ? variableOf(name) : `--${name}`)
   const whole = (name: string, least: number, most: number, otherwise?: number) => {
     const text = given(name)
@@ -99,6 +114,15 @@ export function readServeOptions(
       `${sourceOf('workers')} needs a Redis, such as --store redis://localhost:6379: with --store memory each process ` +
         'would have a store of its own, and a key could use its limit in each of them',
     )
+  const lease = oneOf('lease', ['true', 'false']) === 'true'
+  if (lease && store === 'memory')
+    throw new UsageError(
+      `${sourceOf('lease')} needs a Redis, such as --store redis://localhost:6379: --store memory decides every key in this ` +
+        'process, so it has no calls to save',
+    )
+  const leaseMs = whole('lease-ms', 1, 250)
+  if (leaseMs !== undefined && !lease)
+    throw new UsageError(`${sourceOf('lease-ms')} is the longest lease of --lease, which is not given: add --lease`)
   return {
     policy: given('policy'),
     store,
@@ -111,6 +135,8 @@ export function readServeOptions(
     onFailure: oneOf('on-failure', ['open', 'closed', 'local']),
     instances: whole('instances', 1, 1_000_000, workers > 1 ? workers : undefined),
     deadlineMs: whole('deadline-ms', 1, 3_600_000),
+    lease,
+    leaseMs,
     log: oneOf('log', ['json', 'text', 'off']),
     shutdownMs: whole('shutdown-ms', 0, 3_600_000, 10_000) as number,
   }

@@ -85,12 +85,12 @@ export async function startService(options: ServeOptions, log: Logger, file?: Po
           later(LONGEST_SETTLE_MS, undefined, { ref: false }),
         ])
         service.close()
-        opened.close()
+        await opened.close()
       },
     }
   } catch (error) {
     service.close()
-    opened.close()
+    await opened.close()
     throw error
   }
 }

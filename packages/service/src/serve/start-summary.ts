@@ -14,7 +14,7 @@ export function startSummary({ file, url, store }: Serving, options: ServeOption
 
   policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${levels}
   asks     about ${attributes.length === 0 ? 'no attribute' : attributes.join(', ')}; other attributes of a request are ignored
-  store    ${store}${store === 'memory' ? ': counts are lost when the service ends; --store redis://… keeps them' : ''}
+  store    ${store}${aboutStore(store, options)}
   workers  ${options.workers === 1 ? '1 process' : `${options.workers} processes`}
   admin    ${options.adminToken === undefined ? 'off (--admin-token TEXT)' : 'on, with the token'}
 
@@ -37,9 +37,15 @@ export function startFacts({ file, url, store }: Serving, options: ServeOptions)
     levels: file.policy.levels.map(({ name }) => name),
     attributes: file.attributes,
     store,
+    lease: options.lease,
     workers: options.workers,
     admin: options.adminToken !== undefined,
   }
+}
+
+function aboutStore(store: string, { lease, leaseMs = 250 }: ServeOptions): string {
+  if (store === 'memory') return ': counts are lost when the service ends; --store redis://… keeps them'
+  return lease ? `, with busy keys on leases of up to ${leaseMs} ms` : ''
 }
 
 /** Values for the attributes that a policy asks about. */

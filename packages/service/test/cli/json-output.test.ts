@@ -26,6 +26,7 @@ test('serve --json prints its facts on one line of stdout, and its log on stderr
       levels: ['global', 'merchant', 'charges', 'customers', 'ip'],
       attributes: expect.arrayContaining(['merchant', 'method', 'path', 'ip']),
       store: 'memory',
+      lease: false,
       workers: 1,
       admin: false,
     })

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { readServeOptions } from '../../dist/serve/serve-options.js'
+import { DOOR_STORES, type DoorStore } from '../serve/door-stores.js'
 import { type Asked, ask, type GateService, startGate } from './gate-service.js'
 
 const LEVELS = `
@@ -23,20 +24,34 @@ const FORWARDED = { 'x-forwarded-method': 'GET', 'x-forwarded-uri': '/', 'x-forw
 const ORIGINAL = { 'x-original-method': 'GET', 'x-original-uri': '/', 'x-forwarded-for': '192.0.2.1' }
 
 const running: GateService[] = []
+let store: DoorStore = DOOR_STORES[0]
 
 async function start(levels = LEVELS, options: Record<string, string> = TRUSTED) {
-  const service = await startGate(levels, options)
+  const service = await startGate(levels, { ...(await store.settings()), ...options })
   running.push(service)
   const gate = (headers: OutgoingHttpHeaders, query = '', more: Asked = {}) =>
     ask(service.port, `/v1/gate${query}`, { headers, ...more })
   return { service, gate }
 }
 
+/** The tests of this block start their services on this store. */
+function decideOn(each: DoorStore): void {
+  beforeAll(() => {
+    store = each
+  })
+  afterAll(async () => {
+    store = DOOR_STORES[0]
+    await each.stop()
+  })
+}
+
 afterEach(async () => {
   await Promise.all(running.splice(0).map((service) => service.close()))
 })
 
-describe('a decision', () => {
+describe.each(DOOR_STORES)('a decision $where', (each) => {
+  decideOn(each)
+
   test('is 204, or 429 with problem details, both with the quota', async () => {
     const { gate } = await start()
     const first = await gate(FORWARDED)
@@ -213,7 +228,9 @@ test.each([
   expect((await gate(FORWARDED)).status).toBe(status)
 })
 
-describe('a leaky bucket', () => {
+describe.each(DOOR_STORES)('a leaky bucket $where', (each) => {
+  decideOn(each)
+
   const QUEUE = '\n  - { name: queue, limit: { algorithm: leaky-bucket, capacity: 2, drain: 5/s } }'
 
   test('answers the proxy when it is the turn of the request', async () => {

@@ -1,6 +1,7 @@
 import { claimOnce } from 'sluice'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parsePolicyFile } from '../../src/policy-file/parse-policy-file.js'
+import { DOOR_STORES } from '../serve/door-stores.js'
 import { startTestService, type TestService } from '../serve/test-service.js'
 
 const bucket = (capacity: number) => ({ algorithm: 'token-bucket', capacity, refill: '1/d' })
@@ -14,14 +15,17 @@ interface Answer {
   readonly body: Record<string, unknown> & { readonly levels?: readonly { readonly remaining: number }[] }
 }
 
-describe('the reservation door', () => {
+describe.each(DOOR_STORES)('the reservation door $where', ({ settings, stop }) => {
   let service: TestService
   let users = 0
 
   beforeAll(async () => {
-    service = await startTestService(levels)
+    service = await startTestService(levels, await settings())
   })
-  afterAll(() => service?.close())
+  afterAll(async () => {
+    await service?.close()
+    await stop()
+  })
 
   const post = async (path: string, body: unknown, key?: string): Promise<Answer> => {
     const headers = key === undefined ? {} : { 'Idempotency-Key': key }

@@ -32,6 +32,7 @@ beforeAll(async () => {
     batchesInFlight: 0,
     reconnects: 0,
     breaker: 'closed',
+    leases: { keys: 0, held: 0, granted: 0, spent: 0, returned: 0, expired: 0, exchanges: 0, direct: 0 },
   })
   for (const metrics of [await scrape(running.url), parseExposition(ofRedis.toString())])
     for (const { samples } of metrics.values()) for (const series of samples.keys()) learn(series)

@@ -100,6 +100,14 @@ const WRONG: readonly (readonly [readonly string[], number, RegExp])[] = [
     /--workers needs a Redis, such as --store redis:.*each process would have a store of its own/,
   ],
   [['--deadline-ms', '1.5'], 2, /--deadline-ms must be a whole number from 1 to 3600000, got '1\.5'/],
+  [['--lease'], 2, /--lease needs a Redis, such as --store redis:.*--store memory decides every key in this process/],
+  [['--store', 'redis://127.0.0.1', '--lease=100'], 2, /--lease takes no value/],
+  [['--lease-ms', '100'], 2, /--lease-ms is the longest lease of --lease, which is not given: add --lease/],
+  [
+    ['--store', 'redis://127.0.0.1', '--lease', '--lease-ms', '251'],
+    2,
+    /--lease-ms must be a whole number from 1 to 250, got '251'/,
+  ],
   [['--on-failure', 'maybe'], 2, /--on-failure must be open, closed, local, got 'maybe'/],
   [['--instances', '-1'], 2, /--instances/],
   [['--log', 'xml'], 2, /--log must be json, text, off, got 'xml'/],
@@ -119,10 +127,15 @@ test.each(WRONG)('%s: exit code %i and one line that says what would be right', 
   expect(stdout).toEqual([])
 })
 
-test('a wrong value in the environment names its variable', async () => {
-  const running = new ServeProcess([], { SLUICE_WORKERS: 'many' })
+test.each([
+  [{ SLUICE_WORKERS: 'many' }, "SLUICE_WORKERS must be a whole number from 1 to 256, got 'many'"],
+  [{ SLUICE_LEASE: 'yes' }, "SLUICE_LEASE must be true, false, got 'yes'"],
+  [{ SLUICE_LEASE: 'true' }, 'SLUICE_LEASE needs a Redis, such as --store redis://localhost:6379'],
+  [{ SLUICE_LEASE: 'false', SLUICE_LEASE_MS: '50' }, 'SLUICE_LEASE_MS is the longest lease of --lease'],
+])('a wrong value in the environment names its variable: %j', async (env, message) => {
+  const running = new ServeProcess([], env as Record<string, string>)
   expect(await running.ended).toBe(2)
-  expect(running.stderr).toMatch(/SLUICE_WORKERS must be a whole number from 1 to 256, got 'many'/)
+  expect(running.stderr).toContain(message)
 })
 
 test('a port that is taken: exit code 1', async () => {

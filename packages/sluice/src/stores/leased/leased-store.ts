@@ -55,6 +55,8 @@ export function leasedStore(store: LendingStore, options: LeasedStoreOptions = {
 export class LeasedStore implements PromptStore {
   readonly synchronous = false
   readonly blocksByRule: boolean
+  /** The store that lends. */
+  readonly lending: LendingStore
   readonly clock: Clock | undefined
   readonly onFailure: OnFailure | undefined
   /** The reservations of the store that lends. */
@@ -62,7 +64,6 @@ export class LeasedStore implements PromptStore {
   /** The overrides of the store that lends. */
   readonly overrides?: (policy: string) => Overrides
   readonly #inner: AsyncStore
-  readonly #lending: LendingStore
   readonly #clock: Clock
   readonly #leaseUs: number
   readonly #maxKeys: number
@@ -82,7 +83,7 @@ export class LeasedStore implements PromptStore {
   /** `random` gives numbers from 0 to 1, for the jitter of rounds. */
   constructor(store: LendingStore, options: LeasedStoreOptions, random: () => number = Math.random) {
     const { leaseMs, maxKeys, clock } = checkLeasedStoreOptions(options)
-    this.#lending = checkLendingStore(store)
+    this.lending = checkLendingStore(store)
     this.#inner = withFallback(store) as AsyncStore
     this.#clock = clock ?? store.clock ?? systemClock
     this.#leaseUs = leaseMs * 1_000
@@ -278,12 +279,12 @@ export class LeasedStore implements PromptStore {
   }
 
   #leaseUsOf(limit: Limit): number {
-    return this.#lending.leases.leaseUs(limit, this.#leaseUs)
+    return this.lending.leases.leaseUs(limit, this.#leaseUs)
   }
 
   #exchange(request: Omit<LeaseRequest, 'node' | 'sequence'>): Promise<LeaseAnswer | LeaseFailure> {
     // One count for all keys: it goes on if a key is leased again.
-    const call = this.#lending.leases.exchange({ ...request, node: this.#node, sequence: ++this.#exchanges })
+    const call = this.lending.leases.exchange({ ...request, node: this.#node, sequence: ++this.#exchanges })
     const answered = call.catch(failureOf)
     this.#calls.add(answered)
     void answered.then(() => this.#calls.delete(answered))
