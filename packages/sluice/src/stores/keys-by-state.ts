@@ -9,7 +9,7 @@ export interface KeysOfLimit<Kept> {
 
 /**
  * What a store keeps for keys. A name, a key and a state id have one state, and so at most one entry. `Facts` are worked out
- * once for each limit. A key with a lone surrogate shares the state of another key, so it must not be added.
+ * once for each limit. A key with a lone surrogate shares the state of another key, so it is added as that key, or not at all.
  */
 export class KeysByState<Facts extends object, Kept extends { readonly key: string }> {
   readonly #factsOf: (name: string, limit: Limit) => Facts
