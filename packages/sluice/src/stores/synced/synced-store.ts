@@ -85,15 +85,8 @@ export class SyncedStore implements PromptStore {
       unreported += key.unreported
       overshoot = Math.max(overshoot, nodeOvershoot(key.limit, gapMs))
     }
-    return {
-      keys: this.#keys.size,
-      unreported,
-      oldestViewMs,
-      longestGapMs: gapMs,
-      overshoot,
-      ...counts,
-      direct: this.#direct,
-    }
+    const { size: keys } = this.#keys
+    return { keys, unreported, oldestViewMs, longestGapMs: gapMs, overshoot, ...counts, direct: this.#direct }
   }
 
   /**
@@ -198,8 +191,11 @@ export class SyncedStore implements PromptStore {
     return this.#isClosed ? undefined : this.#keys.find(limited)
   }
 
+  /** The key of a demand, which is in use from now on, so that no sweep forgets it. */
   #keyOf(limited: LimitedKey): SyncedKey | undefined {
-    return this.#isClosed ? undefined : this.#keys.findOrAdd(limited)
+    const synced = this.#isClosed ? undefined : this.#keys.findOrAdd(limited)
+    if (synced !== undefined) this.#syncs.use(synced)
+    return synced
   }
 
   /** Would a demand exceed, and must its key be blocked? Only the store blocks a key, so that all nodes know. */
@@ -258,9 +254,7 @@ export class SyncedStore implements PromptStore {
     if (isDegraded) return remote.length === 0 ? this.#decideHere(local) : answer
     for (const { demand, synced } of local) {
       synced.version++
-      this.#syncs.use(synced)
-      const isTaken = allowed && decisions[demands.indexOf(demand)].allowed
-      if (isTaken) this.#views.memory.charge(demand)
+      if (allowed && decisions[demands.indexOf(demand)].allowed) this.#views.memory.charge(demand)
     }
     await this.#learnBlocks(local)
     return answer
@@ -303,7 +297,6 @@ export class SyncedStore implements PromptStore {
   #took(synced: SyncedKey, limit: Limit, units: number): void {
     synced.limit = limit
     synced.unreported += units
-    this.#syncs.use(synced)
   }
 }
 
