@@ -1,4 +1,4 @@
-import { concurrency, createLimiter, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
+import { concurrency, createLimiter, type Demand, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
 import { parseBlockFor } from 'sluice/limits'
 import { SyncedStore, syncedStore } from 'sluice/synced'
 import { ManualClock } from 'sluice/testing'
@@ -17,7 +17,7 @@ function nodes(options = {}) {
 }
 
 /** Takes so many units one by one, and returns how many were admitted. */
-function take(store: SyncedStore, count: number, demand = busy): number {
+function take(store: SyncedStore, count: number, demand: Demand = busy): number {
   return Array.from({ length: count }, () => store.decideNow(demand)).filter((each) => each?.allowed).length
 }
 
