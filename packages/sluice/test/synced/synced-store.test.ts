@@ -69,6 +69,19 @@ describe('syncs', () => {
     expect(store.decideNow(busy)?.allowed).toBe(true)
   })
 
+  it('a node that is alone after an overshoot pays the debt before it admits as before', async () => {
+    const { clock, shared, store, other } = nodes()
+    expect(take(store, 100) + take(other, 100)).toBe(200)
+    await clock.advanceAsync(100)
+    take(store, 1)
+    await clock.advanceAsync(100)
+    shared.fate = () => 'lost'
+    await clock.advanceAsync(store.decideNow(busy)?.retryAfterMs ?? 0)
+    expect(take(store, 50)).toBe(1)
+    await clock.advanceAsync(100)
+    expect(take(store, 50)).toBe(10)
+  })
+
   it('units that are taken while a call is under way are not forgotten when its answer comes', async () => {
     const { clock, shared, store } = nodes()
     shared.travelMs = () => 20
@@ -248,6 +261,29 @@ describe('bounds and ends', () => {
     await clock.advanceAsync(2_000)
     store.decideNow({ ...busy, key: 'c' })
     expect(store.decideNow({ ...busy, key: 'c' })?.allowed).toBe(true)
+  })
+
+  it('keys that are not whole are never forgotten, however many others come', async () => {
+    const { clock, store } = nodes({ maxKeys: 2 })
+    const slow = { ...busy, limit: tokenBucket({ capacity: 5, refill: '1/h' }) }
+    for (const key of ['a', 'b']) expect(take(store, 6, { ...slow, key })).toBe(5)
+    for (let i = 0; i < 20; i++) {
+      await clock.advanceAsync(100)
+      expect(store.decideNow({ ...slow, key: `other-${i}` })).toBeUndefined()
+    }
+    for (const key of ['a', 'b']) expect(take(store, 6, { ...slow, key })).toBe(0)
+  })
+
+  it('blocks of keys that are not counted here leave room for the views', async () => {
+    const { clock, store } = nodes({ maxKeys: 2 })
+    for (let i = 0; i < 20; i++) await store.block('api', `blocked-${i}`, 60_000_000)
+    for (const key of ['a', 'b']) {
+      expect(take(store, 30, { ...busy, key })).toBe(30)
+      await store.set({ ...busy, key }, 5)
+      expect(take(store, 30, { ...busy, key })).toBe(5)
+    }
+    await clock.advanceAsync(200)
+    expect(store.stats()).toMatchObject({ keys: 2, unreported: 0, failures: 0 })
   })
 
   it('close reports what is not reported, and then every request asks the store', async () => {

@@ -12,10 +12,10 @@ export class Views {
   readonly memory: MemoryStore
   readonly #mostBlocks: number
 
-  /** Has room for so many keys, and for as many blocks of other keys. */
+  /** Has room for the views of so many keys, and for twice as many blocks, so that a view always finds room. */
   constructor(maxKeys: number, clock: Clock) {
-    this.memory = new MemoryStore({ maxKeys: 2 * maxKeys, clock })
-    this.#mostBlocks = maxKeys
+    this.memory = new MemoryStore({ maxKeys: 3 * maxKeys, clock })
+    this.#mostBlocks = 2 * maxKeys
   }
 
   /** Is the view like that of a key which was never asked for? */
@@ -63,6 +63,6 @@ export class Views {
 
   /** Blocks a key here, if there is room. Without room, the key is denied once the store has been asked. */
   block(name: string, key: string, durationUs: number): void {
-    if (this.memory.size < 2 * this.#mostBlocks) this.memory.block(name, key, durationUs)
+    if (this.memory.size < this.#mostBlocks) this.memory.block(name, key, durationUs)
   }
 }
