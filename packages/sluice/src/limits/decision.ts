@@ -21,8 +21,8 @@ export interface Decision {
   /** Set if the store did not answer: the `onFailure` rule that made this decision. */
   readonly degraded?: 'open' | 'closed' | 'local'
   /**
-   * Set if this process decided by what it knows, as a `leasedStore` does: when it last asked the store, in epoch
-   * milliseconds. What other nodes did since then is not in `remaining` and the waits.
+   * Set if this process decided by what it knows, as a `leasedStore` or a `syncedStore` does: when it last asked the
+   * store about the key, in epoch milliseconds; 0 if it never has. What other nodes did since then is not in `remaining` and the waits.
    */
   readonly asOfMs?: number
 }

@@ -1,14 +1,11 @@
 import { checkUnits, checkValue } from '../checks/check-value.js'
-import { warn } from '../errors.js'
 import { type Decision, type Limit, quotaOf, shareOf, type Taken, uncountedDenial } from '../limits/index.js'
+import { LimitWarnings } from './limit-warnings.js'
 import { type MemoryStore, memoryStore } from './memory/memory-store.js'
 import type { Answer, Demand, NamedLimit, OnFailure, Store } from './store.js'
 
 /** The wait that a client is told if it is denied without a count. */
 const CLOSED_MS = 1000
-
-/** A store warns of this many limits without a share, and not of more. */
-const MOST_WARNINGS = 5
 
 export function checkOnFailure(value: unknown): OnFailure {
   return checkValue('onFailure', value, ['open', 'closed', 'local'])
@@ -35,7 +32,7 @@ export class Fallback {
   readonly #instances: number
   readonly #shares = new WeakMap<Limit, { readonly limit: Limit | undefined }>()
   readonly #local: MemoryStore
-  readonly #reported = new Set<string>()
+  readonly #warnings = new LimitWarnings('SLUICE_NO_SHARE')
 
   constructor(options: Pick<Store, 'onFailure' | 'clock'> & ReturnType<typeof checkLocalOptions>) {
     const { onFailure, instances, maxLocalKeys, clock } = options
@@ -53,13 +50,11 @@ export class Fallback {
   prepare(named: NamedLimit): void {
     const { name, limit } = named
     if (this.ruleOf(named) !== 'local' || this.#shareOf(limit) !== undefined) return
-    if (this.#reported.has(name) || this.#reported.size === MOST_WARNINGS) return
-    this.#reported.add(name)
-    warn(
+    this.#warnings.warn(
+      name,
       `while the store is away, the limit '${name}' denies everything in this process: divided among ` +
         `${this.#instances} instances, a share of its ${quotaOf(limit)} units admits nothing. ` +
         "Use fewer instances, a larger limit, or onFailure 'open' or 'closed'.",
-      'SLUICE_NO_SHARE',
     )
   }
 

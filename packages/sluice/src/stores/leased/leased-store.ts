@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../clock.js'
-import { warn } from '../../errors.js'
 import type { Decision, Limit, Taken } from '../../limits/index.js'
 import type { LeaseAnswer, LeaseFailure, LeaseRequest, LendingStore } from '../leases.js'
+import { LimitWarnings } from '../limit-warnings.js'
 import type {
   Answer,
   AsyncStore,
@@ -23,8 +23,6 @@ import type { LeasedStoreStats } from './leased-store-stats.js'
 import type { Lender } from './lender.js'
 import { Rounds } from './rounds.js'
 
-/** A warning is given for this many limits that cannot be leased, and not for more. */
-const MOST_WARNINGS = 5
 const NOTHING_ASKED: Pick<Answer, 'decisions' | 'takenUs'> = { decisions: [], takenUs: [] }
 /** A new leased key expects so many requests like the first in a round. */
 const FIRST_REQUESTS = 3
@@ -74,7 +72,7 @@ export class LeasedStore implements PromptStore {
   readonly #lender: Lender
   readonly #counts = { granted: 0, spent: 0, returned: 0, expired: 0 }
   readonly #calls = new Set<Promise<unknown>>()
-  readonly #reported = new Set<string>()
+  readonly #warnings = new LimitWarnings('SLUICE_NOT_LEASED')
   #exchanges = 0
   #direct = 0
   #nowMs = 0
@@ -97,7 +95,7 @@ export class LeasedStore implements PromptStore {
     const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2))
     this.#hot = new HotKeys(leaseMs, [high, low])
     this.#keys = new LeasedKeys((limit) => this.#leaseUsOf(limit))
-    this.#rounds = new Rounds(this.#clock, random, (key) => this.#keys.remove(key))
+    this.#rounds = new Rounds(this.#clock, random, (key) => this.#keys.drop(key))
     this.#lender = {
       nowMs: () => this.#now(),
       exchange: (request) => this.#exchange(request),
@@ -120,7 +118,7 @@ export class LeasedStore implements PromptStore {
     this.#rounds.stop()
     for (const leased of this.#keys) {
       leased.retire()
-      this.#keys.remove(leased)
+      this.#keys.drop(leased)
     }
     while (this.#calls.size > 0) await Promise.all(this.#calls)
   }
@@ -129,13 +127,11 @@ export class LeasedStore implements PromptStore {
   prepare(named: NamedLimit): void {
     this.#inner.prepare?.(named)
     const { name, limit } = named
-    if (this.#keys.limitOf(name, limit).leaseUs > 0 || this.#reported.has(name)) return
-    if (this.#reported.size === MOST_WARNINGS) return
-    this.#reported.add(name)
-    warn(
+    if (this.#keys.limitOf(name, limit).leaseUs > 0) return
+    this.#warnings.warn(
+      name,
       `the limit '${name}' (${limit.algorithm}) cannot be leased, so each of its decisions asks the store. Leases are for ` +
         'token buckets that take at least 20 ms to fill, and for windows that are aligned to the epoch.',
-      'SLUICE_NOT_LEASED',
     )
   }
 
