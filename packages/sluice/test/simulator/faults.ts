@@ -3,8 +3,8 @@ import type { Simulation } from './simulation.js'
 /** How often things go wrong: the mean time between two faults of a kind, in milliseconds. */
 export interface Faults {
   readonly nodeDiesMs: number
-  /** A node stands still for a while: a pause of its garbage collector, or of its machine. */
-  readonly nodeIsHeldUpMs: number
+  /** A third of the nodes stand still for a while, as processes do on a machine that is too busy. */
+  readonly holdUpMs: number
   /** A third of the nodes cannot reach the store for a while. */
   readonly partitionMs: number
   readonly storeDiesMs: number
@@ -14,7 +14,7 @@ export interface Faults {
 
 export const NO_FAULTS: Faults = {
   nodeDiesMs: Infinity,
-  nodeIsHeldUpMs: Infinity,
+  holdUpMs: Infinity,
   partitionMs: Infinity,
   storeDiesMs: Infinity,
   storeKeeps: 'all',
@@ -22,8 +22,8 @@ export const NO_FAULTS: Faults = {
 
 /** A replica of the store is at most so old. */
 const COPY_MS = 200
-const LONGEST_PARTITION_MS = 1_500
-const LONGEST_HOLD_UP_MS = 1_500
+const LONGEST_PARTITION_MS = 3_000
+const LONGEST_HOLD_UP_MS = 3_000
 const LONGEST_DEATH_MS = 600
 
 /** Has faults happen from now on. */
@@ -36,20 +36,20 @@ export function startFaults(simulation: Simulation, faults: Faults): void {
       repeat(meanMs, fault)
     })
   }
-  const anyNode = () => random.below(simulation.members.length)
+  const someNodes = () => simulation.members.map(({ node }) => node).filter(() => random.chance(1 / 3))
   const forA = (longestMs: number, end: () => void) => queue.after(random.between(0, longestMs), end)
 
-  repeat(faults.nodeDiesMs, () => simulation.replace(anyNode()))
-  repeat(faults.nodeIsHeldUpMs, () => {
-    const { node } = simulation.members[anyNode()]
-    node.holdUp()
+  repeat(faults.nodeDiesMs, () => simulation.replace(random.below(simulation.members.length)))
+  repeat(faults.holdUpMs, () => {
+    const nodes = someNodes()
+    for (const node of nodes) node.holdUp()
     forA(LONGEST_HOLD_UP_MS, () => {
       queue.settle()
-      node.goOn()
+      for (const node of nodes) node.goOn()
     })
   })
   repeat(faults.partitionMs, () => {
-    const nodes = simulation.members.map(({ node }) => node).filter(() => random.chance(1 / 3))
+    const nodes = someNodes()
     for (const node of nodes) network.cutOff(node)
     forA(LONGEST_PARTITION_MS, () => {
       for (const node of nodes) network.reconnect(node)

@@ -41,6 +41,15 @@ export const onOff = (perSecond: number): Load => ({
   node: (random, nodes) => random.below(nodes),
 })
 
+/**
+ * A moderate second after which nodes hold units, a second of silence in which the bucket fills, and half a second of a flood
+ * that takes all there is. A unit that counts twice shows here.
+ */
+export const tide = (perSecond: number): Load => ({
+  perSecond: (elapsedMs) => perSecond * [0.2, 0.2, 0.001, 0.001, 4][Math.floor(elapsedMs / 500) % 5],
+  node: (random, nodes) => random.below(Math.min(nodes, 10)),
+})
+
 /** The sums of the first shares; the last one is 1. */
 function zipfShares(nodes: number): number[] {
   const weights = Array.from({ length: nodes }, (_, i) => 1 / (i + 1))

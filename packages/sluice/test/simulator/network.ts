@@ -12,6 +12,11 @@ export interface Weather {
   readonly doubled: number
 }
 
+export interface Call {
+  readonly sentMs: number
+  readonly node: Node
+}
+
 export const FAIR: Weather = { delayMs: 0.5, lost: 0, late: 0, doubled: 0 }
 
 /** A node gives up a call after this long. */
@@ -21,8 +26,8 @@ const LATEST_MS = 1_500
 /** Carries calls from nodes to the store and answers back: each message late, twice or never, as the weather is. */
 export class Network {
   weather: Weather
-  /** When nodes sent calls, in milliseconds since the start. */
-  readonly sentMs: number[] = []
+  /** The calls that nodes sent: when, in milliseconds since the start, and which node. */
+  readonly calls: Call[] = []
   /** While it is true, the store reads nothing. */
   isStoreDown = false
   readonly #queue: EventQueue
@@ -46,7 +51,7 @@ export class Network {
 
   /** Has the store do something; `undefined` if no answer comes in time. */
   call<T>(node: Node, atStore: () => Promise<T>): Promise<T | undefined> {
-    this.sentMs.push(this.#queue.elapsedMs)
+    this.calls.push({ sentMs: this.#queue.elapsedMs, node })
     return new Promise((resolve) => {
       const answer = (value: T | undefined) => {
         this.#queue.settle()

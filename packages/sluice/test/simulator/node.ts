@@ -20,8 +20,7 @@ export class Node {
     this.clock = {
       now: () => offsetMs + startMs + (clock.now() - startMs) * speed,
       // A microsecond later, because the division rounds, and no alarm may ring too early.
-      alarm: (atMs, ring) =>
-        clock.alarm(startMs + (atMs - offsetMs - startMs) / speed + 0.001, () => this.run(ring)),
+      alarm: (atMs, ring) => clock.alarm(startMs + (atMs - offsetMs - startMs) / speed + 0.001, () => this.run(ring)),
     }
   }
 
@@ -41,11 +40,12 @@ export class Node {
     this.#isHeldUp = true
   }
 
+  /** Goes on with what came last: a request may well run before a timer that was due long ago. */
   goOn(): void {
     this.#isHeldUp = false
     const late = this.#late
     this.#late = []
-    for (const each of late) this.run(each)
+    for (const each of late.reverse()) this.run(each)
   }
 
   /** Runs something in this process: now, when it goes on, or never if it is dead. */

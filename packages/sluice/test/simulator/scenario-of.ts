@@ -1,5 +1,5 @@
 import type { Faults } from './faults.js'
-import { allToOne, even, type Load, moving, onOff, zipf } from './loads.js'
+import { allToOne, even, type Load, moving, onOff, tide, zipf } from './loads.js'
 import type { Weather } from './network.js'
 import { Random } from './random.js'
 import type { Scenario } from './simulation.js'
@@ -10,15 +10,16 @@ const LOADS: readonly ((perSecond: number) => Load)[] = [
   allToOne,
   (perSecond) => moving(perSecond, 700),
   onOff,
+  tide,
 ]
 
 /**
  * The scenario of a seed: a fleet of 50 or 500 nodes under some load, with every fault. Loads take turns, and of
- * eight fleets with a load one is large.
+ * seven fleets with a load one is large.
  */
 export function scenarioOf(seed: number, storeKeeps: Faults['storeKeeps']): Scenario {
   const random = new Random(seed + 1_000_000)
-  const nodes = Math.floor(seed / LOADS.length) % 8 === 2 ? 500 : 50
+  const nodes = Math.floor(seed / LOADS.length) % 7 === 2 ? 500 : 50
   const perSecond = random.pick([20, 200, 1_000, 3_000])
   const load = LOADS[seed % LOADS.length]
   return {
@@ -31,7 +32,7 @@ export function scenarioOf(seed: number, storeKeeps: Faults['storeKeeps']): Scen
     weather: badWeather(random),
     faults: {
       nodeDiesMs: random.between(300, 3_000),
-      nodeIsHeldUpMs: random.between(300, 3_000),
+      holdUpMs: random.between(1_000, 4_000),
       partitionMs: random.between(1_000, 5_000),
       storeDiesMs: random.between(1_500, 5_000),
       storeKeeps,

@@ -5,7 +5,7 @@ import { type Faults, NO_FAULTS, startFaults } from './faults.js'
 import type { Admission } from './law.js'
 import type { Load } from './loads.js'
 import { leased, type Member, type Strategy, type World } from './member.js'
-import { FAIR, Network, type Weather } from './network.js'
+import { type Call, FAIR, Network, type Weather } from './network.js'
 import { Node } from './node.js'
 import { Random } from './random.js'
 
@@ -40,7 +40,7 @@ export interface History {
   readonly startMs: number
   /** How many requests came to each node. */
   readonly asked: readonly number[]
-  readonly sentMs: readonly number[]
+  readonly calls: readonly Call[]
   readonly losses: readonly Loss[]
 }
 
@@ -82,7 +82,7 @@ export class Simulation {
     await queue.runUntil(seconds * 1_000)
     const admissions = this.#admissions.sort((one, other) => one.atMs - other.atMs)
     const startMs = queue.startUs / 1_000
-    return { admissions, startMs, asked: this.#asked, sentMs: network.sentMs, losses: this.losses }
+    return { admissions, startMs, asked: this.#asked, calls: network.calls, losses: this.losses }
   }
 
   /** A node dies, and a new one takes its place. */
@@ -119,18 +119,25 @@ export class Simulation {
     const { node, ask } = this.members[index]
     this.#requests++
     this.#asked[index]++
-    node.run(() => ask(key, (atUs) => !node.isDead && this.#admissions.push({ atMs: atUs / 1_000, units: 1, node: index })))
+    node.run(() =>
+      ask(key, (atUs) => !node.isDead && this.#admissions.push({ atMs: atUs / 1_000, units: 1, node: index })),
+    )
   }
 }
 
 /** What a fleet did between two times since the start, in milliseconds. */
-export function measure({ admissions, startMs, sentMs, asked }: History, fromMs: number, toMs: number) {
-  const isInside = (ms: number) => ms >= fromMs && ms < toMs
+export function measure({ admissions, startMs, calls, asked }: History, fromMs: number, toMs: number) {
   const seconds = (toMs - fromMs) / 1_000
-  const calls = sentMs.filter(isInside).length
+  const admitted = admissions.filter(({ atMs }) => atMs - startMs >= fromMs && atMs - startMs < toMs)
+  const callsOf = new Map<Node, number>()
+  for (const { sentMs, node } of calls) {
+    if (sentMs >= fromMs && sentMs < toMs) callsOf.set(node, (callsOf.get(node) ?? 0) + 1)
+  }
+  const sum = [...callsOf.values()].reduce((total, each) => total + each, 0)
   return {
-    perSecond: admissions.filter(({ atMs }) => isInside(atMs - startMs)).length / seconds,
-    callsPerNodeSecond: calls / seconds / asked.length,
-    callsPerSecond: calls / seconds,
+    perSecond: admitted.length / seconds,
+    /** Calls a second: the mean of all nodes, and of the node with the most. */
+    callsOfNode: sum / seconds / asked.length,
+    callsOfBusiest: Math.max(...callsOf.values()) / seconds,
   }
 }
