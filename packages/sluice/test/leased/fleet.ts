@@ -1,6 +1,8 @@
-import type { Clock, TokenBucket } from 'sluice'
+import type { TokenBucket } from 'sluice'
 import { type LeaseAnswer, LeasedStore, type LeaseFailure } from 'sluice/leased'
 import { ManualClock } from 'sluice/testing'
+import type { Admission } from '../simulator/law.js'
+import { Node } from '../simulator/node.js'
 import { admitted, LendingBuckets } from './lending-store.js'
 
 /** How a message for a lease fares. */
@@ -16,46 +18,13 @@ export interface Weather {
 const DEADLINE_MS = 50
 const LATE_MS = 700
 
-/** A process with a leased store. It can die: then nothing that it started goes on. It can be held up: then its timers are late. */
-export class Node {
+/** A process with a leased store. */
+class LeasingNode extends Node {
   readonly store: LeasedStore
-  #isDead = false
-  #isHeldUp = false
-  #late: (() => void)[] = []
 
-  /** The node's clock runs `speed` times as fast as the store's. */
   constructor(inner: LendingBuckets, clock: ManualClock, speed: number, random: () => number) {
-    const startMs = clock.now()
-    const own: Clock = {
-      now: () => startMs + (clock.now() - startMs) * speed,
-      // A microsecond later, because the division rounds, and no alarm may ring too early.
-      alarm: (atMs, ring) => clock.alarm(startMs + (atMs - startMs) / speed + 0.001, () => this.#ring(ring)),
-    }
-    this.store = new LeasedStore(inner, { clock: own }, random)
-  }
-
-  get isDead(): boolean {
-    return this.#isDead
-  }
-
-  die(): void {
-    this.#isDead = true
-  }
-
-  holdUp(): void {
-    this.#isHeldUp = true
-  }
-
-  goOn(): void {
-    this.#isHeldUp = false
-    const late = this.#late
-    this.#late = []
-    for (const ring of late) this.#ring(ring)
-  }
-
-  #ring(ring: () => void): void {
-    if (this.#isHeldUp) this.#late.push(ring)
-    else if (!this.#isDead) ring()
+    super(clock, speed)
+    this.store = new LeasedStore(inner, { clock: this.clock }, random)
   }
 }
 
@@ -63,9 +32,9 @@ export class Node {
 export class Fleet {
   readonly clock = new ManualClock(1_745_000_000_000)
   readonly inner = new LendingBuckets(this.clock)
-  readonly nodes: Node[]
+  readonly nodes: LeasingNode[]
   /** When units were admitted, by the clock of the store. */
-  readonly admissions: { readonly atMs: number; readonly units: number }[] = []
+  readonly admissions: Admission[] = []
   weather: () => Weather = () => ({ thereMs: 0, backMs: 0, fate: 'arrives' })
   readonly #limit: TokenBucket
   readonly #random: () => number
@@ -74,7 +43,7 @@ export class Fleet {
     this.#limit = limit
     this.#random = random
     this.inner.wire = (deliver) => this.#carry(deliver)
-    this.nodes = speeds.map((speed) => new Node(this.inner, this.clock, speed, random))
+    this.nodes = speeds.map((speed) => new LeasingNode(this.inner, this.clock, speed, random))
   }
 
   /** Lets a request come to a node. */
@@ -90,7 +59,7 @@ export class Fleet {
   /** A node dies, and another one takes its place. */
   kill(index: number): void {
     this.nodes[index % this.nodes.length].die()
-    this.nodes[index % this.nodes.length] = new Node(this.inner, this.clock, 1, this.#random)
+    this.nodes[index % this.nodes.length] = new LeasingNode(this.inner, this.clock, 1, this.#random)
   }
 
   #carry(deliver: () => LeaseAnswer): Promise<LeaseAnswer | LeaseFailure> {
@@ -106,17 +75,4 @@ export class Fleet {
       })
     })
   }
-}
-
-/** The most units that were admitted in any interval, beyond what came back in it. The law: never more than the capacity. */
-export function worstBurst(admissions: Fleet['admissions'], unitsPerMs: number): number {
-  let sum = 0
-  let least = Infinity
-  let worst = 0
-  for (const { atMs, units } of admissions) {
-    least = Math.min(least, sum - unitsPerMs * atMs)
-    sum += units
-    worst = Math.max(worst, sum - unitsPerMs * atMs - least)
-  }
-  return worst
 }

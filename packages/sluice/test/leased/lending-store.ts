@@ -1,4 +1,4 @@
-import type { Answer, Decision, Demand, Limit, LimitedKey, TokenBucket } from 'sluice'
+import type { Answer, Clock, Decision, Demand, Limit, LimitedKey, TokenBucket } from 'sluice'
 import type { LeaseAnswer, LeaseFailure, LeaseRequest, Leases, LendingStore } from 'sluice/leased'
 import {
   arithmeticOf,
@@ -11,7 +11,6 @@ import {
   nextBlock,
   type Taken,
 } from 'sluice/limits'
-import type { ManualClock } from 'sluice/testing'
 
 interface Entry {
   readonly bucket: LeasedBucket
@@ -28,7 +27,7 @@ export type Wire = (deliver: () => LeaseAnswer) => Promise<LeaseAnswer | LeaseFa
 export class LendingBuckets implements LendingStore {
   readonly synchronous = false
   readonly blocksByRule = true
-  readonly clock: ManualClock
+  readonly clock: Clock
   readonly leases: Leases
   readonly counts = { decides: 0, exchanges: 0 }
   /** Every request for a lease, in the order of their arrival. */
@@ -36,11 +35,11 @@ export class LendingBuckets implements LendingStore {
   wire: Wire = async (deliver) => deliver()
   /** While it is true, no call is answered, and the store answers its own failures: all are admitted. */
   isAway = false
-  readonly #entries = new Map<string, Entry>()
-  readonly #blocks = new Map<string, KeyBlock>()
-  readonly #guards = new Map<string, number>()
+  #entries = new Map<string, Entry>()
+  #blocks = new Map<string, KeyBlock>()
+  #guards = new Map<string, number>()
 
-  constructor(clock: ManualClock) {
+  constructor(clock: Clock) {
     this.clock = clock
     this.leases = {
       leaseUs: (limit, longestUs) => (limit.algorithm === 'token-bucket' ? leaseUs(limit, longestUs) : 0),
@@ -108,6 +107,18 @@ export class LendingBuckets implements LendingStore {
   unitsOf(demand: Pick<Demand, 'name' | 'key' | 'limit'>): { readonly left: number; readonly held: number } {
     const entry = this.#entry(demand)
     return { left: entry.state.tokens / entry.bucket.partsPerUnit, held: this.#held(entry) }
+  }
+
+  /** Copies all data. Called later, the returned function brings the store back to it: what was written since then is lost. */
+  snapshot(): () => void {
+    const entries = [...this.#entries].map(([id, { bucket, state }]) => [id, bucket, { ...state }] as const)
+    const blocks = [...this.#blocks]
+    const guards = [...this.#guards]
+    return () => {
+      this.#entries = new Map(entries.map(([id, bucket, state]) => [id, { bucket, state: { ...state } }]))
+      this.#blocks = new Map(blocks)
+      this.#guards = new Map(guards)
+    }
   }
 
   get #nowUs(): number {

@@ -19,10 +19,12 @@ const SURE = 0.99
 const MARGIN = 1.25
 /** Below this share of the expected units, the key asks for more before its time. */
 const LOW = 0.25
+/** After this share of a lease time, a key foresees from the requests of the round how many will come until its end. */
+const FORESEEN = 1 / 8
 /** A request for more than this share of the quota asks the store directly: its units would be missed by other nodes. */
 const LARGE = 0.25
 /** A key that called the store less than this share of a lease time ago does not call again at the end of the round. */
-const RECENT = 0.5
+const RECENT = 0.65
 /** A key that is blocked or has no units looks again after this long, because another process may have changed that. */
 const LOOK_AGAIN_MS = 1_000
 
@@ -45,6 +47,7 @@ export class LeasedKey {
   #isUsed = true
   #asked = 0
   #expected: number
+  #roundBeganMs: number
   /** Until then the store has no more units than it granted last. */
   #dryUntilMs = -Infinity
   /** Until then the key decides nothing from its hand: it is blocked, or retired. */
@@ -62,6 +65,7 @@ export class LeasedKey {
     this.key = key
     this.#known = new KnownState(limit.quota)
     this.#expected = Math.min(expected, limit.quota * LARGE)
+    this.#roundBeganMs = lender.nowMs()
   }
 
   /**
@@ -180,9 +184,11 @@ export class LeasedKey {
     const isOver = !this.#isUsed || this.#isRetired
     if (isOver) this.#expected = 0
     this.#isUsed = false
+    const nowMs = this.#lender.nowMs()
+    this.#roundBeganMs = nowMs
     if (this.#isAsking) return true
     if (isOver && this.hand.isEmpty) return false
-    const sinceMs = this.#lender.nowMs() - this.#sentMs
+    const sinceMs = nowMs - this.#sentMs
     if (isOver || sinceMs >= (RECENT * this.limit.leaseUs) / 1_000) this.#exchange(true)
     return true
   }
@@ -243,10 +249,21 @@ export class LeasedKey {
     if (this.hand.units(nowMs) < LOW * expected) this.#exchange(false)
   }
 
+  /**
+   * What the requests of this round will have asked for at its end, if they go on as they began, so that a load which grows
+   * costs few calls. Example: if 10 units were asked for in a quarter of a lease time, it is 40, but at most a quarter of the
+   * quota: a short burst must not take everything.
+   */
+  #askedByEndOfRound(nowMs: number): number {
+    const share = (nowMs - this.#roundBeganMs) / (this.limit.leaseUs / 1_000)
+    if (share < FORESEEN || share > 1) return this.#asked
+    return Math.max(this.#asked, Math.min(this.#asked / share, this.limit.quota * LARGE))
+  }
+
   #exchange(isRound: boolean): void {
     const { counts } = this.#lender
     const nowMs = this.#lender.nowMs()
-    const target = Math.ceil(MARGIN * Math.max(this.#expected, this.#asked))
+    const target = Math.ceil(MARGIN * Math.max(this.#expected, this.#askedByEndOfRound(nowMs)))
     const { returns, inTime, tooLate } = this.hand.takeReturns(nowMs, isRound ? 2 * target : Infinity)
     const need = this.#waiters.reduce((sum, { cost }) => sum + cost, 0)
     const canRefill = nowMs >= this.#dryUntilMs && nowMs >= this.#closedUntilMs
