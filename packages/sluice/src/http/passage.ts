@@ -1,9 +1,11 @@
 import { type Clock, systemClock } from '../clock.js'
 import type { Decision } from '../limits/index.js'
 import type { LevelDecision, Verdict } from '../policy/index.js'
+import type { Awaitable } from '../stores/index.js'
 import { type AnswerOptions, type Description, describeIn, verdictOfOne } from './describe.js'
 import type { Dialect, Fields } from './dialect.js'
 import type { Outcome } from './guard-options.js'
+import { mapped } from './mapped.js'
 import type { QuotaItems } from './quota-items.js'
 import type { Answer, RequestLimiter } from './request-limiter.js'
 
@@ -33,7 +35,7 @@ export interface HeldUnits {
  */
 export class Passage implements Description {
   readonly #format: AnswerFormat
-  readonly #answer: Answer
+  #answer: Answer
   readonly #held: HeldUnits | undefined
   /** The question that the limiter answered. */
   readonly question: unknown
@@ -131,6 +133,19 @@ export class Passage implements Description {
     this.#held?.cancel()
   }
 
+  /**
+   * Gives back the units of a request that another limit denies. Afterwards the passage tells what is left with these units.
+   * Both calls go to the store at once, in this order, so a store on a network answers after one round trip.
+   */
+  giveBack(): Awaitable<void> {
+    this.cancel()
+    return mapped(this.limiter.peek(this.question), (now) => {
+      this.#answer = withQuotasOf(this.#answer, now)
+      this.#verdict = undefined
+      this.#description = undefined
+    })
+  }
+
   get #described(): Description {
     const { dialects, options } = this.#format
     this.#description ??= describeIn(this.verdict, dialects, options, this.#earlier)
@@ -142,4 +157,19 @@ export class Passage implements Description {
     const { before } = this
     return before === undefined ? [] : [...before.#earlier, ...before.verdict.levels]
   }
+}
+
+/** The same answer, with the quotas of a later look. A level that an override has changed meanwhile stays as it was. */
+function withQuotasOf(answer: Answer, now: Answer): Answer {
+  if (!('levels' in answer)) return 'levels' in now ? answer : withQuotaOf(answer, now)
+  if (!('levels' in now)) return answer
+  const levels = answer.levels.map((level, i) => {
+    const { name, decision } = now.levels[i] ?? level
+    return name === level.name ? { ...level, decision: withQuotaOf(level.decision, decision) } : level
+  })
+  return { ...answer, levels }
+}
+
+function withQuotaOf(decision: Decision, { remaining, nextUnitAfterMs, resetAfterMs }: Decision): Decision {
+  return { ...decision, remaining, nextUnitAfterMs, resetAfterMs }
 }

@@ -35,6 +35,8 @@ export interface RequestLimiter<Request, Question> {
   question(request: Request): Awaitable<Question>
   check(question: Question, cost: CostOptions | undefined): Awaitable<Answer>
   reserve(question: Question, cost: CostOptions | undefined): Awaitable<RequestReservation>
+  /** The quotas as they stand. Takes nothing. */
+  peek(question: Question): Awaitable<Answer>
   /**
    * Whether a request may have to wait for its turn, or hold a place of a concurrency limit: then its units are given back
    * if the client does not wait, or when the response is over. An override of a policy can change this at any time.
@@ -81,6 +83,7 @@ function byLimit<Request>(
     question: keyFunction(options, client),
     check: (key, cost) => limiter.tryAcquire(key, cost),
     reserve: (key, cost) => limiter.reserve(key, cost),
+    peek: (key) => limiter.peek(key),
     holds: () => isHolding,
     textOf: (key) => key,
     source: options.store ?? limiter,
@@ -119,6 +122,7 @@ function byChosenLimit<Request>(
         limiter.reserve(key, cost),
         ({ decision, settle, cancel }) => ({ verdict: verdictOf(limiter, decision), settle, cancel }),
       ),
+    peek: ({ key, limiter }) => mapped(limiter.peek(key), (decision) => verdictOf(limiter, decision)),
     holds: ({ limiter }) => holdsUnits(limiter.limit),
     textOf: ({ key }) => key,
     source: options.store ?? limiters,
@@ -211,6 +215,7 @@ function byPolicy<Request>(
     question: requestAttributes(options, reader, ipOf),
     check: (attributes, cost) => policy.check(attributes, cost),
     reserve: (attributes, cost) => policy.reserve(attributes, cost),
+    peek: (attributes) => policy.peek(attributes),
     holds: () => policy.queues || policy.leases,
     textOf: (attributes) => JSON.stringify(attributes),
     source: policy,

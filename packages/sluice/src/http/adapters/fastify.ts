@@ -1,27 +1,31 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { invalidValue } from '../../errors.js'
-import type { Verdict } from '../../policy/index.js'
 import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
-import type { RequestReader } from '../client-address.js'
-import { Guard } from '../guard.js'
-import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
+import type { RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
-import { mergeFields } from '../merge-fields.js'
-import type { Passage } from '../passage.js'
-import { admit } from './admit.js'
-import { type FastifyServing, holdEarlyAnswers, reachedHooks } from './hold-early-answers.js'
 import {
-  attempt,
-  type FieldValue,
-  fieldText,
-  type NodeRequest,
-  type NodeResponse,
-  remoteAddressOf,
-  rewrittenUrl,
-} from './node-exchange.js'
+  type FastifyHook,
+  FastifyLimit,
+  type FastifyLimitOptions,
+  type FastifyOwnOptions,
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  type FastifyRouteOptions,
+  type Next,
+} from './fastify-limit.js'
+import { type FastifyServing, holdEarlyAnswers, reachedHooks } from './hold-early-answers.js'
+import { lastPreHandler } from './last-pre-handler.js'
+import { attempt } from './node-exchange.js'
 
 export { rateLimitOf } from '../rate-limit-of.js'
+export type {
+  FastifyHook,
+  FastifyOptions,
+  FastifyOwnOptions,
+  FastifyReplyLike,
+  FastifyRequestLike,
+  FastifyRouteOptions,
+} from './fastify-limit.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -32,66 +36,6 @@ declare module 'fastify' {
     rateLimit?: FastifyRouteOptions | false
   }
 }
-
-/** The part of a Fastify request that is used here. */
-export interface FastifyRequestLike {
-  readonly method: string
-  readonly url: string
-  /** Before `rewriteUrl`. */
-  readonly originalUrl: string
-  readonly headers: NodeRequest['headers']
-  readonly socket: NodeRequest['socket']
-  readonly routeOptions?: { readonly config?: { readonly rateLimit?: unknown } }
-  /** The context of the request's route. */
-  readonly server?: object
-}
-
-/** The part of a Fastify reply that is used here. */
-export interface FastifyReplyLike {
-  readonly raw: NodeResponse
-  readonly sent: boolean
-  code(status: number): unknown
-  getHeader(name: string): FieldValue
-  header(name: string, value: string): unknown
-  send(body?: unknown): unknown
-}
-
-/** See {@link GuardOptions}. */
-export type FastifyOptions<
-  Request extends FastifyRequestLike = FastifyRequest,
-  Reply extends FastifyReplyLike = FastifyReply,
-> = GuardOptions<Request, Reply> & FastifyOwnOptions<Request, Reply>
-
-/** How a denied request is answered, and when the limit decides. */
-export interface FastifyOwnOptions<Request extends FastifyRequestLike, Reply extends FastifyReplyLike> {
-  /** Answers a denied request in your own way. Status and fields are set; the function sends the reply or returns its body. */
-  readonly onDenied?: (request: Request, reply: Reply, verdict: Verdict) => unknown
-  /**
-   * When the limit decides: `'onRequest'` (default), before the body is read, or `'preHandler'`, when earlier hooks have set
-   * `request.user` and the body is there.
-   */
-  readonly hook?: FastifyHook
-}
-
-/** The options of a route. See {@link FastifyOptions}. */
-export type FastifyRouteOptions<
-  Request extends FastifyRequestLike = FastifyRequest,
-  Reply extends FastifyReplyLike = FastifyReply,
-> = FastifyOptions<Request, Reply> & {
-  /** True: this limit replaces the limit for all routes. Default false: a request has to pass both. */
-  readonly instead?: boolean
-}
-
-const HOOKS = ['onRequest', 'preHandler'] as const
-
-/** A hook in which a limit can decide. */
-export type FastifyHook = (typeof HOOKS)[number]
-
-/** The options of a limit, for the parts of requests and replies that are used here. */
-type FastifyLimitOptions = FastifyRouteOptions<FastifyRequestLike, FastifyReplyLike>
-
-/** Continues with the next hook of Fastify, or with an error. */
-type Next = (error?: Error) => void
 
 interface FastifyLike {
   // biome-ignore lint/suspicious/noExplicitAny: Fastify's own types are generic in ways that a part of them cannot be
@@ -130,6 +74,8 @@ export function rateLimit<
   const given = options as FastifyLimitOptions | undefined
   const forAll = given === undefined ? undefined : new FastifyLimit(given)
   const inherited: Inherited = { options: given, limits: new WeakMap() }
+  const mayDecideLate = ({ routeOptions }: FastifyRequestLike) =>
+    forAll?.hook === 'preHandler' || isLimited(routeOptions?.config?.rateLimit)
   const plugin: FastifyRateLimit = (app, _options, done) => {
     if (given !== undefined) {
       Object.assign(app, { [INHERITED]: inherited })
@@ -139,7 +85,8 @@ export function rateLimit<
     app.addHook('onRoute', function (this: object, { config }) {
       if (isLimited(config?.rateLimit)) routeLimit(config.rateLimit, this)
     })
-    for (const hook of HOOKS) app.addHook(hook, enterAt(hook, forAll))
+    app.addHook('onRequest', enterAt('onRequest', forAll))
+    app.addHook('preHandler', lastPreHandler(enterAt('preHandler', forAll), mayDecideLate))
     done()
   }
   // The hooks are for the application that registers the plugin, not only for routes inside the plugin.
@@ -209,94 +156,4 @@ function routeLimit(own: FastifyLimitOptions, context: { [INHERITED]?: Inherited
   const limit = limits.get(own) ?? new FastifyLimit(inheritedOptions(own, options), ['instead'])
   limits.set(own, limit)
   return limit
-}
-
-const reader: RequestReader<FastifyRequestLike> = {
-  method: ({ method }) => method,
-  url: ({ url, originalUrl }) => rewrittenUrl(url, originalUrl),
-  remoteAddress: ({ socket }) => remoteAddressOf(socket),
-  field: ({ headers }, name) => fieldText(headers[name]),
-}
-
-/** A limit for all routes or for one route. */
-class FastifyLimit {
-  readonly #guard: Guard<FastifyRequestLike, FastifyReplyLike>
-  readonly #onDenied: FastifyLimitOptions['onDenied']
-  readonly hook: FastifyHook
-
-  /** `more` are the names of options that only routes have. */
-  constructor(options: FastifyLimitOptions, more: readonly string[] = []) {
-    this.#guard = new Guard(options, reader, ['onDenied', 'hook', ...more])
-    const { onDenied, hook = 'onRequest' } = options
-    if (!HOOKS.includes(hook)) throw invalidValue('hook', "'onRequest' or 'preHandler'", hook)
-    this.#onDenied = onDenied
-    this.hook = hook
-  }
-
-  /**
-   * Calls `next` when an allowed request may go on, or with an error. Answers a denied request. `second` is a limit behind
-   * this one. `first` is the passage through a limit before it, which gets its units back if this limit denies.
-   */
-  enter(
-    request: FastifyRequestLike,
-    reply: FastifyReplyLike,
-    next: Next,
-    second?: FastifyLimit,
-    first?: Passage,
-  ): void {
-    attempt(
-      () => this.#guard.enter(request, { mustHold: second !== undefined }),
-      first === undefined ? next : failAfter(first, next),
-      (passage) => {
-        if (passage !== undefined) setFields(reply, passage)
-        if (passage?.allowed === false) {
-          first?.cancel()
-          this.#deny(passage, request, reply, next)
-        } else if (second !== undefined) second.enter(request, reply, next, undefined, passage)
-        else if (first === undefined && (passage === undefined || passage.goesAtOnce)) next()
-        else {
-          const passages = [first, passage].filter((each) => each !== undefined)
-          admit(passages, { request, response: reply.raw, reply }, next)
-        }
-      },
-    )
-  }
-
-  #deny(passage: Passage, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
-    const onDenied = this.#onDenied
-    reply.code(passage.status)
-    if (onDenied === undefined) reply.send(passage.body)
-    else {
-      // As a handler of Fastify, it sends the reply or returns the body.
-      attempt(
-        () => onDenied(request, reply, passage.verdict),
-        next,
-        (body) => body !== undefined && body !== reply && !reply.sent && reply.send(body),
-      )
-    }
-  }
-}
-
-/** Goes on with an error, after giving back the units of an earlier limit. */
-function failAfter(first: Passage, next: Next): Next {
-  return (error) => {
-    first.cancel()
-    next(error)
-  }
-}
-
-/** Sets the fields of a passage beside those that another limiter has set, by Fastify's means or on the response itself. */
-function setFields(reply: FastifyReplyLike, passage: Passage): void {
-  // Names in lower case, because Fastify would convert them.
-  if (
-    passage.isPlain &&
-    reply.getHeader('ratelimit') === undefined &&
-    reply.getHeader('ratelimit-policy') === undefined
-  ) {
-    reply.header('ratelimit-policy', passage.policyField)
-    reply.header('ratelimit', passage.quotaField)
-    return
-  }
-  const merged = mergeFields(passage.headers, (name) => fieldText(reply.getHeader(name)))
-  for (const name in merged) reply.header(name, merged[name])
 }

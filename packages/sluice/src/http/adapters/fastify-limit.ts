@@ -1,0 +1,186 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { invalidValue } from '../../errors.js'
+import type { Verdict } from '../../policy/index.js'
+import type { RequestReader } from '../client-address.js'
+import { Guard } from '../guard.js'
+import type { GuardOptions } from '../guard-options.js'
+import { mergeFields } from '../merge-fields.js'
+import type { Passage } from '../passage.js'
+import { admit } from './admit.js'
+import {
+  attempt,
+  type FieldValue,
+  fieldText,
+  type NodeRequest,
+  type NodeResponse,
+  remoteAddressOf,
+  rewrittenUrl,
+} from './node-exchange.js'
+
+/** The part of a Fastify request that is used here. */
+export interface FastifyRequestLike {
+  readonly method: string
+  readonly url: string
+  /** Before `rewriteUrl`. */
+  readonly originalUrl: string
+  readonly headers: NodeRequest['headers']
+  readonly socket: NodeRequest['socket']
+  readonly routeOptions?: { readonly config?: { readonly rateLimit?: unknown } }
+  /** The context of the request's route. */
+  readonly server?: object
+}
+
+/** The part of a Fastify reply that is used here. */
+export interface FastifyReplyLike {
+  readonly raw: NodeResponse
+  readonly sent: boolean
+  code(status: number): unknown
+  getHeader(name: string): FieldValue
+  header(name: string, value: string): unknown
+  send(body?: unknown): unknown
+}
+
+/** See {@link GuardOptions}. */
+export type FastifyOptions<
+  Request extends FastifyRequestLike = FastifyRequest,
+  Reply extends FastifyReplyLike = FastifyReply,
+> = GuardOptions<Request, Reply> & FastifyOwnOptions<Request, Reply>
+
+/** How a denied request is answered, and when the limit decides. */
+export interface FastifyOwnOptions<Request extends FastifyRequestLike, Reply extends FastifyReplyLike> {
+  /** Answers a denied request in your own way. Status and fields are set; the function sends the reply or returns its body. */
+  readonly onDenied?: (request: Request, reply: Reply, verdict: Verdict) => unknown
+  /**
+   * When the limit decides: `'onRequest'` (default), before the body is read, or `'preHandler'`, after every other
+   * `preHandler` of the request, when `request.user` and the body are there.
+   */
+  readonly hook?: FastifyHook
+}
+
+/** The options of a route. See {@link FastifyOptions}. */
+export type FastifyRouteOptions<
+  Request extends FastifyRequestLike = FastifyRequest,
+  Reply extends FastifyReplyLike = FastifyReply,
+> = FastifyOptions<Request, Reply> & {
+  /** True: this limit replaces the limit for all routes. Default false: a request has to pass both. */
+  readonly instead?: boolean
+}
+
+const HOOKS = ['onRequest', 'preHandler'] as const
+
+/** A hook in which a limit can decide. */
+export type FastifyHook = (typeof HOOKS)[number]
+
+/** The options of a limit, for the parts of requests and replies that are used here. */
+export type FastifyLimitOptions = FastifyRouteOptions<FastifyRequestLike, FastifyReplyLike>
+
+/** Continues with the next hook of Fastify, or with an error. */
+export type Next = (error?: Error) => void
+
+const reader: RequestReader<FastifyRequestLike> = {
+  method: ({ method }) => method,
+  url: ({ url, originalUrl }) => rewrittenUrl(url, originalUrl),
+  remoteAddress: ({ socket }) => remoteAddressOf(socket),
+  field: ({ headers }, name) => fieldText(headers[name]),
+}
+
+/** A limit for all routes or for one route. */
+export class FastifyLimit {
+  readonly #guard: Guard<FastifyRequestLike, FastifyReplyLike>
+  readonly #onDenied: FastifyLimitOptions['onDenied']
+  readonly hook: FastifyHook
+
+  /** `more` are the names of options that only routes have. */
+  constructor(options: FastifyLimitOptions, more: readonly string[] = []) {
+    this.#guard = new Guard(options, reader, ['onDenied', 'hook', ...more])
+    const { onDenied, hook = 'onRequest' } = options
+    if (!HOOKS.includes(hook)) throw invalidValue('hook', "'onRequest' or 'preHandler'", hook)
+    this.#onDenied = onDenied
+    this.hook = hook
+  }
+
+  /**
+   * Calls `next` when an allowed request may go on, or with an error. Answers a denied request. `second` is a limit behind
+   * this one. `first` is the passage through a limit before it, which gets its units back if this limit denies.
+   */
+  enter(
+    request: FastifyRequestLike,
+    reply: FastifyReplyLike,
+    next: Next,
+    second?: FastifyLimit,
+    first?: Passage,
+  ): void {
+    attempt(
+      () => this.#guard.enter(request, { mustHold: second !== undefined }),
+      first === undefined ? next : failAfter(first, next),
+      (passage) => {
+        if (passage?.allowed === false) this.#denyAfter(first, passage, request, reply, next)
+        else if (second !== undefined) second.enter(request, reply, next, undefined, passage)
+        else {
+          if (first !== undefined) setFields(reply, first)
+          if (passage !== undefined) setFields(reply, passage)
+          if (first === undefined && (passage === undefined || passage.goesAtOnce)) next()
+          else {
+            const passages = [first, passage].filter((each) => each !== undefined)
+            admit(passages, { request, response: reply.raw, reply }, next)
+          }
+        }
+      },
+    )
+  }
+
+  /** The fields of the first limit tell the units that it got back. If its store fails to say, they tell what was left before. */
+  #denyAfter(
+    first: Passage | undefined,
+    passage: Passage,
+    request: FastifyRequestLike,
+    reply: FastifyReplyLike,
+    next: Next,
+  ): void {
+    const deny = () => {
+      if (first !== undefined) setFields(reply, first)
+      setFields(reply, passage)
+      this.#deny(passage, request, reply, next)
+    }
+    if (first === undefined) deny()
+    else attempt(() => first.giveBack(), deny, deny)
+  }
+
+  #deny(passage: Passage, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
+    const onDenied = this.#onDenied
+    reply.code(passage.status)
+    if (onDenied === undefined) reply.send(passage.body)
+    else {
+      // As a handler of Fastify, it sends the reply or returns the body.
+      attempt(
+        () => onDenied(request, reply, passage.verdict),
+        next,
+        (body) => body !== undefined && body !== reply && !reply.sent && reply.send(body),
+      )
+    }
+  }
+}
+
+/** Goes on with an error, after giving back the units of an earlier limit. */
+function failAfter(first: Passage, next: Next): Next {
+  return (error) => {
+    first.cancel()
+    next(error)
+  }
+}
+
+/** Sets the fields of a passage beside those that another limiter has set, by Fastify's means or on the response itself. */
+function setFields(reply: FastifyReplyLike, passage: Passage): void {
+  // Names in lower case, because Fastify would convert them.
+  if (
+    passage.isPlain &&
+    reply.getHeader('ratelimit') === undefined &&
+    reply.getHeader('ratelimit-policy') === undefined
+  ) {
+    reply.header('ratelimit-policy', passage.policyField)
+    reply.header('ratelimit', passage.quotaField)
+    return
+  }
+  const merged = mergeFields(passage.headers, (name) => fieldText(reply.getHeader(name)))
+  for (const name in merged) reply.header(name, merged[name])
+}
