@@ -2,8 +2,8 @@
 import { type DynamicModule, UseGuards } from '@nestjs/common'
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
 import type { AnyLimiter, AnyPolicy } from '../attributes-option.js'
+import { ApplicationGuard } from './application-guard.js'
 import {
-  ApplicationGuard,
   type NestCallOptions,
   type NestInsteadOptions,
   type NestOptions,
