@@ -68,12 +68,14 @@ export class RateLimitModule {
   static forRoot<P extends AnyPolicy | undefined = undefined, L extends AnyLimiter | undefined = undefined>(
     options: NestCallOptions<P, L>,
   ): DynamicModule {
-    const guard = rateLimit(options)
+    const guard = new RateLimitGuard(options as NestOptions, { what: 'RateLimitModule.forRoot' })
     return moduleWith({ useFactory: () => guard })
   }
 
   static forRootAsync({ useFactory, ...given }: NestAsyncOptions): DynamicModule {
-    return moduleWith({ ...given, useFactory: async (...injected) => rateLimit(await useFactory(...injected)) })
+    const made = async (...injected: unknown[]) =>
+      new RateLimitGuard(await useFactory(...injected), { what: 'RateLimitModule.forRootAsync' })
+    return moduleWith({ ...given, useFactory: made })
   }
 }
 

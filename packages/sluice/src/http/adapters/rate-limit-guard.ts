@@ -11,6 +11,7 @@ import { mapped } from '../mapped.js'
 import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 import { admitted } from './admit.js'
+import { checkNestOptions } from './check-nest-options.js'
 import { type ExpressRequest, expressReader } from './express.js'
 import { HeldPassages } from './held-passages.js'
 import { fieldText, type NodeResponse } from './node-exchange.js'
@@ -59,6 +60,12 @@ export type NestResponse =
   | NodeResponse
   | (Pick<NodeResponse, 'getHeader'> & { readonly raw: NodeResponse; header(name: string, value: string): unknown })
 
+interface GuardKind {
+  readonly isOfRoute?: boolean
+  /** The function that takes the options, as the caller writes it. */
+  readonly what?: string
+}
+
 interface NestExchange {
   readonly request: ExpressRequest
   readonly response: NestResponse
@@ -87,10 +94,14 @@ export class RateLimitGuard implements CanActivate {
   /** Guards of a route, by the options that they inherit from: several applications may have the same controller. */
   readonly #inheriting = new WeakMap<object, Guard<ExpressRequest>>()
 
-  /** The guard of a route inherits from the limit of the application. Mistakes in its own options still show at once. */
-  constructor(options: NestRouteOptions, { isOfRoute = false }: { readonly isOfRoute?: boolean } = {}) {
+  /**
+   * The guard of a route inherits from the limit of the application. Mistakes in its own options still show at once, and say
+   * that `what` takes the options.
+   */
+  constructor(options: NestRouteOptions, { isOfRoute = false, what = 'rateLimit' }: GuardKind = {}) {
+    checkNestOptions(what, options)
     this.#options = options
-    this.#guard = isOfRoute ? routeGuard(withoutDependents(options)) : new Guard(options, expressReader)
+    this.#guard = isOfRoute ? routeGuard(withoutDependents(options)) : new Guard(options, expressReader, [], what)
     this.#isOfRoute = isOfRoute
   }
 
@@ -115,7 +126,7 @@ export class RateLimitGuard implements CanActivate {
     }
     if (!isGraphql) return true
     throw new InvalidTypeError(
-      'rateLimit needs req and res in the GraphQL context: context: ({ req, res }) => ({ req, res })',
+      'the limit needs req and res in the GraphQL context: context: ({ req, res }) => ({ req, res })',
     )
   }
 
@@ -155,7 +166,7 @@ export class RateLimitGuard implements CanActivate {
 }
 
 function routeGuard(options: NestRouteOptions): Guard<ExpressRequest> {
-  return new Guard(options, expressReader, ['instead'])
+  return new Guard(options, expressReader, ['instead'], 'RateLimit')
 }
 
 function isInstead(guard: RateLimitGuard): boolean {
