@@ -198,6 +198,33 @@ test.each(BAD_JSON)('a JSON file with %s is refused with its position', (_, text
   expect(message).toContain(said)
 })
 
+test.each([
+  ['unlimited', "write { algorithm: 'unlimited' }"],
+  ['none', "write { algorithm: 'unlimited' }"],
+  ['0', "to deny everything, write { algorithm: 'fixed-window', quota: 0, window: '1m' }"],
+  ['5', "a number does not say per what, write { algorithm: 'fixed-window', quota: 5, window: '1m' }"],
+  ['5/s', "such as { algorithm: 'token-bucket', capacity: 20, refill: '5/s' }, got '5/s'"],
+  ['', "such as { algorithm: 'token-bucket', capacity: 20, refill: '5/s' }, got null"],
+  ['[5]', "write { algorithm: 'fixed-window', quota: 5, window: '1m' }"],
+  ['{ algorithm: fixed-window, max: 5, window: 1m }', "'fixed-window' has no option 'max'; max is `quota` here"],
+  ['{ algorithm: unlimited, quota: 5 }', "'unlimited' has no option 'quota'"],
+])('limit: %s is answered with the limit to write in a file, and never with a call of code', (limit, said) => {
+  for (const text of [
+    `version: 1\nlevels:\n  - name: a\n    limit: ${limit}\n`,
+    'version: 1\nlevels:\n  - name: a\n    key: [k]\n    limit: { algorithm: unlimited }\n    overrides:\n' +
+      `      - when: { k: x }\n        limit: ${limit}\n`,
+  ]) {
+    const { message } = errorOf(text)
+    expect(message).toContain(said)
+    expect(message).not.toMatch(/\w\(\{/)
+  }
+})
+
+test('a limit that an error advises to write is accepted', () => {
+  for (const limit of ["{ algorithm: 'unlimited' }", "{ algorithm: 'fixed-window', quota: 0, window: '1m' }"])
+    expect(() => parsePolicyFile(`version: 1\nlevels:\n  - name: a\n    limit: ${limit}\n`)).not.toThrow()
+})
+
 test('the message has one line for each problem, up to a hundred', () => {
   const one = errorOf('version: 1\nlevels: []\n', 'deploy/policy.yaml')
   expect(one.message).toBe('deploy/policy.yaml:2:9 levels must have at least one level')

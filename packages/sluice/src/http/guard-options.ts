@@ -229,12 +229,15 @@ const OPTIONS = [
 ]
 const NAME = /^[\w.-]{1,64}$/
 
-/** Checks everything that can be checked before the first request. `more` are the names of the adapter's own options. */
-export function checkGuardOptions<Options>(options: Options, more: readonly string[]): Options {
-  checkIsOptions(options)
-  const given = checkOptions('rateLimit', options, [...OPTIONS, ...more])
+/**
+ * Checks everything that can be checked before the first request. `more` are the names of the adapter's own options, and
+ * `what` is the function that takes the options.
+ */
+export function checkGuardOptions<Options>(options: Options, more: readonly string[], what: string): Options {
+  checkIsOptions(what, options)
+  const given = checkOptions(what, options, [...OPTIONS, ...more])
   checkFunctions(given, ['key', 'attributes', 'settle', 'skip', 'onDecision', 'onDenied', 'address'])
-  checkRule(given)
+  checkRule(what, given)
   const { name, cost, forwardedIn, trustedProxies, status, jitterMs } = given
   if (name !== undefined && !(typeof name === 'string' && NAME.test(name)))
     throw invalidValue('name', 'text of letters, digits, dots, dashes and underscores, at most 64 of them', name)
@@ -251,30 +254,33 @@ export function checkGuardOptions<Options>(options: Options, more: readonly stri
 }
 
 /** Usual mistakes: no options, passing `rateLimit` itself to the framework, and passing a limit instead of `{ limit }`. */
-function checkIsOptions(options: unknown): void {
+function checkIsOptions(what: string, options: unknown): void {
   if (typeof options !== 'object' || options === null)
     throw new InvalidTypeError(
-      `rateLimit takes { limit }, { limiter } or { policy }, and other options, got ${shown(options)}`,
+      `${what} takes { limit }, { limiter } or { policy }, and other options, got ${shown(options)}`,
     )
   const prototype = Object.getPrototypeOf(options)
   if (prototype !== Object.prototype && prototype !== null) {
+    const takes =
+      what === 'rateLimit'
+        ? 'makes the middleware: call it with options and pass on what it returns, as in use(rateLimit({ limit }))'
+        : `takes an object of options, as in ${what}({ limit })`
     throw new InvalidTypeError(
-      'rateLimit makes the middleware: call it with options and pass on what it returns, as in use(rateLimit({ limit })); ' +
-        `it was called with ${shown(options)} that is not an object of options`,
+      `${what} ${takes}; it was called with ${shown(options)} that is not an object of options`,
     )
   }
   if (Object.hasOwn(options, 'algorithm'))
-    throw new InvalidTypeError('rateLimit takes an object with the limit in it: rateLimit({ limit })', {
+    throw new InvalidTypeError(`${what} takes an object with the limit in it: ${what}({ limit })`, {
       option: 'limit',
     })
 }
 
-function checkRule(given: Readonly<Record<string, unknown>>): void {
+function checkRule(what: string, given: Readonly<Record<string, unknown>>): void {
   const { limiter, policy } = given
   const [rule, ...others] = RULES.filter((name) => given[name] !== undefined)
   if (rule === undefined || others.length > 0) {
     const got = rule === undefined ? 'none of them' : [rule, ...others].join(' and ')
-    throw new InvalidTypeError(`rateLimit takes a limit, a limiter or a policy, got ${got}`, { option: 'limit' })
+    throw new InvalidTypeError(`${what} takes a limit, a limiter or a policy, got ${got}`, { option: 'limit' })
   }
   // `limit: fixedWindow` would be taken for a function of the request, and fail with the first one.
   if (isLimitFunction(given.limit)) parseLimit(given.limit)

@@ -40,9 +40,14 @@ export class Guard<Request extends object, Response = unknown> {
   /** The codes of warnings that were made: each is made once. */
   readonly #warned = new Set<string>()
 
-  /** `more` are the names of options that only the adapter uses. */
-  constructor(options: GuardOptions<Request, Response>, reader: RequestReader<Request>, more: readonly string[] = []) {
-    this.#options = { ...checkGuardOptions(options, more) }
+  /** `more` are the names of options that only the adapter uses. Errors say that `what` takes the options. */
+  constructor(
+    options: GuardOptions<Request, Response>,
+    reader: RequestReader<Request>,
+    more: readonly string[] = [],
+    what = 'rateLimit',
+  ) {
+    this.#options = { ...checkGuardOptions(options, more, what) }
     this.#limiter = requestLimiter(options, reader)
     const { expose, cost, dialect } = options
     const { only } = this.#limiter

@@ -23,6 +23,23 @@ export function mergeFields(fields: Readonly<Fields>, before: ReadField): Readon
   return isFirst ? fields : merged(fields, theirs)
 }
 
+/**
+ * The fields to set when a limiter has written `told` and has newer numbers, `now`. The quotas of other limiters stay as they
+ * are: of a list only the limiter's own part is replaced.
+ */
+export function renewedFields(told: Readonly<Fields>, now: Readonly<Fields>, read: ReadField): Fields {
+  const renewed: Fields = {}
+  for (const name of LISTS) {
+    const text = read(name.toLowerCase()) ?? ''
+    if (told[name] && now[name]) renewed[name] = text.replace(told[name], () => now[name])
+  }
+  for (const { all: names } of SINGLE) {
+    const isOwn = names.every((name) => told[name] !== undefined && read(name.toLowerCase()) === told[name])
+    if (isOwn) for (const name of names) renewed[name] = now[name]
+  }
+  return renewed
+}
+
 function merged(fields: Readonly<Fields>, theirs: Readonly<Fields>): Fields {
   const all = { ...fields }
   for (const name of LISTS) {

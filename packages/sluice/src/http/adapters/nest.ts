@@ -2,8 +2,8 @@
 import { type DynamicModule, UseGuards } from '@nestjs/common'
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
+import { ApplicationGuard } from './application-guard.js'
 import {
-  ApplicationGuard,
   type NestCallOptions,
   type NestInsteadOptions,
   type NestOptions,
@@ -73,12 +73,14 @@ export class RateLimitModule {
     L extends AnyLimiter | undefined = undefined,
     S extends AnyStore | undefined = undefined,
   >(options: NestCallOptions<P, L, S>): DynamicModule {
-    const guard = rateLimit(options)
+    const guard = new RateLimitGuard(options as NestOptions, { what: 'RateLimitModule.forRoot' })
     return moduleWith({ useFactory: () => guard })
   }
 
   static forRootAsync({ useFactory, ...given }: NestAsyncOptions): DynamicModule {
-    return moduleWith({ ...given, useFactory: async (...injected) => rateLimit(await useFactory(...injected)) })
+    const made = async (...injected: unknown[]) =>
+      new RateLimitGuard(await useFactory(...injected), { what: 'RateLimitModule.forRootAsync' })
+    return moduleWith({ ...given, useFactory: made })
   }
 }
 

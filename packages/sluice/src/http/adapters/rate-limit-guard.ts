@@ -1,19 +1,20 @@
-import { type CanActivate, type ExecutionContext, HttpException, type OnModuleInit } from '@nestjs/common'
-import type { HttpAdapterHost } from '@nestjs/core'
+import { type CanActivate, type ExecutionContext, HttpException } from '@nestjs/common'
 import { InvalidTypeError } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
-import { Guard } from '../guard.js'
+import type { ReadField } from '../client-address.js'
+import { type EnterOptions, Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
 import { mapped } from '../mapped.js'
 import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 import { admitted } from './admit.js'
+import { checkNestOptions } from './check-nest-options.js'
 import { type ExpressRequest, expressReader } from './express.js'
-import { holdEarlyAnswers, isHeld, reachedHooks } from './hold-early-answers.js'
-import { attempt, fieldText, type NodeResponse } from './node-exchange.js'
+import { HeldPassages } from './held-passages.js'
+import { fieldText, type NodeResponse } from './node-exchange.js'
 
 /** See {@link GuardOptions}. A request is Express's or Fastify's, depending on the platform of the application. */
 // biome-ignore lint/suspicious/noExplicitAny: Nest does not say which
@@ -56,9 +57,26 @@ export class RateLimitException extends HttpException {
 }
 
 /** A response of Express, or the part of a reply of Fastify that is used here. */
-type NestResponse =
+export type NestResponse =
   | NodeResponse
   | (Pick<NodeResponse, 'getHeader'> & { readonly raw: NodeResponse; header(name: string, value: string): unknown })
+
+interface GuardKind {
+  readonly isOfRoute?: boolean
+  /** The function that takes the options, as the caller writes it. */
+  readonly what?: string
+}
+
+interface NestExchange {
+  readonly request: ExpressRequest
+  readonly response: NestResponse
+}
+
+/** How a request enters. */
+interface NestEntry extends EnterOptions {
+  /** The passages before this one, which get their units back if this limit denies. */
+  readonly held?: HeldPassages | undefined
+}
 
 /** Controllers and handlers with `@SkipRateLimit()`. */
 const skipped = new WeakSet<object>()
@@ -77,10 +95,14 @@ export class RateLimitGuard implements CanActivate {
   /** Guards of a route, by the options that they inherit from: several applications may have the same controller. */
   readonly #inheriting = new WeakMap<object, Guard<ExpressRequest>>()
 
-  /** The guard of a route inherits from the limit of the application. Mistakes in its own options still show at once. */
-  constructor(options: NestRouteOptions, { isOfRoute = false }: { readonly isOfRoute?: boolean } = {}) {
+  /**
+   * The guard of a route inherits from the limit of the application. Mistakes in its own options still show at once, and say
+   * that `what` takes the options.
+   */
+  constructor(options: NestRouteOptions, { isOfRoute = false, what = 'rateLimit' }: GuardKind = {}) {
+    checkNestOptions(what, options)
     this.#options = options
-    this.#guard = isOfRoute ? routeGuard(withoutDependents(options)) : new Guard(options, expressReader)
+    this.#guard = isOfRoute ? routeGuard(withoutDependents(options)) : new Guard(options, expressReader, [], what)
     this.#isOfRoute = isOfRoute
   }
 
@@ -92,15 +114,20 @@ export class RateLimitGuard implements CanActivate {
   canActivate(context: ExecutionContext): Awaitable<boolean> {
     if (skipped.has(context.getHandler()) || skipped.has(context.getClass())) return true
     const [request, response] = [requestOf(context), responseOf(context)]
-    if (request !== undefined && this.#isReplaced(context)) {
+    const guards = routeGuards(context)
+    if (request !== undefined && guards.some(isInstead) && !guards.includes(this)) {
       this.#noteFirst(request)
       return true
     }
     const isGraphql = context.getType<string>() === 'graphql'
-    if (request !== undefined && response !== undefined) return this.enter(request, response, isGraphql)
+    if (request !== undefined && response !== undefined) {
+      const mustHold = guards.length > 0 && guards.at(-1) !== this
+      const held = guards.length > 0 ? heldOf(context) : undefined
+      return this.enter(request, response, { mayRepeat: isGraphql, mustHold, held })
+    }
     if (!isGraphql) return true
     throw new InvalidTypeError(
-      'rateLimit needs req and res in the GraphQL context: context: ({ req, res }) => ({ req, res })',
+      'the limit needs req and res in the GraphQL context: context: ({ req, res }) => ({ req, res })',
     )
   }
 
@@ -108,9 +135,16 @@ export class RateLimitGuard implements CanActivate {
    * Limits a request, and returns whether it goes on: `false` if the client is gone. Throws if the request is denied. A query
    * of GraphQL counts for each field (`mayRepeat`): otherwise one request could try a thousand passwords.
    */
-  enter(request: ExpressRequest, response: NestResponse, mayRepeat = false): Awaitable<boolean> {
-    const entered = this.#guardOf(request).enter(request, { mayRepeat })
-    return mapped(entered, (passage) => passage === undefined || proceed(passage, request, response))
+  enter(request: ExpressRequest, response: NestResponse, { held, ...how }: NestEntry = {}): Awaitable<boolean> {
+    const enter = () =>
+      mapped(this.#guardOf(request).enter(request, how), (passage) => {
+        if (passage === undefined) return true
+        const exchange = { request, response }
+        if (!passage.allowed) return mapped(giveBack(held, response), () => proceed(passage, exchange))
+        if (how.mustHold === true) held?.add(passage)
+        return proceed(passage, exchange)
+      })
+    return held === undefined ? enter() : held.cancelUnless(enter)
   }
 
   /** Decorators run before the application exists, so the limit before a route is known only when a request has passed it. */
@@ -127,33 +161,43 @@ export class RateLimitGuard implements CanActivate {
     if (!this.#isOfRoute && !firstOptions.has(request)) firstOptions.set(request, this.#options)
   }
 
-  /** Whether another limit stands for this one: `instead` of the handler, or else of the controller. */
-  #isReplaced(context: ExecutionContext): boolean {
-    const ofHandler = ownGuards.get(context.getHandler()) ?? []
-    if (ofHandler.some(isInstead)) return !ofHandler.includes(this)
-    const ofController = guardsOfController(context.getClass())
-    return ofController.some(isInstead) && ![...ofController, ...ofHandler].includes(this)
-  }
-
   get isInstead(): boolean {
     return this.#options.instead === true
   }
 }
 
 function routeGuard(options: NestRouteOptions): Guard<ExpressRequest> {
-  return new Guard(options, expressReader, ['instead'])
+  return new Guard(options, expressReader, ['instead'], 'RateLimit')
 }
 
 function isInstead(guard: RateLimitGuard): boolean {
   return guard.isInstead
 }
 
-/** The guards of a controller and of the classes that it extends: Nest runs those too. */
+/**
+ * The guards of a route, in the order in which Nest runs them: of its controller, then its own. With `instead`, its own stand
+ * for all.
+ */
+function routeGuards(context: ExecutionContext): readonly RateLimitGuard[] {
+  const ofHandler = ownGuards.get(context.getHandler()) ?? []
+  return ofHandler.some(isInstead) ? ofHandler : [...guardsOfController(context.getClass()), ...ofHandler]
+}
+
+/** The guards of a controller, after those of the classes that it extends: Nest runs those too. */
 function guardsOfController(controller: object): readonly RateLimitGuard[] {
   const guards: RateLimitGuard[] = []
   for (let each: object | null = controller; each !== null; each = Object.getPrototypeOf(each))
-    guards.push(...(ownGuards.get(each) ?? []))
+    guards.unshift(...(ownGuards.get(each) ?? []))
   return guards
+}
+
+/** The passages that a request holds, by its context, which Nest makes once for all guards of a handler. */
+const heldPassages = new WeakMap<ExecutionContext, HeldPassages>()
+
+function heldOf(context: ExecutionContext): HeldPassages {
+  const held = heldPassages.get(context) ?? new HeldPassages()
+  heldPassages.set(context, held)
+  return held
 }
 
 /** Without options that need another option, if the route does not set that one and may still inherit it. */
@@ -175,7 +219,7 @@ export function SkipRateLimit(): MethodDecorator & ClassDecorator {
 }
 
 /** The HTTP request of a context, if it has one. For GraphQL: the request that carries the query. */
-function requestOf(context: ExecutionContext): ExpressRequest | undefined {
+export function requestOf(context: ExecutionContext): ExpressRequest | undefined {
   const type = context.getType<string>()
   if (type === 'graphql') return context.getArgByIndex(2)?.req
   return type === 'http' ? context.switchToHttp().getRequest() : undefined
@@ -187,88 +231,28 @@ function responseOf(context: ExecutionContext): NestResponse | undefined {
   return res
 }
 
-function proceed(passage: Passage, request: ExpressRequest, response: NestResponse): Awaitable<boolean> {
+function proceed(passage: Passage, { request, response }: NestExchange): Awaitable<boolean> {
   const raw = 'raw' in response ? response.raw : response
-  const set = (name: string, value: string) =>
-    'raw' in response ? response.header(name, value) : response.setHeader(name, value)
   const { 'Content-Type': type, ...headers } = passage.headers
-  const merged = mergeFields(headers, (name) => fieldText(response.getHeader(name)))
-  for (const name in merged) set(name, merged[name])
+  const merged = mergeFields(headers, reading(response))
+  for (const name in merged) setField(response, name, merged[name])
   if (passage.allowed) return admitted(passage, { request, response: raw, reply: response })
   // The type is set together with the body. If it is set before, Nest 11 on Express warns and overwrites it, Fastify drops it,
   // and it is wrong if an exception filter answers with another body.
   throw new RateLimitException(passage, () => {
-    if (!raw.headersSent) set('Content-Type', type)
+    if (!raw.headersSent) setField(response, 'Content-Type', type)
   })
 }
 
-/** Nest runs guards in front of handlers only. This guard also limits requests that reach no handler, such as a 404. */
-export class ApplicationGuard implements CanActivate, OnModuleInit {
-  readonly #host: HttpAdapterHost
-  readonly #guard: RateLimitGuard
-  /** Requests that reached a handler. The handler may have called `next`. */
-  readonly #handled = new WeakSet<object>()
-  /** Requests that were limited without a handler. They may still reach one that another module adds later, as GraphQL does. */
-  readonly #entered = new WeakSet<object>()
-
-  constructor(host: HttpAdapterHost, guard: RateLimitGuard) {
-    this.#host = host
-    this.#guard = guard
-  }
-
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const request = requestOf(context)
-    if (request !== undefined && this.#entered.has(request)) return true
-    if (request !== undefined) this.#handled.add(request)
-    return this.#guard.canActivate(context)
-  }
-
-  onModuleInit(): void {
-    const { httpAdapter } = this.#host
-    // By now the routes of Express are registered, and Nest's answer to unknown paths is not.
-    if (httpAdapter?.getType() === 'express') {
-      httpAdapter.use(this.#limitFailed)
-      httpAdapter.use(this.#limitUnhandled)
-    }
-    if (httpAdapter?.getType() === 'fastify') {
-      const app = httpAdapter.getInstance()
-      holdEarlyAnswers(app)
-      app.addHook('onRequest', this.#limitUnhandled)
-    }
-  }
-
-  readonly #limitUnhandled = (
-    request: UnhandledRequest,
-    response: NestResponse,
-    next: (error?: unknown) => void,
-  ): void => {
-    if (request.raw !== undefined) reachedHooks(request.raw)
-    if (this.#isHandled(request) || this.#entered.has(request)) {
-      next()
-      return
-    }
-    this.#entered.add(request)
-    attempt(
-      () => this.#guard.enter(request, response),
-      next,
-      (goes) => goes && next(),
-    )
-  }
-
-  /** Whether the guards of a handler limit the request. An early answer of Fastify has no handler. */
-  #isHandled(request: UnhandledRequest): boolean {
-    const { is404, raw } = request
-    return raw === undefined ? this.#handled.has(request) : is404 !== true && !isHeld(raw)
-  }
-
-  /** The same for errors before a handler: a parameter that Express cannot decode, or a body that it cannot read. */
-  readonly #limitFailed = (
-    error: unknown,
-    request: UnhandledRequest,
-    response: NestResponse,
-    next: (error?: unknown) => void,
-  ): void => this.#limitUnhandled(request, response, (denial) => next(denial ?? error))
+function giveBack(held: HeldPassages | undefined, response: NestResponse): Awaitable<void> {
+  return held?.giveBack(reading(response), (name, value) => setField(response, name, value))
 }
 
-/** A request of Express, or of Fastify, which has the request of Node.js in `raw`. */
-type UnhandledRequest = ExpressRequest & { readonly is404?: boolean; readonly raw?: object }
+function reading(response: NestResponse): ReadField {
+  return (name) => fieldText(response.getHeader(name))
+}
+
+function setField(response: NestResponse, name: string, value: string): void {
+  if ('raw' in response) response.header(name, value)
+  else response.setHeader(name, value)
+}

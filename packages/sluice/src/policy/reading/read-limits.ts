@@ -1,3 +1,4 @@
+import { isObject } from '../../checks/check-options.js'
 import { nearest } from '../../checks/nearest.js'
 import { InvalidTypeError, InvalidValueError, shown } from '../../errors.js'
 import { ALGORITHMS, type Limit, parseLimit } from '../../limits/index.js'
@@ -31,14 +32,14 @@ export function readLimits(problems: ProblemList, path: Path, value: unknown): r
   return limits.every((limit) => limit !== undefined) ? limits : undefined
 }
 
+/** A limit as data, which code and files write the same way. */
+const EXAMPLE = `{ algorithm: 'token-bucket', capacity: 20, refill: '5/s' }`
+
 /** `parseLimit` throws at the first mistake. To find them all, replace the wrong option and parse again. */
 function readLimit(problems: ProblemList, path: Path, value: unknown): Limit | undefined {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !Object.hasOwn(value, 'algorithm')) {
-    return problems.add(
-      path,
-      `limit has no algorithm; a limit is an object such as { algorithm: 'token-bucket', capacity: 20, refill: '5/s' }`,
-    )
-  }
+  if (!isObject(value)) return problems.add(path, `limit must be an object such as ${EXAMPLE}, got ${advised(value)}`)
+  if (!Object.hasOwn(value, 'algorithm'))
+    return problems.add(path, `limit has no algorithm; a limit is an object such as ${EXAMPLE}`)
   let given = value
   for (let mistakes = 0; ; mistakes++) {
     try {
@@ -51,7 +52,7 @@ function readLimit(problems: ProblemList, path: Path, value: unknown): Limit | u
       const { algorithm } = fields
       const standIns = STAND_INS.get(algorithm) ?? {}
       const isOption = option !== undefined && (Object.hasOwn(fields, option) || Object.hasOwn(standIns, option))
-      problems.add(isOption ? [...path, option] : path, missing(given, option) ?? message)
+      problems.add(isOption ? [...path, option] : path, missing(given, option) ?? asData(message, algorithm))
       const meant = option === 'algorithm' && typeof algorithm === 'string' ? nearest(algorithm, ALGORITHMS) : undefined
       if (meant !== undefined) {
         given = { ...fields, algorithm: meant }
@@ -65,6 +66,23 @@ function readLimit(problems: ProblemList, path: Path, value: unknown): Limit | u
       given = standIn === undefined ? rest : { ...rest, [option]: standIn }
     }
   }
+}
+
+/** A value that is no limit, and the limit that it probably stands for. */
+function advised(value: unknown): string {
+  const got = shown(value)
+  if (value === 0) return `${got}: to deny everything, write { algorithm: 'fixed-window', quota: 0, window: '1m' }`
+  if (typeof value === 'number') {
+    const quota = Number.isSafeInteger(value) && value > 0 ? value : 100
+    return `${got}: a number does not say per what, write { algorithm: 'fixed-window', quota: ${quota}, window: '1m' }`
+  }
+  const meant = typeof value === 'string' ? nearest(value, ['unlimited', 'none', 'infinity']) : undefined
+  return meant === undefined ? got : `${got}: to allow everything, write { algorithm: 'unlimited' }`
+}
+
+/** The message of a mistake with the algorithm's name in data, `'fixed-window'`, in place of that of its function. */
+function asData(message: string, algorithm: unknown): string {
+  return message.replace(/^\w+(?= has no option )/, () => shown(algorithm))
 }
 
 function missing(limit: unknown, option: string | undefined): string | undefined {

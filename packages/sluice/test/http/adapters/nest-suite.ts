@@ -111,7 +111,7 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
       const url = await start({ module: RateLimitModule.forRoot({ limit: limit(9), name: 'all' }) })
       expect(await left(`${url}/list`)).toEqual([200, { all: 8, shop: 4 }])
       expect(await left(`${url}/search`)).toEqual([200, { all: 7, shop: 3, search: 0 }])
-      expect(await left(`${url}/search`)).toEqual([429, { all: 6, shop: 2, search: 0 }])
+      expect(await left(`${url}/search`)).toEqual([429, { all: 7, shop: 3, search: 0 }])
       expect(await left(`${url}/health`)).toEqual([200, {}])
     })
 
@@ -257,6 +257,22 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
       expect(await left(`${url}/fails`)).toEqual([500, { all: 7 }])
     })
 
+    it.each<[options: unknown, message: RegExp]>([
+      [[{ ttl: 60_000, limit: 10 }], /^NAME takes one object of options, got an array; .*fixedWindow\(\{ quota: 10/],
+      [{ limit: limit(1), onDenied: () => {} }, /^NAME has no option 'onDenied'; .*RateLimitException/],
+      [{ ttl: 60_000, limit: 10 }, /^NAME has no option 'ttl'; ttl is part of `limit` here/],
+      [limit(1), /^NAME takes an object with the limit in it: NAME\(\{ limit \}\)/],
+      [new Map(), /^NAME takes an object of options, as in NAME\(\{ limit \}\)/],
+      [{}, /^NAME takes a limit, a limiter or a policy, got none of them/],
+      [undefined, /^NAME takes \{ limit \}/],
+    ])('forRoot(%j) says what to write, and names forRoot', async (options, message) => {
+      const named = (name: string) => new RegExp(message.source.replaceAll('NAME', name))
+      expect(() => RateLimitModule.forRoot(options as never)).toThrow(named('RateLimitModule.forRoot'))
+      const later = RateLimitModule.forRootAsync({ useFactory: () => options as never })
+      const [{ useFactory }] = later.providers as [{ useFactory(host: object): Promise<unknown> }]
+      await expect(useFactory({})).rejects.toThrow(named('RateLimitModule.forRootAsync'))
+    })
+
     describe('instead: true', () => {
       const all = RateLimitModule.forRoot({ limit: limit(9), name: 'all', status: 503 })
       const search = (instead: boolean) => RateLimit({ limit: limit(1), name: 'search', instead })
@@ -279,7 +295,7 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         const shop = shopOf(RateLimit({ limit: limit(5), name: 'shop', instead: true }))
         const url = await start({ module: all, controller: shop(controllerWith('search', search(false))) })
         expect(await left(`${url}/search`)).toEqual([200, { shop: 4, search: 0 }])
-        expect(await left(`${url}/search`)).toEqual([503, { shop: 3, search: 0 }])
+        expect(await left(`${url}/search`)).toEqual([503, { shop: 4, search: 0 }])
       })
 
       it('holds for a controller that extends another', async () => {
@@ -395,8 +411,9 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         expect(statuses).toEqual([200, 429, 200])
       })
 
-      it('with a mistake in it shows at once', () => {
+      it('with a mistake in it shows at once, under the name of the decorator', () => {
         expect(() => RateLimit({ limits: limit(1) } as never)).toThrow(InvalidTypeError)
+        expect(() => RateLimit({ limits: limit(1) } as never)).toThrow(/^RateLimit has no option 'limits'/)
       })
 
       it('is on its own without a limit before it', async () => {

@@ -75,12 +75,12 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
   ],
   ['a part of no level', level({ priority: 1 }), 'levels.0.priority', "a level has no 'priority'; it has name, when"],
 
-  ['no limit', { levels: [{ name: 'a' }] }, 'levels.0.limit', 'limit must be a limit such as tokenBucket'],
-  ['null for a limit', level({ limit: null }), 'levels.0.limit', 'limit must be a limit such as tokenBucket'],
+  ['no limit', { levels: [{ name: 'a' }] }, 'levels.0.limit', 'limit must be an object such as { algorithm:'],
+  ['null for a limit', level({ limit: null }), 'levels.0.limit', 'limit must be an object such as { algorithm:'],
   ['a limit as text', level({ limit: '5/s' }), 'levels.0.limit', "got '5/s'"],
   ['an empty list of limits', level({ limit: [] }), 'levels.0.limit', 'a list of at least one'],
   ['nine limits', level({ limit: new Array(9).fill(limit) }), 'levels.0.limit', 'at most 8, got 9'],
-  ['a list in a list of limits', level({ limit: [[limit]] }), 'levels.0.limit.0', 'limit must be a limit'],
+  ['a list in a list of limits', level({ limit: [[limit]] }), 'levels.0.limit.0', 'limit must be an object such as'],
   [
     'a limit without an algorithm',
     level({ limit: { capacity: 20, refill: '5/s' } }),
@@ -247,7 +247,7 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
     'an override without a limit',
     level({ overrides: [{ when: { a: 1 } }] }),
     'levels.0.overrides.0.limit',
-    'limit must be a limit',
+    'limit must be an object such as',
   ],
   [
     'an override with null for a limit',

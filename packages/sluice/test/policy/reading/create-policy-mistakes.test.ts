@@ -49,10 +49,10 @@ describe('createPolicy refuses', () => {
   it('a limit function that was not called, and the result of calling it twice', () => {
     refused(
       { levels: [{ name: 'a', limit: tokenBucket }] },
-      'levels[0].limit: limit must be a limit such as tokenBucket',
+      'levels[0].limit: limit must be an object such as { algorithm:',
       'got a function',
     )
-    refused({ levels: [{ name: 'a', limit: [[limit]] }] }, 'levels[0].limit[0]: limit must be a limit')
+    refused({ levels: [{ name: 'a', limit: [[limit]] }] }, 'levels[0].limit[0]: limit must be an object such as')
     refused(
       { levels: [{ name: 'a', limits: limit }] },
       "levels[0].limits: a level has no 'limits'; did you mean 'limit'?",
