@@ -168,6 +168,8 @@ function openBucket(limit: TokenBucket, words: readonly number[] | undefined, no
     fits: (cost) => bucket.fits(state, cost),
     take: (cost) => bucket.take(state, nowUs, cost),
     refund: (units) => {
+      // Nothing was taken from a full bucket.
+      if (state.tokens === bucket.full) return false
       bucket.refund(state, units)
       return true
     },
