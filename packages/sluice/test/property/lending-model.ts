@@ -89,6 +89,7 @@ export class LendingModel {
   /** Leaves so many units, of which those on lease are a part. */
   set(limit: LeasableLimit, remaining: number): Decision {
     this.#forget()
+    if (!this.isBlocked) this.#blockedUntilUs = 0
     const state = this.#open(limit)
     const units = quotaOf(limit) - remaining
     if (units > 0) {
