@@ -35,6 +35,15 @@ export const moving = (perSecond: number, everyMs: number): Load => ({
   node: (_, nodes, elapsedMs) => Math.floor(elapsedMs / everyMs) % nodes,
 })
 
+/** The first half of the nodes gets all requests, and from this time on the other half. */
+export const changing = (perSecond: number, atMs: number): Load => ({
+  perSecond: () => perSecond,
+  node: (random, nodes, elapsedMs) => {
+    const half = Math.ceil(nodes / 2)
+    return elapsedMs < atMs || nodes === 1 ? random.below(half) : half + random.below(nodes - half)
+  },
+})
+
 /** A second of this load, and a second of a tenth of it. */
 export const onOff = (perSecond: number): Load => ({
   perSecond: (elapsedMs) => (Math.floor(elapsedMs / 1_000) % 2 === 0 ? perSecond : perSecond / 10),

@@ -14,6 +14,9 @@ export interface World {
   readonly server: LendingBuckets
   readonly random: Random
   readonly limit: TokenBucket
+  /** The numbers of the limit. */
+  readonly capacity: number
+  readonly perSecond: number
   readonly nodes: number
 }
 

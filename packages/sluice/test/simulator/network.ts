@@ -49,9 +49,14 @@ export class Network {
     this.#cutOff.delete(node)
   }
 
+  /** Counts a message between nodes, which a strategy carries itself. */
+  count(node: Node): void {
+    this.calls.push({ sentMs: this.#queue.elapsedMs, node })
+  }
+
   /** Has the store do something; `undefined` if no answer comes in time. */
   call<T>(node: Node, atStore: () => Promise<T>): Promise<T | undefined> {
-    this.calls.push({ sentMs: this.#queue.elapsedMs, node })
+    this.count(node)
     return new Promise((resolve) => {
       const answer = (value: T | undefined) => {
         this.#queue.settle()

@@ -68,6 +68,8 @@ export class Simulation {
       network: new Network(queue, random, scenario.weather ?? FAIR),
       server: new LendingBuckets(queue),
       limit: tokenBucket({ capacity, refill: `${perSecond}/s` }),
+      capacity,
+      perSecond,
       nodes,
     }
     this.members = Array.from({ length: nodes }, () => this.#newMember())

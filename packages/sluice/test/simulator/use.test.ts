@@ -3,7 +3,7 @@ import { worstBurst } from './law.js'
 import { allToOne, even, type Load, moving, onOff, zipf } from './loads.js'
 import { leased } from './member.js'
 import { measure, type Scenario, Simulation } from './simulation.js'
-import { staticSplit } from './split.js'
+import { staticSplit } from './strategies.js'
 
 const PER_SECOND = 1_000
 const WARM_UP_MS = 2_000
