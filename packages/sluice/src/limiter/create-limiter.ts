@@ -7,7 +7,7 @@ import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js
 import { FirstUse } from './first-use.js'
 import type { AsyncLimiter, Limiter } from './limiter.js'
 import { asyncLimiter, StoreLimiter } from './store-limiter.js'
-import { blockForOption, isSynchronous, onFailureOption, storeOption } from './store-option.js'
+import { blockForOption, checkStoreName, isSynchronous, onFailureOption, storeOption } from './store-option.js'
 
 /** A limiter with a memory store of its own. */
 export interface OwnStoreOptions {
@@ -79,7 +79,8 @@ export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
   const limit = parseLimit(given.limit)
   const store = storeOption(given)
   const name = given.store === undefined && given.name === undefined ? 'default' : given.name
-  checkKey(name, given.store === undefined ? 'name' : 'name (which keeps limits on one store apart)')
+  if (given.store === undefined) checkKey(name, 'name')
+  else checkStoreName(name, 'limits')
   const onFailure = onFailureOption(given.onFailure, store)
   const named = { name, limit, onFailure }
   store.prepare?.(named)

@@ -1,6 +1,7 @@
 import { checkOptions } from '../../checks/check-options.js'
 import { checkKey } from '../../checks/check-value.js'
 import { invalidType, invalidValue, naming, shown } from '../../errors.js'
+import { checkStoreName } from '../../limiter/store-option.js'
 import type { Rate } from '../../limits/index.js'
 import { createShaper, type Shaper, type SharedShaperOptions } from '../../shaper/index.js'
 import type { AsyncStore } from '../../stores/index.js'
@@ -47,7 +48,8 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
   if (typeof hosts !== 'object' || hosts === null || Array.isArray(hosts))
     throw invalidType('hosts', "an object of hosts, as in { 'api.example.com': { drain: '2/s' } }", hosts)
   const name = store === undefined && given.name === undefined ? 'fetch' : given.name
-  checkKey(name, store === undefined ? 'name' : 'name (which keeps queues on one store apart)')
+  if (store === undefined) checkKey(name, 'name')
+  else checkStoreName(name, 'queues')
   const make = (name: string, numbers: { readonly drain: Rate; readonly capacity: number }) =>
     // createShaper checks which options the kind of store allows.
     createShaper({ name, ...numbers, store, clock, onFailure } as SharedShaperOptions<AsyncStore>)
