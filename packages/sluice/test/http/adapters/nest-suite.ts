@@ -269,7 +269,7 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
       const named = (name: string) => new RegExp(message.source.replaceAll('NAME', name))
       expect(() => RateLimitModule.forRoot(options as never)).toThrow(named('RateLimitModule.forRoot'))
       const later = RateLimitModule.forRootAsync({ useFactory: () => options as never })
-      const [{ useFactory }] = later.providers as [{ useFactory(host: object): Promise<unknown> }]
+      const [{ useFactory }] = later.providers as unknown as [{ useFactory(host: object): Promise<unknown> }]
       await expect(useFactory({})).rejects.toThrow(named('RateLimitModule.forRootAsync'))
     })
 

@@ -15,7 +15,7 @@ import { rateLimit as koaLimit } from 'sluice/koa'
 import { rateLimit as nestLimit } from 'sluice/nest'
 import { rateLimit as nodeLimit } from 'sluice/node'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ApplicationGuard } from '../../../src/http/adapters/rate-limit-guard.js'
+import { ApplicationGuard } from '../../../src/http/adapters/application-guard.js'
 import { serve } from './servers.js'
 
 const quota = (units: number) => fixedWindow({ quota: units, window: '1h' })
