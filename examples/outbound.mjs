@@ -1,5 +1,5 @@
-// Calls to a strict API: four things a second, and a 429 beyond that. shapedFetch makes each call in its turn and waits when
-// the API asks for it, so that all calls succeed. With fetch alone (?politely=no) some fail.
+// Calls to a strict API: four things a second, and a 429 beyond that. shapedFetch makes each call in its turn, a little slower
+// than the API allows, and would wait if the API asked for it. So all calls succeed. With fetch alone (?politely=no) some fail.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { tokenBucket } from 'sluice'
@@ -12,7 +12,7 @@ const api = createServer((req, res) => limited(req, res, () => res.end('a thing\
 await once(api.listen(0, '127.0.0.1'), 'listening')
 const things = `http://127.0.0.1:${api.address().port}/things`
 
-const politeFetch = shapedFetch({ drain: '8/s', capacity: 100 })
+const politeFetch = shapedFetch({ drain: '3.6/s', capacity: 100 }) // nine tenths of what the API allows
 
 const server = createServer(async (req, res) => {
   const { searchParams } = new URL(req.url, 'http://localhost')

@@ -2,6 +2,8 @@ export interface SoakOptions {
   readonly redisPort: number
   readonly callers: number
   readonly perSecond: number
+  /** The most calls that the API allows in any second. Default `1.05 * perSecond`. */
+  readonly allowed?: number
   /** For how long new calls come. Calls that still wait then are done too. */
   readonly ms: number
   /** A caller that has no answer of Redis after this long goes on without it. Default 1,000. */

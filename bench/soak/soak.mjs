@@ -8,11 +8,11 @@ const caller = fileURLToPath(new URL('./spiky-caller.mjs', import.meta.url))
 
 /**
  * `callers` processes with a spiky load call an API through one shaper over Redis, for `ms`. The API bans them all if more
- * than `1.05 * perSecond` calls arrive in any second. Returns what the API counted, what the callers counted, and for how
- * long there was work.
+ * than `allowed` calls arrive in any second. Returns what the API counted, what the callers counted, and for how long there
+ * was work.
  */
-export async function soak({ redisPort, callers, perSecond, ms, deadlineMs = 1_000 }) {
-  const server = fork(api, [JSON.stringify({ mostInASecond: 1.05 * perSecond })])
+export async function soak({ redisPort, callers, perSecond, ms, allowed = 1.05 * perSecond, deadlineMs = 1_000 }) {
+  const server = fork(api, [JSON.stringify({ mostInASecond: allowed })])
   const children = [server]
   try {
     const { port: apiPort } = await messageOf(server)

@@ -1,7 +1,6 @@
-import { checkKey } from '../checks/check-value.js'
 import { FirstUse } from '../limiter/first-use.js'
 import { type AsyncLimiter, createLimiter, type Limiter, type SharedStoreOptions } from '../limiter/index.js'
-import { blockForOption, onFailureOption, storeOption } from '../limiter/store-option.js'
+import { blockForOption, checkStoreName, onFailureOption, storeOption } from '../limiter/store-option.js'
 import { type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, SyncStore } from '../stores/index.js'
 import type { LimitOptions } from './guard-options.js'
@@ -25,7 +24,7 @@ export class ChosenLimiters {
   /** A wrong option shows now, and not with the first request. */
   constructor(options: Pick<LimitOptions<never, never>, 'name' | 'store' | 'clock' | 'onFailure' | 'blockFor'>) {
     const { name = options.store === undefined ? 'default' : undefined, onFailure, blockFor } = options
-    checkKey(name, 'name (which keeps limits on one store apart)')
+    checkStoreName(name, 'limits')
     const store = storeOption(options)
     this.#firstUse = options.store === undefined && options.clock === undefined ? new FirstUse() : undefined
     onFailureOption(onFailure, store)

@@ -7,7 +7,14 @@ import type { AsyncStore, OnFailure, PromptStore, Store, SyncStore } from '../st
 import { FirstUse } from './first-use.js'
 import type { AsyncLimiter, Limiter, PromptLimiter } from './limiter.js'
 import { asyncLimiter, promptLimiter, StoreLimiter } from './store-limiter.js'
-import { blockForOption, isPrompt, isSynchronous, onFailureOption, storeOption } from './store-option.js'
+import {
+  blockForOption,
+  checkStoreName,
+  isPrompt,
+  isSynchronous,
+  onFailureOption,
+  storeOption,
+} from './store-option.js'
 
 /** A limiter with a memory store of its own. */
 export interface OwnStoreOptions {
@@ -83,7 +90,8 @@ export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
   const limit = parseLimit(given.limit)
   const store = storeOption(given)
   const name = given.store === undefined && given.name === undefined ? 'default' : given.name
-  checkKey(name, given.store === undefined ? 'name' : 'name (which keeps limits on one store apart)')
+  if (given.store === undefined) checkKey(name, 'name')
+  else checkStoreName(name, 'limits')
   const onFailure = onFailureOption(given.onFailure, store)
   const named = { name, limit, onFailure }
   store.prepare?.(named)

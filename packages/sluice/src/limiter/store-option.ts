@@ -1,3 +1,4 @@
+import { checkKey } from '../checks/check-value.js'
 import { checkClock } from '../clock.js'
 import { InvalidTypeError, invalidType } from '../errors.js'
 import { type BlockRule, parseBlockFor } from '../limits/index.js'
@@ -26,7 +27,21 @@ export function storeOption(given: { readonly store?: unknown; readonly clock?: 
   if (typeof given.store === 'object' && given.store !== null && typeof (given.store as Store).decide === 'function') {
     return withFallback(checkMethods(given.store as SyncStore | AsyncStore))
   }
-  throw invalidType('store', 'a store such as memoryStore() or redisStore(client)', given.store)
+  const advice = isRedisClient(given.store) ? 'this is a Redis client, write store: redisStore(client)' : undefined
+  throw invalidType('store', 'a store such as memoryStore() or redisStore(client)', given.store, advice)
+}
+
+/** Whether a value looks like a client of ioredis or node-redis. This module knows neither, and `sluice/redis` has the stores. */
+function isRedisClient(value: unknown): boolean {
+  const { evalsha, evalSha } = (value ?? {}) as { readonly evalsha?: unknown; readonly evalSha?: unknown }
+  return typeof evalsha === 'function' || typeof evalSha === 'function'
+}
+
+/** Checks a name beside a store, which keeps `things` of that store apart. */
+export function checkStoreName(name: unknown, things: 'limits' | 'shapers' | 'queues'): asserts name is string {
+  const option = `name (which keeps ${things} on one store apart)`
+  if (name === undefined) throw invalidType(option, "a non-empty string such as 'search'", name)
+  checkKey(name, option)
 }
 
 const METHODS = ['peek', 'charge', 'refund', 'set', 'reset', 'block'] as const

@@ -1,8 +1,8 @@
-import { checkOptions } from '../checks/check-options.js'
+import { checkOptions, isObject } from '../checks/check-options.js'
 import { checkKey, checkUnits } from '../checks/check-value.js'
 import { type Clock, checkClock, systemClock } from '../clock.js'
 import { InvalidTypeError, invalidType } from '../errors.js'
-import { onFailureOption, storeOption } from '../limiter/store-option.js'
+import { checkStoreName, onFailureOption, storeOption } from '../limiter/store-option.js'
 import { type LeakyBucket, leakyBucket, type Rate } from '../limits/index.js'
 import type { AsyncStore, OnFailure, Store, SyncStore } from '../stores/index.js'
 import { LocalQueue } from './local-queue.js'
@@ -79,10 +79,18 @@ const OPTIONS = ['name', 'drain', 'capacity', 'concurrency', 'store', 'clock', '
 export function createShaper(
   options: FleetShaperOptions<SyncStore | AsyncStore> | ShaperWithoutDrainOptions | OwnShaperOptions,
 ): Shaper {
+  if (isObject(options) && Object.hasOwn(options, 'instances')) throw instancesOfShaper()
   const given = checkOptions('createShaper', options, OPTIONS)
   const { concurrency } = given
   const places = concurrency === undefined ? undefined : new Places(checkUnits('concurrency', concurrency))
   return given.store === undefined ? ownShaper(given, places) : sharedShaper(given, places)
+}
+
+function instancesOfShaper(): InvalidTypeError {
+  return new InvalidTypeError(
+    "createShaper has no option 'instances'; it belongs to the store, as in store: redisStore(client, { instances: 3 })",
+    { option: 'instances' },
+  )
 }
 
 function ownShaper(given: Readonly<Record<string, unknown>>, places: Places | undefined): Shaper {
@@ -102,7 +110,7 @@ function ownShaper(given: Readonly<Record<string, unknown>>, places: Places | un
 function sharedShaper(given: Readonly<Record<string, unknown>>, places: Places | undefined): Shaper {
   const { name } = given
   const limit = limitOf(given)
-  checkKey(name, 'name (which keeps shapers on one store apart)')
+  checkStoreName(name, 'shapers')
   const store = storeOption(given)
   const onFailure = onFailureOption(given.onFailure, store) ?? store.onFailure ?? 'local'
   const named = { name, limit, onFailure }

@@ -203,7 +203,7 @@ describe('createLimiter', () => {
       "the function makes the limit, call it, as in tokenBucket({ capacity: 20, refill: '5/s' })",
     ],
     [{ limit: { ...limit, capacity: -1 } }, 'capacity must be a whole number'],
-    [{ limit, store }, 'name', 'must be a non-empty string, got undefined'],
+    [{ limit, store }, 'name', "must be a non-empty string such as 'search', got undefined"],
     [{ limit, store, name: '' }, 'name', "must be a non-empty string, got ''"],
     [{ limit, store, name: 5 }, 'name', 'must be a non-empty string, got 5'],
     [{ limit, name: '' }, "name must be a non-empty string, got ''"],

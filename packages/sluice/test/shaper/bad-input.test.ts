@@ -27,11 +27,15 @@ describe('wrong options of a shaper', () => {
     [{ drain: '1/s', capacity: 1, name: '' }, /name must be a non-empty string/],
     [{ drain: '1/s', capacity: 1, clock: {} }, /clock must be/],
     [{ drain: '1/s', capacity: 1, onFailure: 'open' }, /onFailure must be left out/],
-    [{ drain: '1/s', capacity: 1, store: memoryStore() }, /name .*must be a non-empty string/],
+    [{ drain: '1/s', capacity: 1, store: memoryStore() }, /name .*must be a non-empty string such as 'search'/],
     [{ drain: '1/s', capacity: 1, name: 'x', store: {} }, /store must be/],
     [{ drain: '1/s', capacity: 1, name: 'x', store: null }, /store must be/],
     [{ drain: '1/s', capacity: 1, name: 'x', store: memoryStore(), clock: new ManualClock(0) }, /clock must be/],
     [{ drain: '1/s', capacity: 1, name: 'x', store: memoryStore(), onFailure: 'open' }, /onFailure must be left out/],
+    [
+      { drain: '1/s', capacity: 1, instances: 3 },
+      /has no option 'instances'; .* store: redisStore\(client, \{ instances: 3 \}\)/,
+    ],
     [{ drain: '1/s', capacity: 1, capasity: 1 }, /did you mean capacity/],
   ])('%o', (options, message) => {
     expect(() => createShaper(options as never)).toThrow(message)

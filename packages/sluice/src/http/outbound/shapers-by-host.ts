@@ -1,6 +1,7 @@
 import { checkOptions } from '../../checks/check-options.js'
 import { checkKey } from '../../checks/check-value.js'
 import { invalidType, invalidValue, naming, shown } from '../../errors.js'
+import { checkStoreName } from '../../limiter/store-option.js'
 import type { Rate } from '../../limits/index.js'
 import { createShaper, type FleetShaperOptions, type Shaper } from '../../shaper/index.js'
 import type { AsyncStore } from '../../stores/index.js'
@@ -49,7 +50,8 @@ function ownShapers(given: FetchRateOptions): ShapersByHost {
   // Otherwise createShaper would offer `concurrency`, which is no option here.
   if (drain === undefined) throw invalidType('drain', "a rate such as '10/s'", drain)
   const name = store === undefined && given.name === undefined ? 'fetch' : given.name
-  checkKey(name, store === undefined ? 'name' : 'name (which keeps queues on one store apart)')
+  if (store === undefined) checkKey(name, 'name')
+  else checkStoreName(name, 'queues')
   const make = (name: string, numbers: { readonly drain: Rate; readonly capacity: number }) =>
     // createShaper checks which options the kind of store allows.
     createShaper({ name, ...numbers, store, clock, onFailure } as FleetShaperOptions<AsyncStore>)
