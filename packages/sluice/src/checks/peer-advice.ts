@@ -177,6 +177,7 @@ function exampleOf(ours: string, known: readonly string[], { limit = FIXED_WINDO
   if (ours === 'limit') return `limit: ${isLevel ? asData(limit) : called(limit)}`
   if (ours === 'levels') return `levels: [{ name: 'all', limit: ${called(limit)} }]`
   if (ours === 'key' && isLevel) return "key: ['user']"
+  if (ours === 'key' && known.includes('priority')) return "key: 'user:42'"
   if (ours === 'capacity' && known.includes('drain')) return LEAKY_BUCKET[1]
   return EXAMPLES.get(ours) ?? ours
 }

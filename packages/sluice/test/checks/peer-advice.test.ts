@@ -194,6 +194,12 @@ describe('an option of another library', () => {
     expect(() => createLimiter({ limit }).tryAcquire('a', { points: 5 } as never)).toThrow('points is `cost` here')
   })
 
+  it('keyGenerator of a turn in a queue is a text', async () => {
+    const bank = createShaper({ drain: '10/s', capacity: 50 })
+    const options = { keyGenerator: () => 'a' } as never
+    await expect(bank.run(() => 'sent', options)).rejects.toThrow("keyGenerator is `key` here, as in { key: 'user:42' }")
+  })
+
   it.each(['timeout', 'expiration', 'throwOnTimeout'])(
     '%s bounds the work and not the wait, and says so',
     async (name) => {
