@@ -118,7 +118,7 @@ test('a policy that the store cannot use counts as bad', async () => {
     JSON.stringify({
       version: 1,
       name,
-      levels: [{ name: 'all', limit: { algorithm: 'fixed-window', quota: 10, window: '1h' } }],
+      levels: [{ name: 'all', limit: { algorithm: 'fixed-window', quota: 10, window: '100d' } }],
     })
   await writeFile(path, named('one'))
   await serve(path)

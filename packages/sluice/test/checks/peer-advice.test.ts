@@ -197,7 +197,9 @@ describe('an option of another library', () => {
   it('keyGenerator of a turn in a queue is a text', async () => {
     const bank = createShaper({ drain: '10/s', capacity: 50 })
     const options = { keyGenerator: () => 'a' } as never
-    await expect(bank.run(() => 'sent', options)).rejects.toThrow("keyGenerator is `key` here, as in { key: 'user:42' }")
+    await expect(bank.run(() => 'sent', options)).rejects.toThrow(
+      "keyGenerator is `key` here, as in { key: 'user:42' }",
+    )
   })
 
   it.each(['timeout', 'expiration', 'throwOnTimeout'])(

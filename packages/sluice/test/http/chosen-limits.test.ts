@@ -3,7 +3,7 @@ import { rateLimit as fetchLimit } from 'sluice/fetch'
 import { Guard } from 'sluice/http'
 import { describe, expect, it } from 'vitest'
 
-const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 const reader = { method: () => 'GET', url: () => '/', field: () => undefined }
 
 describe('a limit that is a function of the request', () => {
@@ -23,7 +23,7 @@ describe('a limit that is a function of the request', () => {
 
   it('may be the same object with other numbers, as an object of a database may be', async () => {
     const guard = new Guard<{ limit: unknown }>({ limit: ({ limit }) => limit as Limit, key: () => 'a' }, reader)
-    const row = { algorithm: 'fixed-window', quota: 10, window: '1h' }
+    const row = { algorithm: 'fixed-window', quota: 10, window: '100d' }
     expect(await remaining(guard, { limit: row })).toBe(9)
     row.quota = 20
     expect(await remaining(guard, { limit: row })).toBe(18)

@@ -7,7 +7,7 @@ import type { RunningApp } from './adapters/app.js'
 import { serve } from './adapters/servers.js'
 import { warningsOf } from './adapters/warnings-of.js'
 
-const limit = fixedWindow({ quota: 2, window: '1h' })
+const limit = fixedWindow({ quota: 2, window: '100d' })
 const reader = { method: () => 'GET', url: () => '/', field: () => undefined }
 
 describe('a request that meets a limiter twice', () => {

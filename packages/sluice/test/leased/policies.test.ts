@@ -85,6 +85,30 @@ describe('requests of several demands', () => {
     expect((await store.decide([demand('dry'), demand('cold')])).allowed).toBe(true)
   })
 
+  it('cost no more calls in an overload than one for each key in a round', async () => {
+    const { clock, inner, store } = scene()
+    const busy = (key: string): Demand => ({
+      name: 'busy',
+      limit: tokenBucket({ capacity: 1_000, refill: '1000/s' }),
+      key,
+      cost: 1,
+    })
+    const counts = { admitted: 0, denied: 0 }
+    const ask = async () => {
+      const { allowed } = await store.decide([busy('a'), busy('b')])
+      counts[allowed ? 'admitted' : 'denied']++
+    }
+    for (let ms = 0; ms < 10_000; ms++) {
+      await Promise.all([ask(), ask(), ask()])
+      clock.advance(1)
+    }
+    // The units of the last round come after the end.
+    expect(counts.admitted).toBeGreaterThanOrEqual(11_000 - 250)
+    expect(counts.admitted).toBeLessThanOrEqual(11_000)
+    // Ten seconds of four rounds each, for two keys, and the calls of the burst at the start.
+    expect(inner.counts.decides + inner.counts.exchanges).toBeLessThanOrEqual(110)
+  })
+
   it('for the same leased key are added up first', async () => {
     const { store, left } = scene()
     await warm(store, ['a'])

@@ -28,8 +28,8 @@ afterEach(async () => {
 
 const limits = [
   tokenBucket({ capacity: 10, refill: '1/h' }),
-  fixedWindow({ quota: 10, window: '1h' }),
-  slidingLog({ quota: 10, window: '1h' }),
+  fixedWindow({ quota: 10, window: '100d' }),
+  slidingLog({ quota: 10, window: '100d' }),
 ]
 
 it('units stay taken when the service is restarted, and reset and block reach windows that the new one has not seen', async () => {

@@ -1,7 +1,7 @@
 import type { Decision } from '../../limits/index.js'
 import type { Answer, AsyncStore, Demand } from '../store.js'
 import type { Promised } from './hand.js'
-import type { LeasedKey } from './leased-key.js'
+import type { LeasedKey, Outcome } from './leased-key.js'
 
 /** The demands of a request for one leased key, added up. */
 interface Part {
@@ -25,8 +25,9 @@ interface Draft {
 }
 
 /**
- * Decides a request of several demands: all of them are taken, or none. Demands for leased keys are met from the hand; the
- * store is asked for all others in one call. Units from the hand are set aside meanwhile, and then spent or put back.
+ * Decides a request of several demands: all of them are taken, or none. Demands for leased keys are met from the hand, after
+ * a wait for more units if the hand is short; the store is asked for all others in one call. Units from the hand are set
+ * aside meanwhile, and then spent or put back.
  */
 export async function decideTogether(
   demands: readonly Demand[],
@@ -35,6 +36,7 @@ export async function decideTogether(
 ): Promise<Answer> {
   const { parts, others } = partsOf(demands, find)
   for (const part of parts) promise(part)
+  if (others.length === 0 && parts.some(isOpen)) await waitForUnits(parts)
   const unmet = parts.filter(({ promised }) => promised === undefined)
   const draft: Draft = { decisions: [], takenUs: demands.map(() => 0) }
   if (others.length === 0 && unmet.every(({ denial }) => denial !== undefined)) {
@@ -47,7 +49,10 @@ export async function decideTogether(
   }
   // The store decides these exactly, so its answer also replaces denials that this process knows.
   const asked = [...others, ...unmet.flatMap(({ places }) => places)].sort((a, b) => a - b)
-  for (const { blocks, leased } of unmet) if (blocks) leased.giveBack()
+  for (const { blocks, leased, cost } of unmet) {
+    leased.expect(cost)
+    if (blocks) leased.giveBack()
+  }
   let answer: Answer
   try {
     answer = await store.decide(asked.map((i) => demands[i]))
@@ -107,6 +112,33 @@ function promise(part: Part): void {
   }
   part.promised = leased.promiseNow(cost)
   if (part.promised === undefined) part.denial = leased.denialNow(cost, blocks)
+}
+
+/** Is it unknown whether its units are there? */
+function isOpen({ promised, denial }: Part): boolean {
+  return promised === undefined && denial === undefined
+}
+
+/**
+ * Asks for units on lease for the parts that are open, all at the same time, so that a request of several leased keys costs
+ * no more calls than one for each. Parts that cannot wait stay open, and so do those whose units are over meanwhile.
+ */
+async function waitForUnits(parts: readonly Part[]): Promise<void> {
+  const open = parts.filter(isOpen)
+  if (!open.every(({ leased, cost }) => cost > 0 && leased.canAsk(cost))) return
+  const waitFor = async (part: Part) => {
+    const { leased, cost, blocks } = part
+    const outcome = await new Promise<Outcome>((resolve) => leased.ask(cost, resolve))
+    if (outcome === undefined) part.denial = blocks ? leased.denialNow(cost, true) : leased.denial(cost)
+    else if (!('instead' in outcome)) part.promised = outcome
+  }
+  await Promise.all(open.map(waitFor))
+  for (const part of parts) {
+    const { leased, promised } = part
+    if (promised === undefined || !leased.isOver(promised)) continue
+    leased.release(promised)
+    part.promised = undefined
+  }
 }
 
 /** Spends what was set aside, or puts it back. Parts without promised units have their decisions already. */

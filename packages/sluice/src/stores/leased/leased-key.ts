@@ -106,11 +106,11 @@ export class LeasedKey {
   /** Sets units aside for a request that also asks elsewhere. */
   promiseNow(cost: number): Promised | undefined {
     const nowMs = this.#lender.nowMs()
-    this.expect(cost)
-    if (nowMs < this.#closedUntilMs) return undefined
-    const promised = this.hand.promise(nowMs, cost)
+    const promised = nowMs < this.#closedUntilMs ? undefined : this.hand.promise(nowMs, cost)
     // If there are too few, the request asks the store, and a refill would take the units that it needs there: `refill` is later.
-    if (promised !== undefined) this.#refillIfLow(nowMs)
+    if (promised === undefined) return undefined
+    this.expect(cost)
+    this.#refillIfLow(nowMs)
     return promised
   }
 

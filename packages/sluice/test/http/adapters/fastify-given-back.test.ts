@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { startRedisStores } from '../redis/redis-stores.js'
 import { laterStore } from './later-store.js'
 
-const limit = fixedWindow({ quota: 10, window: '1h' })
+const limit = fixedWindow({ quota: 10, window: '100d' })
 
 async function start(forAll: FastifyOptions, own: Partial<FastifyOptions> = {}): Promise<() => Promise<Response>> {
   const app: FastifyInstance = fastify()
   onTestFinished(() => app.close())
   app.register(rateLimit(forAll))
-  const search = { name: 'search', limit: fixedWindow({ quota: 1, window: '1h' }), ...own } as FastifyOptions
+  const search = { name: 'search', limit: fixedWindow({ quota: 1, window: '100d' }), ...own } as FastifyOptions
   app.get('/search', { config: { rateLimit: search } }, async () => 'found')
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   return () => fetch(`${origin}/search`)
@@ -38,7 +38,7 @@ describe("if a route's limit denies, the limit for all routes tells the units th
     ['a limit that is a function', () => ({ name: 'all', limit: () => limit })],
     [
       'a limit whose requests cost more',
-      () => ({ name: 'all', limit: fixedWindow({ quota: 12, window: '1h' }), cost: 3 }),
+      () => ({ name: 'all', limit: fixedWindow({ quota: 12, window: '100d' }), cost: 3 }),
     ],
     ['a limiter', () => ({ limiter: createLimiter({ name: 'all', limit }) })],
     ['a policy', () => ({ policy: createPolicy({ levels: [{ name: 'all', key: 'ip', limit }] }) })],
@@ -68,8 +68,8 @@ describe("if a route's limit denies, the limit for all routes tells the units th
   it.each([
     tokenBucket({ capacity: 10, refill: '10/h' }),
     leakyBucket({ capacity: 10, drain: '1000/s' }),
-    slidingWindow({ quota: 10, window: '1h' }),
-    slidingLog({ quota: 10, window: '1h' }),
+    slidingWindow({ quota: 10, window: '100d' }),
+    slidingLog({ quota: 10, window: '100d' }),
   ])('as a look at it says, with every field: $algorithm', async (each) => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1))
     const limiter = createLimiter({ name: 'all', limit: each, clock })

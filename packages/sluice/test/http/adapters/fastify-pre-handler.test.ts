@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 const byUser = {
   name: 'all',
   limit: limit(1),

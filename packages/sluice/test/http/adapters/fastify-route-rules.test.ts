@@ -6,7 +6,7 @@ import { type FastifyOptions, type FastifyRouteOptions, rateLimit, rateLimitOf }
 import { parseRateLimit } from 'sluice/http'
 import { afterEach, describe, expect, it } from 'vitest'
 
-const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 const all = { limit: limit(9), name: 'all' } satisfies FastifyOptions
 const search = { limit: limit(2), name: 'search' } satisfies FastifyOptions
 

@@ -4,7 +4,7 @@ import { type FastifyOptions, rateLimit } from 'sluice/fastify'
 import { parseRateLimit } from 'sluice/http'
 import { describe, expect, it } from 'vitest'
 
-const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 
 function withRoute(config: { rateLimit?: FastifyOptions }, plugin = rateLimit({ limit: limit(10), name: 'all' })) {
   const app = fastify()

@@ -3,7 +3,7 @@ import { fixedWindow } from 'sluice'
 import { rateLimit } from 'sluice/fastify'
 import { describe, expect, it } from 'vitest'
 
-const OURS = { policy: '"default";q=9;w=3600', quota: /^"default";r=\d;t=\d+$/ }
+const OURS = { policy: '"default";q=9;w=8640000', quota: /^"default";r=\d;t=\d+$/ }
 const THEIRS = { policy: '"theirs";q=7;w=1', quota: '"theirs";r=6;t=1' }
 
 /** Fields that are set before the limiter runs: by Fastify or directly on the response, one or both. */
@@ -27,7 +27,7 @@ export function fieldsSuite(name: string, fastify: typeof fastify5): void {
         if (request.url === '/set') set(reply)
         next()
       })
-      app.register(rateLimit({ limit: fixedWindow({ quota: 9, window: '1h' }) }))
+      app.register(rateLimit({ limit: fixedWindow({ quota: 9, window: '100d' }) }))
       for (const url of ['/set', '/plain']) app.get(url, async () => 'hello')
       for (const url of ['/set', '/plain', '/set', '/plain', '/plain', '/set']) {
         const { headers } = await app.inject(url)
@@ -52,12 +52,12 @@ export function fieldsSuite(name: string, fastify: typeof fastify5): void {
         } as FastifyReply['header']
         next()
       })
-      app.register(rateLimit({ limit: fixedWindow({ quota: 2, window: '1h' }) }))
+      app.register(rateLimit({ limit: fixedWindow({ quota: 2, window: '100d' }) }))
       app.get('/', async () => 'hello')
       for (const remaining of [1, 0, 0]) {
         seen.length = 0
         const { headers } = await app.inject('/')
-        expect(seen).toContain('ratelimit-policy: "default";q=2;w=3600')
+        expect(seen).toContain('ratelimit-policy: "default";q=2;w=8640000')
         expect(seen).toContain(`ratelimit: ${headers.ratelimit}`)
         expect(headers.ratelimit).toMatch(new RegExp(`^"default";r=${remaining};t=\\d+$`))
       }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { AppSpec, RunningApp } from './app.js'
 import { laterStore } from './later-store.js'
 
-const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 
 /** The tests of functions among the options, synchronous and asynchronous, that every adapter passes. */
 export function laterTests(app: (spec: AppSpec) => Promise<RunningApp>): void {
@@ -84,7 +84,7 @@ export function laterTests(app: (spec: AppSpec) => Promise<RunningApp>): void {
         const { origin } = await app({ limits: [{ limitsIn: ['x-plan', { one: limit(1) }], name: 'plan', later }] })
         const headers = { 'x-plan': 'one' }
         const admitted = await fetch(`${origin}/ok`, { headers })
-        expect(admitted.headers.get('ratelimit-policy')).toBe('"plan";q=1;w=3600')
+        expect(admitted.headers.get('ratelimit-policy')).toBe('"plan";q=1;w=8640000')
         const denied = await fetch(`${origin}/ok`, { headers })
         expect(denied.headers.get('retry-after')).toMatch(/^\d+$/)
         expect(await denied.json()).toMatchObject({ status: 429, 'violated-policies': ['plan'] })

@@ -19,7 +19,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { RunningApp } from './app.js'
 import { running, serve } from './servers.js'
 
-const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 /** The options that all limits of an application share. */
 const clients = { trustedProxies: 'loopback' } as const
 const all = { ...clients, name: 'all', limit: limit(4) }

@@ -9,7 +9,7 @@ import { type NestOptions, RateLimit, type RateLimitGuard, RateLimitModule, rate
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { laterStore } from './later-store.js'
 
-const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 const search = RateLimit({ name: 'search', limit: limit(1) })
 
 interface Spec {

@@ -28,7 +28,7 @@ import {
 import { afterEach, describe, expect, it } from 'vitest'
 import { laterStore } from './later-store.js'
 
-const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 
 /** Decorators are functions, and the tests are compiled by a tool that does not know those of Nest. */
 function shop(): Type {

@@ -18,7 +18,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApplicationGuard } from '../../../src/http/adapters/application-guard.js'
 import { serve } from './servers.js'
 
-const quota = (units: number) => fixedWindow({ quota: units, window: '1h' })
+const quota = (units: number) => fixedWindow({ quota: units, window: '100d' })
 const key = () => 'all'
 
 async function started(listener: Parameters<typeof serve>[0]): Promise<string> {

@@ -13,7 +13,7 @@ import { laterTests } from './later-tests.js'
 import { pipelined } from './pipelined.js'
 import { trapTests } from './trap-tests.js'
 
-const five = fixedWindow({ quota: 5, window: '1h' })
+const five = fixedWindow({ quota: 5, window: '100d' })
 
 /** The status of a response, as each framework has it. */
 interface AnyResponse {
@@ -97,7 +97,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     })
 
     it('tells the quota on every response: not found, failed, HEAD, OPTIONS', async () => {
-      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 10, window: '1h' }) }] })
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 10, window: '100d' }) }] })
       const responses = [
         await fetch(`${origin}/ok`, { method: 'HEAD' }),
         await fetch(`${origin}/error`),
@@ -111,7 +111,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     })
 
     it('denies requests that match no route', async () => {
-      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }) }] })
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '100d' }) }] })
       expect((await fetch(`${origin}/nothing`)).status).toBe(404)
       const denied = await fetch(`${origin}/nothing`)
       expect(denied.status).toBe(429)
@@ -121,7 +121,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     })
 
     it('a denied HEAD has no body', async () => {
-      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }) }] })
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '100d' }) }] })
       await fetch(`${origin}/ok`)
       const denied = await fetch(`${origin}/ok`, { method: 'HEAD' })
       expect(denied.status).toBe(429)
@@ -150,7 +150,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     })
 
     it('admits exactly the quota of many at once', async () => {
-      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 20, window: '1h' }) }] })
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 20, window: '100d' }) }] })
       const responses = await Promise.all(Array.from({ length: 60 }, () => fetch(`${origin}/ok`)))
       await Promise.all(responses.map((response) => response.arrayBuffer()))
       expect(responses.filter(({ status }) => status === 200)).toHaveLength(20)
@@ -177,7 +177,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     })
 
     it('limits a client with an empty key by its address', async () => {
-      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), keyIn: 'x-user' }] })
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '100d' }), keyIn: 'x-user' }] })
       const status = async (user: string) => (await fetch(`${origin}/ok`, { headers: { 'x-user': user } })).status
       expect([await status(''), await status(''), await status('a')]).toEqual([200, 429, 200])
     })
@@ -191,7 +191,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
 
     it('settles by status, by length and by setCost', async () => {
       const spec = {
-        limit: fixedWindow({ quota: 10_000, window: '1h' }),
+        limit: fixedWindow({ quota: 10_000, window: '100d' }),
         name: 'settled',
         store: memoryStore(),
         settle: ({ status, length, cost }: { status: number; length: number; cost: number | undefined }) =>
@@ -232,7 +232,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
 
     it('a settle that looks at the status counts only failures', async () => {
       const settle = ({ status, taken }: Outcome) => (status === 500 ? taken : 0)
-      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 2, window: '1h' }), settle }] })
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 2, window: '100d' }), settle }] })
       const statusOf = async (path: string) => {
         const response = await fetch(origin + path)
         await response.arrayBuffer()
@@ -261,7 +261,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
 
     it('settles a HEAD by setCost, too', async () => {
       const settle = ({ cost, taken }: { cost: number | undefined; taken: number }) => cost ?? taken
-      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 100, window: '1h' }), settle }] })
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 100, window: '100d' }), settle }] })
       const head = async () => {
         const { headers } = await fetch(`${origin}/cost?units=20`, { method: 'HEAD' })
         return parseRateLimit(headers).quotas[0].remaining
@@ -391,7 +391,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
         const policy = createPolicy({
           levels: [
             { name: 'running', limit: concurrency({ max: 1, ttl: '1h' }) },
-            { name: 'hour', limit: fixedWindow({ quota: 100, window: '1h' }) },
+            { name: 'hour', limit: fixedWindow({ quota: 100, window: '100d' }) },
           ],
         })
         const { origin } = await app({ limits: [{ policy }] })
@@ -435,9 +435,9 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
             name: 'ok',
             when: { method: 'GET', path: '/ok' },
             key: ['ip', 'x-user'],
-            limit: fixedWindow({ quota: 1, window: '1h' }),
+            limit: fixedWindow({ quota: 1, window: '100d' }),
           },
-          { name: 'all', limit: fixedWindow({ quota: 3, window: '1h' }) },
+          { name: 'all', limit: fixedWindow({ quota: 3, window: '100d' }) },
         ],
       })
       const { origin } = await app({ limits: [{ policy, attributesIn: ['x-user'], expose: true }] })
@@ -453,7 +453,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     })
 
     it('believes a proxy only if it is told to', async () => {
-      const spec = { limit: fixedWindow({ quota: 1, window: '1h' }) }
+      const spec = { limit: fixedWindow({ quota: 1, window: '100d' }) }
       const [careful, behind] = [
         await app({ limits: [spec] }),
         await app({ limits: [{ ...spec, trustedProxies: ['127.0.0.0/8'] }] }),
@@ -471,7 +471,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
       ['one hop', { hops: 1 }],
       ['a list of both kinds', ['203.0.113.0/24', { hops: 1 }]],
     ])('believes its proxy if it is told of %s', async (_how, trustedProxies) => {
-      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), trustedProxies }] })
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '100d' }), trustedProxies }] })
       const from = async (addresses: string) =>
         (await fetch(`${origin}/ok`, { headers: { 'x-forwarded-for': addresses } })).status
       expect([await from('192.0.2.1'), await from('192.0.2.2')]).toEqual([200, 200])
@@ -481,7 +481,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     it('tells skip the whole address of the client, and key the client as it is counted', async () => {
       const clients: string[] = []
       const spec = {
-        limit: fixedWindow({ quota: 1, window: '1h' }),
+        limit: fixedWindow({ quota: 1, window: '100d' }),
         trustedProxies: 'loopback' as const,
         skipAddress: '2001:db8::7',
         onClient: (client: string) => clients.push(client),
@@ -529,7 +529,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     })
 
     it.runIf(onDenied)('answers a denied request with onDenied', async () => {
-      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), denyWith: 'tea' }] })
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '100d' }), denyWith: 'tea' }] })
       await fetch(`${origin}/ok`)
       const denied = await fetch(`${origin}/ok`)
       expect(denied.status).toBe(418)
@@ -539,7 +539,7 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
     })
 
     it('answers with 503 if that is the status', async () => {
-      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '1h' }), status: 503 }] })
+      const { origin } = await app({ limits: [{ limit: fixedWindow({ quota: 1, window: '100d' }), status: 503 }] })
       await fetch(`${origin}/ok`)
       const denied = await fetch(`${origin}/ok`)
       expect(denied.status).toBe(503)

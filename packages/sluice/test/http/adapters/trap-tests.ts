@@ -5,7 +5,7 @@ import type { AppSpec, RunningApp } from './app.js'
 import { laterStore } from './later-store.js'
 import { warningsOf } from './warnings-of.js'
 
-const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
+const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 
 /** The tests of usual mistakes that every adapter passes. */
 export function trapTests(app: (spec: AppSpec) => Promise<RunningApp>): void {

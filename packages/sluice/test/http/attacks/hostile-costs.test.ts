@@ -2,7 +2,7 @@ import { createPolicy, fixedWindow } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { type Failure, limitedServer, type Options, statusOf, waitingStore } from './limited-server.js'
 
-const limit = fixedWindow({ quota: 5, window: '1h' })
+const limit = fixedWindow({ quota: 5, window: '100d' })
 const cost: Options['cost'] = ({ headers }) => Number(headers['x-cost'] ?? 1)
 
 function answering() {

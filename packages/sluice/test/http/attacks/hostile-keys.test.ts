@@ -3,7 +3,7 @@ import { createPolicy, fixedWindow, memoryStore } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { limitedServer, type Options, raw, statusIn, statusOf } from './limited-server.js'
 
-const limit = fixedWindow({ quota: 1, window: '1h' })
+const limit = fixedWindow({ quota: 1, window: '100d' })
 
 /** The text behind `?`, decoded: it may contain characters that a header field may not. */
 const fromQuery: Options & object = { limit, key: ({ url = '' }) => decodeURIComponent(url.split('?')[1]) }
@@ -45,7 +45,12 @@ describe('keys that look like something else', () => {
     const policy = createPolicy({
       levels: [
         { name: 'user', key: ['user'], limit },
-        { name: 'plan', when: { plan: 'free' }, key: ['constructor'], limit: fixedWindow({ quota: 2, window: '1h' }) },
+        {
+          name: 'plan',
+          when: { plan: 'free' },
+          key: ['constructor'],
+          limit: fixedWindow({ quota: 2, window: '100d' }),
+        },
       ],
     })
     const app = await limitedServer({

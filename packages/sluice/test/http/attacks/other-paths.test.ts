@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { serve } from '../adapters/servers.js'
 import { limitedServer, raw, statusIn } from './limited-server.js'
 
-const limit = fixedWindow({ quota: 1, window: '1h' })
+const limit = fixedWindow({ quota: 1, window: '100d' })
 const policyOf = () => createPolicy({ levels: [{ name: 'charges', when: { path: '/v1/charges' }, limit }] })
 
 describe('a level of a path', () => {
@@ -76,7 +76,7 @@ describe('a level of a path', () => {
       levels: ['/old', '/new'].map((path) => ({
         name: path.slice(1),
         when: { path },
-        limit: fixedWindow({ quota: 5, window: '1h' }),
+        limit: fixedWindow({ quota: 5, window: '100d' }),
       })),
     })
     app.use((request, _response, next) => {

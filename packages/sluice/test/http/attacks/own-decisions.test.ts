@@ -3,7 +3,7 @@ import { Guard, type GuardOptions, type Passage, parseRateLimit, type RequestRea
 import { describe, expect, it } from 'vitest'
 import { limitedServer, waitingStore } from './limited-server.js'
 
-const limit = fixedWindow({ quota: 5, window: '1h' })
+const limit = fixedWindow({ quota: 5, window: '100d' })
 
 const reader: RequestReader<object> = {
   method: () => 'GET',
@@ -87,7 +87,7 @@ describe('each request has its own decision', () => {
 
   it('a handler that changes its verdict changes nothing for the next request', async () => {
     const app = await limitedServer({
-      limit: fixedWindow({ quota: 1, window: '1h' }),
+      limit: fixedWindow({ quota: 1, window: '100d' }),
       onDenied: (_request, response, verdict) => {
         try {
           Object.assign(verdict, { allowed: true })

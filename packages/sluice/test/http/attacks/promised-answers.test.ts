@@ -2,7 +2,7 @@ import { createPolicy, fixedWindow, tokenBucket } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { limitedServer, type Options, processWarnings, settled, statusOf, strayErrors } from './limited-server.js'
 
-const limit = fixedWindow({ quota: 1, window: '1h' })
+const limit = fixedWindow({ quota: 1, window: '100d' })
 const policy = createPolicy({ levels: [{ name: 'user', key: ['user'], limit }] })
 
 const boom = () => Promise.reject(new Error('boom'))

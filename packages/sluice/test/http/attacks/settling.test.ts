@@ -13,7 +13,7 @@ import {
   waitingStore,
 } from './limited-server.js'
 
-const limit = fixedWindow({ quota: 10, window: '1h' })
+const limit = fixedWindow({ quota: 10, window: '100d' })
 
 async function remaining({ origin }: LimitedServer): Promise<number | undefined> {
   const response = await fetch(origin)

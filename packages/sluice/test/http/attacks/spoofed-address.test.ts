@@ -8,7 +8,7 @@ import { rateLimit } from 'sluice/node'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { limitedServer, raw, statusIn, statusOf } from './limited-server.js'
 
-const limit = fixedWindow({ quota: 1, window: '1h' })
+const limit = fixedWindow({ quota: 1, window: '100d' })
 const PROXY = '127.0.0.1'
 const ATTACKER = '127.0.0.66'
 
