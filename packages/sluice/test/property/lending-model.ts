@@ -117,8 +117,10 @@ export class LendingModel {
   }
 
   #forget(): void {
-    const lots = this.#isBucket ? (this.words ?? []).slice(2) : []
-    this.words = lots.length === 0 ? undefined : [ALL_UNITS, this.nowUs, ...lots]
+    const [newerHeld = 0, newerUs = 0, olderHeld = 0, olderUs = 0] = this.#isBucket ? (this.words ?? []).slice(2) : []
+    const newer = newerUs > this.nowUs ? [newerHeld, newerUs] : [0, 0]
+    const older = olderUs > this.nowUs ? [olderHeld, olderUs] : [0, 0]
+    this.words = newer[0] + older[0] === 0 ? undefined : [ALL_UNITS, this.nowUs, ...newer, ...older]
   }
 
   block(durationUs: number): void {

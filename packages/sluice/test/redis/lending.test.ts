@@ -219,6 +219,21 @@ describe.each(Object.entries(FAMILIES))('a %s in Redis', (_, limits) => {
   }, 120_000)
 })
 
+it('a key that is reset after its leases have ended has its whole quota, however slowly it refills', async () => {
+  const clock = new ManualClock(Date.UTC(2026, 0, 1))
+  const store = injected.create(clock)
+  const limit = tokenBucket({ capacity: 10, refill: '1/30d' })
+  const named = { name: 'n', limit, key: 'k' }
+  const lease = { ...named, node: 'dead', sequence: 1, want: 4, leaseUs: 250_000, returns: [] }
+  expect(answered(await store.leases.exchange(lease)).granted).toBe(4)
+  clock.advance(3_000)
+  await store.reset('n', 'k')
+  expect((await store.peek([{ ...named, cost: 10 }])).decisions[0]).toMatchObject({ allowed: true, remaining: 10 })
+  expect(answered(await store.leases.exchange({ ...lease, sequence: 2 })).granted).toBe(4)
+  clock.advance(3_000)
+  expect(await store.set(named, 10)).toMatchObject({ remaining: 10 })
+})
+
 it.each([
   tokenBucket({ capacity: 5, refill: '10/s' }),
   fixedWindow({ quota: 8, window: '1s' }),

@@ -829,9 +829,12 @@ end
 local function forgetBucket(key, block)
 local words, earlier = read(key)
 if not words or #words ~= LEASED_BYTES then return write(key, '', now, block) end
-local _, newerUs, _, olderUs = unpackWords('<dddd', words, 17)
+local newerHeld, newerUs, olderHeld, olderUs = unpackWords('<dddd', words, 17)
+if newerUs <= now then newerHeld, newerUs = 0, 0 end
+if olderUs <= now then olderHeld, olderUs = 0, 0 end
+if newerHeld + olderHeld == 0 then return write(key, '', now, block) end
 local wholeUs = max(expiryUs(key, earlier), newerUs, olderUs)
-write(key, pack('<dd', 2 ^ 52, now) .. string.sub(words, 17), wholeUs, block)
+write(key, pack('<dddddd', 2 ^ 52, now, newerHeld, newerUs, olderHeld, olderUs), wholeUs, block)
 end
 local function set(key, limit, units)
 local arithmetic = arithmeticOf(limit)
