@@ -23,7 +23,7 @@ const SURE = 0.99
 /** Below this share of the expected units, the key asks for more before its time. */
 const LOW = 0.25
 /** A key that called the store less than this share of a lease time ago does not call again at the end of the round. */
-const RECENT = 0.65
+const RECENT = 0.8
 /** A key that is blocked or has no units looks again after this long, because another process may have changed that. */
 const LOOK_AGAIN_MS = 1_000
 /** An answer that says that no units are left is believed for so many lease times from when the store was asked. */
