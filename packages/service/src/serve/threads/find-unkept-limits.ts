@@ -31,14 +31,17 @@ function whyUnkept(prepare: () => void): string | undefined {
     prepare()
     return undefined
   } catch (error) {
-    return (error as Error).message
+    return refusalText(error as Error)
   }
 }
 
 function messageFor(level: string, reason: string): string {
-  // The library's advice for programs with threads of their own.
-  const why = reason
+  return `the level '${level}' needs --workers 1 or a Redis, such as --store redis://localhost:6379: ${reason}`
+}
+
+/** Why the table refused a limit, without the library's advice for programs that have threads of their own. */
+export function refusalText({ message }: Error): string {
+  return message
     .replace('sharedStore', 'the table of the worker threads')
     .replace(', or memoryStore() in each thread', '')
-  return `the level '${level}' needs --workers 1 or a Redis, such as --store redis://localhost:6379: ${why}`
 }

@@ -3,6 +3,7 @@ import {
   type Clock,
   type Decision,
   type Demand,
+  InvalidValueError,
   type Limit,
   type LimitedKey,
   memoryStore,
@@ -16,6 +17,7 @@ import {
 } from 'sluice'
 import { type SharedStore, type SharedStoreHandle, type SharedStoreStats, sharedStore } from 'sluice/shared'
 import type { OpenedStore } from '../open-store.js'
+import { refusalText } from './find-unkept-limits.js'
 import type { FirstLink } from './first-link.js'
 import { type Book, closingData, demandData, openingFrom, reservationFrom } from './questions.js'
 import { limitFrom, type SharedFact } from './shared-facts.js'
@@ -70,8 +72,13 @@ export class ThreadStore implements SyncStore {
     }
   }
 
+  /** Throws for a limit that the table cannot keep. */
   prepare(named: NamedLimit): void {
-    this.#table.prepare(named)
+    try {
+      this.#table.prepare(named)
+    } catch (error) {
+      throw error instanceof InvalidValueError ? new InvalidValueError(refusalText(error), { option: 'limit' }) : error
+    }
     const { name, limit } = named
     const text = textOf(name, limit)
     if (this.#told.has(text)) return
