@@ -121,6 +121,8 @@ export class WorkerFleet {
 
   #hear(worker: FleetWorker, message: FromWorker | FromThread): void {
     if ('awake' in message) {
+      // It was told to shut down while it woke up.
+      if (this.#isClosing) return
       this.#centre?.greet(worker)
       worker.send({ policy: this.#policy, port: this.#port })
     } else if ('scrape' in message) this.#scrape(worker, message.scrape)
