@@ -5,12 +5,12 @@ import type { Log } from './log.js'
 import { PolicySource } from './policy-source.js'
 import type { ServeOptions } from './serve-options.js'
 import { EXAMPLE_POLICY, startService } from './start-service.js'
+import { startWorkerProcess } from './start-worker-process.js'
 import { findUnkeptLimits } from './threads/find-unkept-limits.js'
 import { FirstThread } from './threads/first-thread.js'
-import { workerThreads } from './threads/worker-thread.js'
+import { workerThreads } from './threads/worker-threads.js'
 import type { Listening } from './to-worker.js'
 import { WorkerFleet } from './worker-fleet.js'
-import { startWorkerProcess } from './worker-process.js'
 
 /** A service in one or several processes or threads, whose policy follows its file. */
 export interface Serving extends Listening {

@@ -1,7 +1,7 @@
 import type { NamedLimit } from 'sluice'
 import type { PolicyText } from './policy-source.js'
-import type { Question, ToldError } from './threads/questions.js'
-import type { SharedFact } from './threads/shared-facts.js'
+import type { Question, ToldError } from './threads/question.js'
+import type { SharedFact } from './threads/shared-fact.js'
 
 /**
  * What the first process or thread tells a worker: the policy to use from now on, and where to listen; that a policy was

@@ -1,7 +1,7 @@
 import { type NamedLimit, StoreUnavailableError } from 'sluice'
 import type { FromThread, ToThread } from '../to-worker.js'
-import { errorFrom, type Question } from './questions.js'
-import type { SharedFact } from './shared-facts.js'
+import { errorFrom, type Question } from './question.js'
+import type { SharedFact } from './shared-fact.js'
 
 /** The first thread answers at once unless it is held up. A request that waits longer is told to come again. */
 const LONGEST_MS = 5_000

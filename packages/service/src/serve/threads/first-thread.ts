@@ -6,8 +6,8 @@ import { writeStoreHealth } from '../../recorder/store-health.js'
 import type { FleetCentre, FleetWorker } from '../fleet-worker.js'
 import { type Log, repeatLine } from '../log.js'
 import type { FromThread } from '../to-worker.js'
-import { type Book, correctionFrom, demandFrom, type Question, reservationFrom, toldError } from './questions.js'
-import type { OverrideChange, SharedFact } from './shared-facts.js'
+import { type Book, correctionFrom, demandFrom, type Question, reservationFrom, toldError } from './question.js'
+import type { OverrideChange, SharedFact } from './shared-fact.js'
 
 /**
  * The first of a service's threads. It serves no request. It makes the table that all threads decide on, and keeps what is

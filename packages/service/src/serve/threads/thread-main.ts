@@ -6,7 +6,7 @@ import { runWorker } from '../run-worker.js'
 import type { ToThread, ToWorker } from '../to-worker.js'
 import { FirstLink } from './first-link.js'
 import { openThreadStore } from './thread-store.js'
-import type { ThreadData } from './worker-thread.js'
+import type { ThreadData } from './worker-threads.js'
 
 const { id, options, handle } = workerData as ThreadData
 const port = parentPort as MessagePort
@@ -29,4 +29,10 @@ const log = createLog('json', { write: (line: string) => link.log(line) }).child
 process.on('warning', ({ message, name, code }: Error & { code?: string }) => log.warn({ name, code }, message))
 // Signals reach the first thread, which tells this one to shut down.
 const never = new Promise<never>(() => {})
-await runWorker(options, log, { channel, ended: never, opened: openThreadStore(handle, link) })
+
+/** Resolves when the thread has shut down. */
+export const threadMain: Promise<void> = runWorker(options, log, {
+  channel,
+  ended: never,
+  opened: openThreadStore(handle, link),
+})

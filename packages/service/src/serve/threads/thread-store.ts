@@ -19,8 +19,8 @@ import { type SharedStore, type SharedStoreHandle, type SharedStoreStats, shared
 import type { OpenedStore } from '../open-store.js'
 import { refusalText } from './find-unkept-limits.js'
 import type { FirstLink } from './first-link.js'
-import { type Book, closingData, demandData, openingFrom, reservationFrom } from './questions.js'
-import { limitFrom, type SharedFact } from './shared-facts.js'
+import { type Book, closingData, demandData, openingFrom, reservationFrom } from './question.js'
+import { limitFrom, type SharedFact } from './shared-fact.js'
 
 /** Joins the store of a service's threads. `claims` are kept apart, so that they take no room from reservations. */
 export function openThreadStore(handle: SharedStoreHandle, link: FirstLink): OpenedStore {

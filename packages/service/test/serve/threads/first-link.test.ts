@@ -3,7 +3,7 @@ import { createPolicy, InvalidValueError, StoreFullError, StoreUnavailableError,
 import { sharedStore } from 'sluice/shared'
 import { expect, test } from 'vitest'
 import { FirstLink } from '../../../src/serve/threads/first-link.js'
-import { errorFrom, toldError } from '../../../src/serve/threads/questions.js'
+import { errorFrom, toldError } from '../../../src/serve/threads/question.js'
 import { openThreadStore } from '../../../src/serve/threads/thread-store.js'
 import type { FromThread } from '../../../src/serve/to-worker.js'
 import { problemOf } from '../../../src/server/problem.js'
@@ -29,7 +29,7 @@ test('a reservation that the first thread does not answer is a 503, and takes no
   const error = await Promise.resolve(policy.reserve({}, { ttl: '1m' })).catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(StoreUnavailableError)
   expect(problemOf(error)).toMatchObject({ status: 503, fields: { 'Retry-After': '1' } })
-  expect(policy.peek({}).levels[0].decision.remaining).toBe(5)
+  expect((await policy.peek({})).levels[0].decision.remaining).toBe(5)
 })
 
 test('an error keeps its kind and its option through a message', () => {

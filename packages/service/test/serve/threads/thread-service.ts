@@ -1,11 +1,11 @@
 import { createLog } from '../../../dist/serve/log.js'
 import { readServeOptions } from '../../../dist/serve/serve-options.js'
 import { FirstThread } from '../../../dist/serve/threads/first-thread.js'
-import { workerThreads } from '../../../dist/serve/threads/worker-thread.js'
+import { workerThreads } from '../../../dist/serve/threads/worker-threads.js'
 import { WorkerFleet } from '../../../dist/serve/worker-fleet.js'
 import type { LogLine } from '../serve-process.js'
 
-export const ADMIN_TOKEN = 'the-admin-token-of-tests'
+const ADMIN_TOKEN = 'the-admin-token-of-tests'
 
 /** Options of a service with threads that listen on ports of their own, which any version of Node.js can do. */
 export function threadOptions(values: Readonly<Record<string, string>> = {}) {

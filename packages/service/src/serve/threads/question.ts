@@ -8,7 +8,7 @@ import {
   StoreFullError,
   StoreUnavailableError,
 } from 'sluice'
-import { limitFrom, type OverrideChange } from './shared-facts.js'
+import { limitFrom, type OverrideChange } from './shared-fact.js'
 
 /** Which reservations: those of the policy, or the claims of idempotency keys of refunds. */
 export type Book = 'reservations' | 'claims'
