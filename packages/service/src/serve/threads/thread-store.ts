@@ -20,7 +20,7 @@ import type { OpenedStore } from '../open-store.js'
 import { refusalText } from './find-unkept-limits.js'
 import type { FirstLink } from './first-link.js'
 import { type Book, closingData, demandData, openingFrom, reservationFrom } from './question.js'
-import { limitFrom, type SharedFact } from './shared-fact.js'
+import { limitFrom, type OverrideChange, type SharedFact } from './shared-fact.js'
 
 /** Joins the store of a service's threads. `claims` are kept apart, so that they take no room from reservations. */
 export function openThreadStore(handle: SharedStoreHandle, link: FirstLink): OpenedStore {
@@ -64,11 +64,7 @@ export class ThreadStore implements SyncStore {
   learn(facts: readonly SharedFact[]): void {
     for (const fact of facts) {
       if ('limit' in fact) this.#learnLimit(fact.limit)
-      else {
-        const { policy, level, key, limits, untilMs } = fact.override
-        const isOver = untilMs !== undefined && untilMs <= this.clock.now()
-        this.#copies.overrides(policy).set(level, key, isOver ? undefined : limits?.map(limitFrom), untilMs)
-      }
+      else this.#learnOverride(fact.override)
     }
   }
 
@@ -135,6 +131,13 @@ export class ThreadStore implements SyncStore {
       refresh: () => true,
       set: (level, key, limits, untilMs) => link.ask({ override: { policy, level, key, limits, untilMs } }),
     }
+  }
+
+  #learnOverride({ policy, level, key, limits, untilMs }: OverrideChange): void {
+    const copy = this.#copies.overrides(policy)
+    // It may have ended on the way, and a table takes none that has.
+    if (untilMs !== undefined && untilMs <= this.clock.now()) copy.set(level, key, undefined, undefined)
+    else copy.set(level, key, limits?.map(limitFrom), untilMs)
   }
 
   #learnLimit({ name, limit: data }: NamedLimit): void {

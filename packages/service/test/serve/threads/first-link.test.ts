@@ -41,3 +41,14 @@ test('an error keeps its kind and its option through a message', () => {
   expect(through(new TypeError('x is not a function')).message).toBe('the first thread failed: x is not a function')
   expect(problemOf(through(new TypeError('x'))).status).toBe(500)
 })
+
+test('an override that ended on its way to a thread is not in force there', () => {
+  const table = sharedStore({ maxKeys: 100 })
+  const link = new FirstLink(() => {})
+  const { store } = openThreadStore(table.handle, link)
+  const override = { policy: 'p', level: 'all', key: 'k', limits: [tokenBucket({ capacity: 9, refill: '1/d' })] }
+  link.hear({ facts: [{ override: { ...override, untilMs: undefined } }] })
+  expect(store.overrides?.('p').get('all', 'k')).toMatchObject([{ capacity: 9 }])
+  link.hear({ facts: [{ override: { ...override, untilMs: 1 } }] })
+  expect(store.overrides?.('p').get('all', 'k')).toBeUndefined()
+})

@@ -10,9 +10,9 @@ const levelsOf = (capacity: number) => [
 const user = 'u'
 
 /** Ends a thread, and returns the one that takes its place. */
-async function replace(service: ThreadService, thread: number): Promise<number> {
+async function replace(service: ThreadService, thread: number, end: 'kill' | 'crash' = 'kill'): Promise<number> {
   const before = service.threads
-  service.kill.get(thread)?.()
+  service[end](thread)
   await expect.poll(() => service.threads.find((each) => !before.includes(each)), LONG).toBeDefined()
   return service.threads.at(-1) as number
 }
@@ -38,6 +38,16 @@ test('a thread that is terminated is replaced, and limits, reservations and over
   expect(await service.left(later, user)).toBe(80)
 })
 
+test('a thread that fails by an exception is replaced, and the log says why', async () => {
+  await using service = await ThreadService.start(levelsOf(100), 2)
+  const [a, b] = service.threads
+  await service.ask(a, '/v1/check', { attributes: { user }, cost: 20 })
+  expect(await service.left(await replace(service, a, 'crash'), user)).toBe(80)
+  expect(await service.left(b, user)).toBe(80)
+  const reason = expect.stringContaining('broken.json:1:2')
+  expect(service.logged).toContainEqual(expect.objectContaining({ msg: ENDED, worker: a, reason }))
+})
+
 test('threads that are terminated while they decide admit no more than the quota', async () => {
   await using service = await ThreadService.start(levelsOf(500))
   const [a, b, c] = service.threads
@@ -48,8 +58,8 @@ test('threads that are terminated while they decide admit no more than the quota
   }
   const asked = Array.from({ length: 900 }, (_, i) => check([a, b, c][i % 3]).catch(() => {}))
   await Promise.all(asked.slice(0, 60))
-  service.kill.get(a)?.()
-  service.kill.get(b)?.()
+  service.kill(a)
+  service.kill(b)
   await Promise.all(asked)
   while ((await service.ask(c, '/v1/check', { attributes: { user } })).body.allowed === true) allowed++
   // Units whose answers were cut off stay taken.
@@ -62,7 +72,7 @@ test('a reservation ends at its ttl when the thread that made it is gone', async
   await using service = await ThreadService.start(levelsOf(100), 2)
   const [a, b] = service.threads
   await service.ask(a, '/v1/reserve', { attributes: { user }, cost: 30, ttl: '300ms' })
-  service.kill.get(a)?.()
+  service.kill(a)
   await expect.poll(() => service.left(b, user), LONG).toBe(100)
 })
 

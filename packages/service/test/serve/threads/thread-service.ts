@@ -1,3 +1,4 @@
+import type { FleetWorker } from '../../../dist/serve/fleet-worker.js'
 import { createLog } from '../../../dist/serve/log.js'
 import { readServeOptions } from '../../../dist/serve/serve-options.js'
 import { FirstThread } from '../../../dist/serve/threads/first-thread.js'
@@ -30,8 +31,7 @@ export interface Answer {
 export class ThreadService {
   readonly logged: LogLine[] = []
   readonly fleet: WorkerFleet
-  /** Ends a thread at once, by its id. */
-  readonly kill = new Map<number, () => void>()
+  readonly #workers = new Map<number, FleetWorker>()
 
   private constructor(levels: readonly object[]) {
     const log = createLog('json', { write: (line: string) => void this.logged.push(JSON.parse(line)) })
@@ -39,7 +39,7 @@ export class ThreadService {
     const start = workerThreads(threadOptions(), centre.table.handle)
     const startWorker = () => {
       const worker = start()
-      this.kill.set(worker.id, () => worker.kill())
+      this.#workers.set(worker.id, worker)
       return worker
     }
     this.fleet = new WorkerFleet({ startWorker, port: 0, policy: policyText(levels), log, centre })
@@ -63,6 +63,16 @@ export class ThreadService {
 
   urlOf(thread: number): string {
     return String(this.logged.find(({ msg, worker }) => msg === 'a worker listens' && worker === thread)?.url)
+  }
+
+  /** Ends a thread at once. */
+  kill(thread: number): void {
+    this.#workers.get(thread)?.kill()
+  }
+
+  /** Makes a thread fail: it gets a policy that it cannot read. */
+  crash(thread: number): void {
+    this.#workers.get(thread)?.send({ policy: { file: 'broken.json', text: '{' }, port: 0 })
   }
 
   /** Asks one thread: with a body by POST, otherwise by GET. */
