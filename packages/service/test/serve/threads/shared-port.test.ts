@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -39,6 +39,19 @@ async function byWorker(url: string, name: string): Promise<readonly number[]> {
   return [...text.matchAll(new RegExp(`^${name}\\{worker="\\d+".*\\} (\\d+)$`, 'gm'))].map(([, value]) => Number(value))
 }
 
+/** Why a connection was refused; `undefined` if it was not. */
+async function whyRefused(port: number): Promise<string | undefined> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code
+  } finally {
+    socket.destroy()
+  }
+}
+
 test.skipIf(!isTooOld)('Node.js older than 22.12 is told what it lacks', async () => {
   const refused = new ServeProcess(['--policy', policy, '--workers', '2'])
   expect(await refused.ended).toBe(2)
@@ -72,7 +85,8 @@ describe.skipIf(isTooOld)('on Node.js 22.12 and newer, which can share a port am
     const connections = await byWorker(running.url, 'sluice_http_connections')
     expect(connections.filter((count) => count > 0)).toHaveLength(2)
     running.child.kill('SIGTERM')
-    await running.says('the service shuts down')
+    // Both threads have stopped accepting, so both know of the shutdown.
+    await expect.poll(() => whyRefused(running.port), { timeout: 20_000, interval: 5 }).toBe('ECONNREFUSED')
     for (const client of clients) client.write('{}')
     for (const client of clients)
       expect(await client.rest()).toMatch(/200 OK[\s\S]*Connection: close[\s\S]*"allowed":true/)
