@@ -18,9 +18,9 @@ import {
   type Unlimited,
 } from 'sluice'
 
-/** At least this many runs a property. */
 /** `npm run test:long` sets it: the longest tests then do all of their runs. */
 export const isLong = process.env.SLUICE_LONG === '1'
+/** At least this many runs a property. */
 export const RUNS = { numRuns: 1_000 }
 
 /** `units` every `perUs` microseconds. */

@@ -17,7 +17,7 @@ import { arithmeticOf, shareOf } from 'sluice/limits'
 import { ManualClock } from 'sluice/testing'
 import { afterAll, beforeAll, it } from 'vitest'
 import { FailingStore } from '../../src/testing/failing-store.js'
-import { BY_ALGORITHM, clockMs, type LimitCase, stepCost, stepUs } from './arbitraries.js'
+import { BY_ALGORITHM, clockMs, isLong, type LimitCase, stepCost, stepUs } from './arbitraries.js'
 
 // Thousands of limits here are refused or have no share. Each would emit a warning and collect a stack trace.
 const { emitWarning } = process
@@ -173,7 +173,7 @@ it('the shares of a limit together keep its law, and no call throws while the st
         live(limit, instances, onFailure, moments)
       },
     ),
-    { numRuns: 100_000 },
+    { numRuns: isLong ? 100_000 : 30_000 },
   )
 }, 120_000)
 

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import type { Store } from 'sluice'
 import { type ManualClock, storeContract } from 'sluice/testing'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { isLong } from '../property/arbitraries.js'
 import { startInjected } from './injected-store.js'
 
 /** What `injectedTime` lets keys live longer than they would. */
@@ -73,6 +74,8 @@ describe('the Lua twin with keys that expire by the clock of the test', () => {
     const { store, prefix } = injected.createWithPrefix(clock)
     return expiring(store, new Expiry(injected.client, clock, prefix))
   }
-  for (const { name, run } of storeContract(create, { traces: 300 }).filter(({ name }) => /random/.test(name)))
+  for (const { name, run } of storeContract(create, { traces: isLong ? 300 : 100 }).filter(({ name }) =>
+    /random/.test(name),
+  ))
     test(name, run, 120_000)
 })

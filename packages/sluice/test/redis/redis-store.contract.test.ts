@@ -4,6 +4,7 @@ import { ioredisOptions, redisStore } from 'sluice/redis'
 import { storeContract } from 'sluice/testing'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type RedisServer, startRedis } from '../../../../scripts/redis-server.mjs'
+import { isLong } from '../property/arbitraries.js'
 import { startInjected } from './injected-store.js'
 
 describe('the Lua twin on an injected time', () => {
@@ -15,7 +16,7 @@ describe('the Lua twin on an injected time', () => {
 
   afterAll(() => injected?.stop())
 
-  for (const { name, run } of storeContract((clock) => injected.create(clock), { traces: 1_000 }))
+  for (const { name, run } of storeContract((clock) => injected.create(clock), { traces: isLong ? 1_000 : 400 }))
     test(name, run, 120_000)
 })
 
