@@ -41,14 +41,20 @@ const BLOCKS_A_KEY =
   "limiter.block(key, { duration: '1d' }) denies a key everything, and so does a level of a policy whose limit has a quota of 0"
 const REFUSES_CALLERS = 'leave it out: a queue that is full refuses a caller, and drops none'
 
+/** The second argument of `createLimiters` has no limit and no name. */
+const IN_THE_FIRST_ARGUMENT = {
+  otherwise: `it is in the first argument, as in createLimiters({ search: ${called(FIXED_WINDOW)} })`,
+  otherwiseWith: ['maxWaiters'],
+}
+
 /** The peers' options by what they mean. */
 const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   // How many.
   [
     'max limit quota maxRequests requests intervalCap reservoir',
-    { here: ['quota', 'drain', 'capacity', 'max', 'limit', 'levels'] },
+    { here: ['quota', 'drain', 'capacity', 'max', 'limit', 'levels'], ...IN_THE_FIRST_ARGUMENT },
   ],
-  ['points', { here: ['quota', 'drain', 'capacity', 'max', 'limit', 'levels', 'cost'] }],
+  ['points', { here: ['quota', 'drain', 'capacity', 'max', 'limit', 'levels', 'cost'], ...IN_THE_FIRST_ARGUMENT }],
   ['tokensPerInterval bucketSize burst', { here: ['capacity', 'quota', 'limit', 'levels'], limit: TOKEN_BUCKET }],
   ['highWater maxQueue queueLimit capacity', { here: ['capacity', 'quota', 'limit', 'levels'], limit: TOKEN_BUCKET }],
   ['weight tokens', { here: ['cost'] }],
@@ -56,7 +62,7 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   // In how long.
   [
     'windowMs window timeWindow duration interval ttl expire windowSize',
-    { here: ['window', 'refill', 'drain', 'limit', 'levels'] },
+    { here: ['window', 'refill', 'drain', 'limit', 'levels'], ...IN_THE_FIRST_ARGUMENT },
   ],
   ['slices align', { here: ['limit', 'levels'], limit: SLIDING_WINDOW }],
   [
@@ -77,7 +83,7 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
     'keyGenerator getTracker generateKey identifyClient',
     { here: ['key', 'keyOf'], otherwise: "the key is an argument of every call, as in limiter.tryAcquire('user:42')" },
   ],
-  ['keyPrefix identifier nameSpace namespace', { here: ['name', 'prefix'] }],
+  ['keyPrefix identifier nameSpace namespace', { here: ['name', 'prefix'], ...IN_THE_FIRST_ARGUMENT }],
   ['ipv6Subnet', { here: ['ipv6Prefix'] }],
   ['trustProxy', { here: ['trustedProxies'] }],
   [

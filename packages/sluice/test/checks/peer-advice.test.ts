@@ -21,12 +21,12 @@ import { shapedFetch } from 'sluice/http'
 import { rateLimit as koa } from 'sluice/koa'
 import { rateLimit as nest } from 'sluice/nest'
 import { rateLimit as node } from 'sluice/node'
-import { redisStore } from 'sluice/redis'
+import { ioredisOptions, redisStore } from 'sluice/redis'
 import { describe, expect, it } from 'vitest'
 
 const limit = fixedWindow({ quota: 100, window: '1m' })
 const key = () => 'a'
-const client = new Redis({ lazyConnect: true })
+const client = new Redis({ ...ioredisOptions, lazyConnect: true })
 
 /** Every place where a caller may write an option of another library, with options that are right there. */
 const PLACES: Readonly<Record<string, readonly [call: (options: never) => unknown, right: object]>> = {
@@ -123,6 +123,12 @@ describe('an option of another library', () => {
     ['fastify', 'cache', "cache is `store` here, as in { name: 'search', store: memoryStore({ maxKeys: 5_000 }) }"],
     ['memoryStore', 'cache', 'cache is `maxKeys` here, as in { maxKeys: 5_000 }'],
     ['createLimiters', 'cache', 'cache is `store` here, as in { store: memoryStore({ maxKeys: 5_000 }) }'],
+    [
+      'createLimiters',
+      'points',
+      "it is in the first argument, as in createLimiters({ search: fixedWindow({ quota: 100, window: '1m' }) })",
+    ],
+    ['createLimiters', 'keyPrefix', 'it is in the first argument, as in createLimiters({ search: '],
     ['createLimiter', 'timeoutMs', 'redisStore(client, { deadlineMs: 50 }) bounds the wait for Redis'],
     ['redisStore', 'timeoutMs', 'timeoutMs is `deadlineMs` here, as in { deadlineMs: 50 }'],
     ['redisStore', 'useRedisPackage', 'leave it out: redisStore knows the package of its client'],
