@@ -1,6 +1,7 @@
 import { type Address, addressText, clientKeyOf, parseAddress } from '../addresses/index.js'
 import { checkOptions } from '../checks/check-options.js'
-import { invalidType, invalidValue, warn } from '../errors.js'
+import { invalidType, invalidValue } from '../errors.js'
+import { proxyNotice, strangerNotice } from './proxy-notice.js'
 import { type TrustedProxies, trustedProxies } from './trusted-proxies.js'
 
 /** Which proxies may say where a request comes from. */
@@ -45,7 +46,11 @@ export function clientAddress(options: ClientAddressOptions = {}): ClientAddress
   checkOptions('clientAddress', options, ['trustedProxies', 'forwardedIn', 'ipv6Prefix'])
   const origin = originOf(options)
   const ipv6Prefix = checkPrefix(options.ipv6Prefix)
-  return (remoteAddress, field) => clientKeyOf(origin(remoteAddress, field), ipv6Prefix)
+  const notice = options.trustedProxies === undefined ? proxyNotice() : undefined
+  return (remoteAddress, field) => {
+    notice?.(field)
+    return clientKeyOf(origin(remoteAddress, field), ipv6Prefix)
+  }
 }
 
 /** Makes a function that finds the whole address of a client, also for IPv6. */
@@ -54,8 +59,12 @@ function originOf(options: ClientAddressOptions): ClientAddress {
   const name = checkFieldName(options.forwardedIn)
   if (!trustsAny) return (remoteAddress) => remoteAddress || UNKNOWN
   const entriesOf = name === 'forwarded' ? forwardedEntries : listEntries
+  const noticeStranger = strangerNotice()
   return (remoteAddress, field) => {
-    if (!trustsConnection(remoteAddress)) return remoteAddress || UNKNOWN
+    if (!trustsConnection(remoteAddress)) {
+      noticeStranger(remoteAddress, field)
+      return remoteAddress || UNKNOWN
+    }
     const entries = entriesOf(field(name) ?? '')
     let address = parseAddress(remoteAddress ?? '')
     for (let hop = 0; entries.length > 0 && (hop === 0 || trustsHop(address as Address, hop)); hop++) {
@@ -116,31 +125,17 @@ export function requestClient<Request>(
     origin,
     address: (request) => keyOf(origin(request), 128),
     key: (request) => keyOf(origin(request), ipv6Prefix),
-    notice: readsNone ? proxyNotice(reader) : () => {},
+    notice: readsNone ? noticeOf(reader) : () => {},
   }
+}
+
+function noticeOf<Request>(reader: RequestReader<Request>): (request: Request) => void {
+  const notice = proxyNotice()
+  return (request) => notice((name) => reader.field(request, name))
 }
 
 /** Without trusted proxies no field is read. */
 function noField(): undefined {}
-
-/** How many requests are searched for signs of a proxy. */
-const FIRST_REQUESTS = 100
-
-/** Warns once if requests come through a proxy that is not trusted: all of its clients would count as one. */
-function proxyNotice<Request>(reader: RequestReader<Request>): (request: Request) => void {
-  let left = FIRST_REQUESTS
-  return (request) => {
-    if (left === 0) return
-    left--
-    if (!reader.field(request, 'x-forwarded-for') && !reader.field(request, 'forwarded')) return
-    left = 0
-    warn(
-      'a request came through a proxy, but no proxy is trusted: if the proxy is yours, all of its clients count as one; ' +
-        "set trustedProxies: 'loopback', 'private' or ['203.0.113.5'], the address of the proxy, or [] if that is intended",
-      'SLUICE_PROXY',
-    )
-  }
-}
 
 /** All clients without a known address are one client: their connection is closed already, or comes by a Unix socket. */
 const UNKNOWN = 'unknown'

@@ -27,9 +27,11 @@ export interface ProxyTrust {
 }
 
 const LOOPBACK = ['127.0.0.0/8', '::1']
+/** This machine and private networks. */
+export const PRIVATE = [...LOOPBACK, '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']
 const RANGES: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['loopback', LOOPBACK],
-  ['private', [...LOOPBACK, '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
+  ['private', PRIVATE],
   ['unix', []],
 ])
 const MOST_HOPS = 64
@@ -65,7 +67,8 @@ export function trustedProxies(value: TrustedProxies = []): ProxyTrust {
 function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return Array.from(value)
   if (RANGES.has(value) || isHops(value)) return [value]
-  throw invalidType('trustedProxies', WANTED, value)
+  const example = typeof value === 'string' && /[\d:]/.test(value) ? `a list: write ['${value}']` : WANTED
+  throw invalidType('trustedProxies', example, value)
 }
 
 /** An object of options. Sets and other collections are not. */

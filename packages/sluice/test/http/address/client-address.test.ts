@@ -231,7 +231,11 @@ describe('wrong options are errors that say how to fix them', () => {
     ['a list alone', ['10.0.0.0/8'], 'clientAddress takes an object with trustedProxies'],
     ['a misspelt option', { trustedProxy: ['10.0.0.1'] }, "no option 'trustedProxy'; did you mean trustedProxies?"],
     ['an unknown option', { hops: 1 }, "no option 'hops'; it takes trustedProxies, forwardedIn, ipv6Prefix"],
-    ['a text for a list', { trustedProxies: '10.0.0.0/8' }, `${list}, got '10.0.0.0/8'`],
+    [
+      'a text for a list',
+      { trustedProxies: '10.0.0.0/8' },
+      "trustedProxies must be a list: write ['10.0.0.0/8'], got '10.0.0.0/8'",
+    ],
     ['trust in every address, as in Express', { trustedProxies: true }, `${list}, got true`],
     ['a number of hops, as in Express', { trustedProxies: 1 }, `${list}, got 1`],
     ['null', { trustedProxies: null }, `${list}, got null`],

@@ -4,7 +4,7 @@ import { rateLimit as fetchLimit } from 'sluice/fetch'
 import { rateLimit as honoLimit } from 'sluice/hono'
 import { clientAddress, type TrustedProxies, trustedProxies } from 'sluice/http'
 import type { rateLimit } from 'sluice/node'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { limitedServer, processWarnings, settled, statusOf } from '../attacks/limited-server.js'
 
 const CLIENT = '198.51.100.1'
@@ -78,6 +78,9 @@ it('a server can ask whether a peer is one of its proxies', () => {
   expect(trustedProxies({ hops: 1 }).trustsConnection('8.8.8.8')).toBe(true)
 })
 
+/** Warnings of earlier tests are on their way until now. */
+beforeEach(settled)
+
 describe('the warning about a proxy that is not trusted', () => {
   const limit = fixedWindow({ quota: 9, window: '1h' })
   const forwarded = { 'x-forwarded-for': CLIENT }
@@ -95,6 +98,51 @@ describe('the warning about a proxy that is not trusted', () => {
     await settled()
     expect(warnings.map(([code]) => code)).toEqual(Array.from({ length: count }, () => 'SLUICE_PROXY'))
     if (count > 0) expect(warnings[0][1]).toContain("set trustedProxies: 'loopback', 'private' or ['203.0.113.5']")
+  })
+})
+
+describe('the warning about a private peer that trustedProxies does not contain', () => {
+  const limit = fixedWindow({ quota: 9, window: '1h' })
+  const forwarded = { 'x-forwarded-for': CLIENT }
+  const codes = (count: number) => Array.from({ length: count }, () => 'SLUICE_PROXY')
+
+  it.each<[what: string, proxies: TrustedProxies, count: number]>([
+    ['comes once, and names the peer', ['10.0.0.0/8'], 1],
+    ['does not come if the list contains the peer', ['10.0.0.0/8', '127.0.0.1'], 0],
+    ['does not come if no proxy shall be trusted', [], 0],
+    ['does not come with hops', { hops: 1 }, 0],
+  ])('%s', async (_what, proxies, count) => {
+    const warnings = processWarnings()
+    const app = await limitedServer({ limit, trustedProxies: proxies } as never)
+    for (let i = 0; i < 3; i++) expect(await statusOf(app, forwarded)).toBe(200)
+    await settled()
+    expect(warnings.map(([code]) => code)).toEqual(codes(count))
+    if (count > 0)
+      expect(warnings[0][1]).toContain('requests come from 127.0.0.1, which trustedProxies does not contain')
+  })
+
+  it.each<[peer: string | undefined, field: string, count: number]>([
+    ['::ffff:192.168.1.7', 'x-forwarded-for', 1],
+    ['fd00::7', 'forwarded', 1],
+    ['192.168.1.7', 'via', 0],
+    ['203.0.113.7', 'x-forwarded-for', 0],
+    [undefined, 'x-forwarded-for', 0],
+  ])('clientAddress, from %s with %s: %i', async (peer, field, count) => {
+    const warnings = processWarnings()
+    const clientOf = clientAddress({ trustedProxies: ['10.0.0.0/8'] })
+    for (let i = 0; i < 3; i++) clientOf(peer, (name) => (name === field ? CLIENT : undefined))
+    await settled()
+    expect(warnings.map(([code]) => code)).toEqual(codes(count))
+  })
+
+  it('clientAddress() without trustedProxies warns like rateLimit', async () => {
+    const warnings = processWarnings()
+    const clientOf = clientAddress()
+    for (let i = 0; i < 3; i++)
+      expect(clientOf('127.0.0.1', (name) => new Headers(forwarded).get(name))).toBe('127.0.0.1')
+    await settled()
+    expect(warnings.map(([code]) => code)).toEqual(codes(1))
+    expect(warnings[0][1]).toContain('but no proxy is trusted')
   })
 })
 
