@@ -1,16 +1,16 @@
 import express, { type Express } from 'express'
-import { type AsyncPolicy, createPolicy, type Policy, type SyncStore, slidingLog } from 'sluice'
+import { type AsyncPolicy, type BlockFor, createPolicy, type Policy, type SyncStore, slidingLog } from 'sluice'
 import { clientAddress, describe } from 'sluice/http'
 
 /** The policy of docs/logins.md, on the store of a test. */
-export function loginPolicy(store: SyncStore): Policy<'account' | 'address'> {
+export function loginPolicy(store: SyncStore, blockFor?: BlockFor): Policy<'account' | 'address'> {
   const five = slidingLog({ quota: 5, window: '15m' })
   return createPolicy({
     name: 'logins',
     store,
     levels: [
-      { name: 'account', key: 'account', limit: five, blockFor: '15m', onFailure: 'local' },
-      { name: 'address', key: 'address', limit: five, blockFor: '15m', onFailure: 'local' },
+      { name: 'account', key: 'account', limit: five, blockFor, onFailure: 'local' },
+      { name: 'address', key: 'address', limit: five, blockFor, onFailure: 'local' },
     ],
   })
 }

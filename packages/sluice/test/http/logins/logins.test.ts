@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import express from 'express'
-import { createPolicy, memoryStore, type SyncStore, slidingLog } from 'sluice'
+import { type BlockFor, createPolicy, memoryStore, type SyncStore, slidingLog } from 'sluice'
 import { rateLimit } from 'sluice/express'
 import { ManualClock } from 'sluice/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -35,7 +35,7 @@ describe.each(Object.entries(STORES))('the recipe for logins, %s', (where, creat
   })
 
   /** Servers that share a store. The right password of every account is `right`. */
-  const setUp = async (servers = 1) => {
+  const setUp = async ({ servers = 1, blockFor }: { servers?: number; blockFor?: BlockFor } = {}) => {
     const clock = new ManualClock(1_745_000_000_000)
     const store = create(clock)
     const checked: string[] = []
@@ -44,7 +44,9 @@ describe.each(Object.entries(STORES))('the recipe for logins, %s', (where, creat
       await new Promise((resolve) => setImmediate(resolve))
       return password === 'right'
     }
-    const apps = await Promise.all(Array.from({ length: servers }, () => serve(loginApp(loginPolicy(store), isRight))))
+    const apps = await Promise.all(
+      Array.from({ length: servers }, () => serve(loginApp(loginPolicy(store, blockFor), isRight))),
+    )
     started.push(...apps)
     let requests = 0
     const guess = async ({ account = 'ada', password = 'wrong', address = '192.0.2.1' }: Guess = {}) => {
@@ -85,7 +87,7 @@ describe.each(Object.entries(STORES))('the recipe for logins, %s', (where, creat
   })
 
   it('two servers check five of 40 guesses together', async () => {
-    const { checked, statusOf } = await setUp(2)
+    const { checked, statusOf } = await setUp({ servers: 2 })
     await Promise.all(Array.from({ length: 40 }, () => statusOf()))
     expect(checked).toHaveLength(5)
   })
@@ -117,9 +119,32 @@ describe.each(Object.entries(STORES))('the recipe for logins, %s', (where, creat
     expect(checked).toHaveLength(10)
   })
 
-  it('the block ends after fifteen minutes, and guesses during it do not make it longer', async () => {
+  it('a guess is checked again when the oldest wrong one is fifteen minutes old', async () => {
     const { clock, checked, guess, statusOf } = await setUp()
-    for (let i = 0; i < 6; i++) await statusOf()
+    await statusOf()
+    clock.advance(MINUTES_15 - 2_000)
+    for (let i = 0; i < 5; i++) await statusOf()
+    clock.advance(1_000)
+    expect(await guess({ password: 'right' })).toMatchObject({ status: 429, retryAfter: '1' })
+    clock.advance(1_000)
+    expect(await statusOf({ password: 'right' })).toBe(200)
+    expect(checked).toHaveLength(6)
+  })
+
+  it('ten right logins at the same time: five pass, and the account is free at once', async () => {
+    const { checked, statusOf } = await setUp()
+    const statuses = await Promise.all(Array.from({ length: 10 }, () => statusOf({ password: 'right' })))
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(5)
+    for (let i = 0; i < 5; i++) expect(await statusOf({ password: 'right' })).toBe(200)
+    expect(await statusOf()).toBe(401)
+    expect(checked.length).toBeGreaterThanOrEqual(11)
+  })
+
+  it('with blockFor, the block begins with the sixth guess, and guesses during it do not make it longer', async () => {
+    const { clock, checked, guess, statusOf } = await setUp({ blockFor: '15m' })
+    for (let i = 0; i < 5; i++) await statusOf()
+    clock.advance(MINUTES_15 - 1_000)
+    expect(await guess()).toMatchObject({ status: 429, retryAfter: '900' })
     clock.advance(MINUTES_15 - 1_000)
     expect(await guess({ password: 'right' })).toMatchObject({ status: 429, retryAfter: '1' })
     clock.advance(1_000)
@@ -146,8 +171,8 @@ describe.each(Object.entries(STORES))('the recipe for logins, %s', (where, creat
       name: 'logins',
       store: create(clock),
       levels: [
-        { name: 'account', key: 'account', limit: five, blockFor: '15m' },
-        { name: 'address', key: 'ip', limit: five, blockFor: '15m' },
+        { name: 'account', key: 'account', limit: five },
+        { name: 'address', key: 'ip', limit: five },
       ],
     })
     const guesses = rateLimit({
