@@ -39,7 +39,9 @@ const FIRST_REQUESTS = 3
  * import { leasedStore } from 'sluice/leased'
  * import { ioredisOptions, redisStore } from 'sluice/redis'
  *
- * const redis = redisStore(new Redis('redis://localhost:6379', { ...ioredisOptions, lazyConnect: true }))
+ * const client = new Redis('redis://localhost:6379', ioredisOptions)
+ * client.on('error', console.error)
+ * const redis = redisStore(client)
  * const store = leasedStore(redis)
  * const search = createLimiter({ name: 'search', limit: tokenBucket({ capacity: 1000, refill: '500/s' }), store })
  * const decision = search.tryAcquireNow('user:42') ?? (await search.tryAcquire('user:42'))

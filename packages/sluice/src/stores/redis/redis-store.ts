@@ -49,7 +49,9 @@ export interface RedisStoreStats {
  * import { createLimiter, tokenBucket } from 'sluice'
  * import { ioredisOptions, redisStore } from 'sluice/redis'
  *
- * const store = redisStore(new Redis('redis://localhost:6379', { ...ioredisOptions, lazyConnect: true }))
+ * const client = new Redis('redis://localhost:6379', ioredisOptions)
+ * client.on('error', console.error)
+ * const store = redisStore(client)
  * const search = createLimiter({ name: 'search', limit: tokenBucket({ capacity: 100, refill: '10/s' }), store })
  * ```
  */

@@ -34,7 +34,9 @@ import { Views } from './views.js'
  * import { ioredisOptions, redisStore } from 'sluice/redis'
  * import { syncedStore } from 'sluice/synced'
  *
- * const redis = redisStore(new Redis('redis://localhost:6379', { ...ioredisOptions, lazyConnect: true }))
+ * const client = new Redis('redis://localhost:6379', ioredisOptions)
+ * client.on('error', console.error)
+ * const redis = redisStore(client)
  * const store = syncedStore(redis, { intervalMs: 100 })
  * const views = createLimiter({ name: 'views', limit: tokenBucket({ capacity: 1000, refill: '500/s' }), store })
  * const decision = views.tryAcquireNow('user:42') ?? (await views.tryAcquire('user:42'))

@@ -25,7 +25,9 @@ const CONNECT_TIMEOUT_MS = 5_000
  * import { Redis } from 'ioredis'
  * import { ioredisOptions, redisStore } from 'sluice/redis'
  *
- * const store = redisStore(new Redis('redis://localhost:6379', { ...ioredisOptions, lazyConnect: true }))
+ * const client = new Redis('redis://localhost:6379', ioredisOptions)
+ * client.on('error', console.error)
+ * const store = redisStore(client)
  * ```
  */
 export const ioredisOptions = Object.freeze({
