@@ -140,7 +140,7 @@ function limiterOf<Request>(options: LimitOptions<Request, never>): Limiter | As
 }
 
 function keyFunction<Request>(
-  { key, ipv6Prefix }: KeyedOptions<Request>,
+  { key, ipv6Prefix, name, limiter }: KeyedOptions<Request>,
   client: RequestClient<Request>,
 ): (request: Request) => Awaitable<string> {
   const byAddress = (request: Request, found = client.key(request)) => {
@@ -152,9 +152,19 @@ function keyFunction<Request>(
     const found = client.key(request)
     if (key.length > 1) client.notice(request)
     return mapped(key(request, found as string), (given) =>
-      isAbsent(given) ? BY_ADDRESS + byAddress(request, found) : withoutHost(given, ipv6Prefix),
+      isAbsent(given)
+        ? BY_ADDRESS + byAddress(request, found)
+        : withoutHost(checkText(given, limiter?.name ?? name), ipv6Prefix),
     )
   }
+}
+
+/** What the function `key` returned, if it is a text. */
+function checkText(given: unknown, name = 'default'): string {
+  if (typeof given === 'string') return given
+  const wanted = "a text, or nothing for the client's address"
+  const advice = typeof given === 'number' || typeof given === 'bigint' ? 'write String(id)' : undefined
+  throw invalidType(`what the function key of rateLimit returns, for the limit '${name}',`, wanted, given, advice)
 }
 
 /** The client of a request. Throws if there is neither an address nor a key. */

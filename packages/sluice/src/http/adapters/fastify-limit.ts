@@ -26,7 +26,7 @@ export interface FastifyRequestLike {
   readonly originalUrl: string
   readonly headers: NodeRequest['headers']
   readonly socket: NodeRequest['socket']
-  readonly routeOptions?: { readonly config?: { readonly rateLimit?: unknown } }
+  readonly routeOptions?: { readonly url?: string | undefined; readonly config?: { readonly rateLimit?: unknown } }
   /** The context of the request's route. */
   readonly server?: object
 }

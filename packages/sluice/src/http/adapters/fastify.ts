@@ -1,6 +1,6 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidTypeError } from '../../errors.js'
+import { InvalidTypeError, naming } from '../../errors.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
@@ -96,8 +96,8 @@ export function rateLimit<
       holdEarlyAnswers(app as unknown as FastifyServing)
     }
     // A mistake in a route's options shows when the route is added, if the plugin is loaded by then.
-    app.addHook('onRoute', function (this: object, { config }) {
-      if (isLimited(config?.rateLimit)) limitOfRoute(config.rateLimit, this)
+    app.addHook('onRoute', function (this: object, { config, method, url }) {
+      if (isLimited(config?.rateLimit)) limitOfRoute(config.rateLimit, this, [method].flat().join(', '), url)
     })
     app.addHook('onRequest', enterAt('onRequest', forAll))
     app.addHook('preHandler', lastPreHandler(enterAt('preHandler', forAll), mayDecideLate))
@@ -183,7 +183,8 @@ const decided = new WeakSet<object>()
 
 /** The limit of a request's own route, if it decides in this hook, the first time that it is asked for. */
 function ownLimit(request: FastifyRequestLike, own: FastifyLimitOptions, hook: FastifyHook): FastifyLimit | undefined {
-  const limit = limitOfRoute(own, request.server)
+  const { server, method, routeOptions } = request
+  const limit = limitOfRoute(own, server, method, routeOptions?.url ?? '')
   if (limit.hook !== hook || decided.has(request)) return undefined
   decided.add(request)
   return limit
@@ -204,9 +205,19 @@ interface Inherited {
 const NOTHING_INHERITED: Inherited = { options: undefined, limits: new WeakMap() }
 
 /** The limit of a route by its options. Routes with the same options object share it, as GET and its HEAD do. */
-function limitOfRoute(own: FastifyLimitOptions, context: { [INHERITED]?: Inherited } = {}): FastifyLimit {
+function limitOfRoute(
+  own: FastifyLimitOptions,
+  context: { [INHERITED]?: Inherited } = {},
+  method: string,
+  url: string,
+): FastifyLimit {
   const { options, limits } = context[INHERITED] ?? NOTHING_INHERITED
-  const limit = limits.get(own) ?? new FastifyLimit(inheritedOptions(own, options), ['instead'])
+  const known = limits.get(own)
+  if (known !== undefined) return known
+  const limit = naming(
+    `config.rateLimit of ${method} ${url}`,
+    () => new FastifyLimit(inheritedOptions(own, options), ['instead']),
+  )
   limits.set(own, limit)
   return limit
 }

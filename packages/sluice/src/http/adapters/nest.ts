@@ -1,6 +1,7 @@
 /** `sluice/nest`: rate limiting for NestJS, on Express and on Fastify. */
-import { type DynamicModule, UseGuards } from '@nestjs/common'
+import { type DynamicModule, Inject, Optional, UseGuards } from '@nestjs/common'
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
+import { InvalidTypeError, naming } from '../../errors.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RefusedOptions } from '../refused-options.js'
 import { ApplicationGuard } from './application-guard.js'
@@ -49,12 +50,23 @@ export function RateLimit<
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
 >(options: NestCallOptions<P, L, S, Request> & NestInsteadOptions): MethodDecorator & ClassDecorator {
-  const guard = new RateLimitGuard(options as NestRouteOptions, { isOfRoute: true })
-  const use = UseGuards(guard) as (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => void
+  let made: RateLimitGuard | undefined
   return (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => {
+    made ??= naming(
+      `@RateLimit of ${decorated(target, name)}`,
+      () => new RateLimitGuard(options as NestRouteOptions, { isOfRoute: true }),
+    )
+    const guard = made
+    const use = UseGuards(guard) as (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => void
     guard.putBefore(descriptor === undefined ? target : descriptor.value)
     use(target, name, descriptor)
   }
+}
+
+/** `Shop` for a controller, `Shop.search` for one of its routes. */
+function decorated(target: object, name: string | symbol | undefined): string {
+  const controller = typeof target === 'function' ? target : target.constructor
+  return name === undefined ? controller.name : `${controller.name}.${String(name)}`
 }
 
 /** Makes options from providers of the application. */
@@ -66,9 +78,19 @@ export interface NestAsyncOptions<Made = NestOptions> {
   readonly useFactory: (...injected: any[]) => Made | Promise<Made>
 }
 
+/** What only `forRoot` and `forRootAsync` provide. */
+const HAS_OPTIONS = Symbol('sluice.has-options')
+const NO_OPTIONS =
+  'RateLimitModule has no options and would limit nothing: import RateLimitModule.forRoot({ limit }), or forRootAsync. If only routes ' +
+  'have limits, leave the module out: @RateLimit needs none'
+
 /** Limits a whole application: its routes, and requests that match no route. */
-// biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class RateLimitModule {
+  /** Nest makes an instance of every module that is imported. A module without options would limit nothing. */
+  constructor(hasOptions?: boolean) {
+    if (hasOptions !== true) throw new InvalidTypeError(NO_OPTIONS)
+  }
+
   static forRoot<
     P extends AnyPolicy | undefined = undefined,
     L extends AnyLimiter | undefined = undefined,
@@ -89,6 +111,10 @@ export class RateLimitModule {
   }
 }
 
+// Decorators of parameters need a compiler option.
+Inject(HAS_OPTIONS)(RateLimitModule, undefined, 0)
+Optional()(RateLimitModule, undefined, 0)
+
 function moduleWith({ imports = [], inject = [], useFactory }: NestAsyncOptions<RateLimitGuard>): DynamicModule {
   const provider = {
     provide: APP_GUARD,
@@ -96,5 +122,5 @@ function moduleWith({ imports = [], inject = [], useFactory }: NestAsyncOptions<
     useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) =>
       new ApplicationGuard(host, await useFactory(...injected)),
   }
-  return { module: RateLimitModule, imports, providers: [provider] }
+  return { module: RateLimitModule, imports, providers: [provider, { provide: HAS_OPTIONS, useValue: true }] }
 }

@@ -81,6 +81,19 @@ describe('a limit of a route', () => {
     await app.register(rateLimit({ limit: limit(10) }))
     const wrong = { limits: limit(1) } as unknown as FastifyOptions
     expect(() => app.get('/search', { config: { rateLimit: wrong } }, async () => 'found')).toThrow(InvalidTypeError)
+    expect(() => app.post('/shop/:id', { config: { rateLimit: { ...wrong } } }, async () => '')).toThrow(
+      /^config.rateLimit of POST \/shop\/:id: rateLimit has no option 'limits'/,
+    )
+  })
+
+  it('with a mistake in it, which shows with a request if the plugin comes later, names the route too', async () => {
+    const app = fastify()
+    const wrong = { limits: limit(1) } as unknown as FastifyOptions
+    app.register(rateLimit({ limit: limit(10) }))
+    app.get('/shop/:id', { config: { rateLimit: wrong } }, async () => 'found')
+    const response = await app.inject('/shop/7')
+    expect(response.statusCode).toBe(500)
+    expect(response.json().message).toMatch(/^config.rateLimit of GET \/shop\/:id: rateLimit has no option 'limits'/)
   })
 })
 

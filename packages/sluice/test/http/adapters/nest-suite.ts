@@ -274,6 +274,15 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
       await expect(useFactory({})).rejects.toThrow(named('RateLimitModule.forRootAsync'))
     })
 
+    it('RateLimitModule without forRoot does not start, because it would limit nothing', async () => {
+      class AppModule {}
+      Module({ imports: [RateLimitModule] })(AppModule)
+      const starting = NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false })
+      await expect(starting).rejects.toThrow(
+        'RateLimitModule has no options and would limit nothing: import RateLimitModule.forRoot({ limit })',
+      )
+    })
+
     describe('instead: true', () => {
       const all = RateLimitModule.forRoot({ limit: limit(9), name: 'all', status: 503 })
       const search = (instead: boolean) => RateLimit({ limit: limit(1), name: 'search', instead })
@@ -315,7 +324,9 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
 
       it('that is no boolean, or not of a route, is refused', () => {
         const wrong = { limit: limit(1), instead: 'yes' } as never
-        expect(() => RateLimit(wrong)).toThrow("instead must be true or false, got 'yes'")
+        expect(() => RateLimit(wrong)(class Shop {})).toThrow(
+          "@RateLimit of Shop: instead must be true or false, got 'yes'",
+        )
         const notOfRoute = { limit: limit(1), instead: true } as never
         expect(() => rateLimit(notOfRoute)).toThrow("rateLimit has no option 'instead'")
       })
@@ -425,9 +436,15 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         expect(statuses).toEqual([200, 429, 200])
       })
 
-      it('with a mistake in it shows at once, under the name of the decorator', () => {
-        expect(() => RateLimit({ limits: limit(1) } as never)).toThrow(InvalidTypeError)
-        expect(() => RateLimit({ limits: limit(1) } as never)).toThrow(/^RateLimit has no option 'limits'/)
+      it('with a mistake in it shows at once, under the names of the decorator and of what it decorates', () => {
+        const decorate = RateLimit({ limits: limit(1) } as never)
+        class Shop {
+          search() {}
+        }
+        const search = Object.getOwnPropertyDescriptor(Shop.prototype, 'search') as PropertyDescriptor
+        expect(() => decorate(Shop)).toThrow(InvalidTypeError)
+        expect(() => decorate(Shop)).toThrow(/^@RateLimit of Shop: RateLimit has no option 'limits'/)
+        expect(() => decorate(Shop.prototype, 'search', search)).toThrow(/^@RateLimit of Shop.search: RateLimit has no/)
       })
 
       it('is on its own without a limit before it', async () => {

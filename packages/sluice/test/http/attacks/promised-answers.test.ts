@@ -14,7 +14,11 @@ const PROMISED: [option: string, options: object, message: string][] = [
   ['skip that rejects', { limit, skip: boom }, 'boom'],
   ['skip of a text', { limit, skip: async () => 'no' }, 'skip must be a function that returns true or false'],
   ['key that rejects', { limit, key: boom }, 'boom'],
-  ['key of a number', { limit, key: async () => 7 }, 'key must be'],
+  [
+    'key of a number',
+    { limit, name: 'api', key: async () => 7 },
+    "what the function key of rateLimit returns, for the limit 'api', must be a text, or nothing for the client's address, got 7: write String(id)",
+  ],
   ['cost that rejects', { limit, cost: boom }, 'boom'],
   ['cost of a text', { limit, cost: async () => '1' }, 'cost must be'],
   ['attributes that rejects', { policy, attributes: boom }, 'boom'],
