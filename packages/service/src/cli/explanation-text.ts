@@ -11,11 +11,20 @@ export function explanationText(report: ExplainReport, colours: boolean): string
   const paint = (style: 'green' | 'red' | 'yellow' | 'dim', text: string) => (colours ? styleText(style, text) : text)
   const matching = report.levels.filter(({ matches }) => matches)
   const others = report.levels.filter(({ matches }) => !matches)
+  const withoutOverride = report.levels.filter(({ noOverride }) => noOverride !== undefined)
+  const section = (title: string, reasons: readonly (readonly [level: string, reason: string | undefined])[]) => {
+    const rows = reasons.map(([level, reason = '']) => [`  ${level}`, printable(reason)])
+    return rows.length === 0 ? [] : ['', title, ...textTable(rows).map((line) => paint('dim', line))]
+  }
   const lines = [
     ...(matching.length === 0 ? ['No level matches.'] : textTable([HEAD, ...matching.flatMap(rowsOf)])),
-    ...(others.length === 0 ? [] : ['', 'Does not match:']),
-    ...textTable(others.map(({ level, because }) => [`  ${level}`, printable(because ?? '')])).map((line) =>
-      paint('dim', line),
+    ...section(
+      'Overrides that do not match:',
+      withoutOverride.map(({ level, noOverride }) => [level, noOverride]),
+    ),
+    ...section(
+      'Does not match:',
+      others.map(({ level, because }) => [level, because]),
     ),
     '',
     report.allowed

@@ -102,6 +102,7 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
         enum: ['level', 'override', 'run-time override'],
         description: 'Where the limits in force come from.',
       },
+      'noOverride?': { type: 'string', description: "Why none of the level's overrides applies, if it has any." },
       'cost?': count('Units that the request takes from this level.'),
       'shadow?': { const: true },
       'blockFor?': { ...ref('BlockFor'), description: 'How long the level blocks a key that exceeds.' },

@@ -1,8 +1,10 @@
 import { InvalidTypeError, type Level, type PolicyData, type PolicyProblem, type ReadLevel, readPolicy } from 'sluice'
 import { findIdleLevels } from '../idle-levels/find-idle-levels.js'
 import { buildData } from './build-data.js'
+import { findHiddenOverrides } from './find-hidden-overrides.js'
 import { findLongWaits } from './find-long-waits.js'
 import { findLostTexts } from './find-lost-texts.js'
+import { findMisspeltAttributes } from './find-misspelt-attributes.js'
 import { NodeFinder } from './node-finder.js'
 import { PolicyFileError, type PolicyFileProblem, printable, TOO_MANY_BYTES, tooLarge } from './policy-file-error.js'
 import { readJson } from './read-json.js'
@@ -22,7 +24,10 @@ export interface PolicyFile {
   readonly policy: PolicyData & { readonly levels: readonly Level[] }
   /** The names of all attributes that the levels ask about. */
   readonly attributes: readonly string[]
-  /** Levels and limits that can never deny. The policy can be used, but these are probably mistakes. */
+  /**
+   * Levels and limits that can never deny, overrides that never apply, and attributes that look misspelt. The policy can be used, but
+   * these are probably mistakes.
+   */
   readonly warnings: readonly PolicyFileProblem[]
 }
 
@@ -105,9 +110,16 @@ function readData(
     policy: policy as unknown as PolicyFile['policy'],
     attributes,
     faults: [...own, ...others],
-    warnings: [...findIdleLevels(levels), ...findLongWaits(levels)].map(faultAt),
+    warnings: FIND_WARNINGS.flatMap((find) => find(levels)).map(faultAt),
   }
 }
+
+const FIND_WARNINGS: readonly FindFaults[] = [
+  findIdleLevels,
+  findHiddenOverrides,
+  findMisspeltAttributes,
+  findLongWaits,
+]
 
 const NO_VERSION = 'the version is missing: write version: 1'
 

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
-import { invalidValue, shown } from '../errors.js'
+import { invalidValue } from '../errors.js'
 import type { BlockRule, Limit } from '../limits/index.js'
 import type { NamedLimit, OnFailure, Overrides } from '../stores/index.js'
 import { type AttributeTest, compileCondition } from './matching/attribute-test.js'
 import type { Facts } from './matching/facts.js'
 import { RuleIndex } from './matching/rule-index.js'
+import { absentKeyText, mismatchText, noOverrideText, type WrittenTests } from './mismatch-text.js'
 import { NamedLimits } from './named-limits.js'
 import type { ReadCondition } from './reading/read-conditions.js'
 import type { ReadLevel } from './reading/read-level.js'
 
 /** The key of a level without key attributes: all requests share one state. */
 const SHARED_KEY = '*'
-const LONGEST_WRITTEN = 120
 
 /** Where the limits in force for a key come from. */
 export type Origin = 'level' | 'override' | 'run-time override'
@@ -31,12 +31,14 @@ export class CompiledLevel {
   readonly blockFor: BlockRule | undefined
   readonly key: readonly string[]
   readonly tests: readonly AttributeTest[]
-  readonly #written: readonly string[]
+  readonly #written: readonly unknown[]
   readonly #keyAttributes: readonly number[]
   readonly #cost: number | string | undefined
   readonly #costAttribute: number
   readonly #ownOnly: readonly NamedLimits[]
   readonly #overrides: RuleIndex<readonly NamedLimits[]> | undefined
+  /** In the order of the policy. */
+  readonly #overrideTests: readonly WrittenTests[]
   readonly #prepare: Prepare
   /** By the limits of a run-time override: the store hands out the same list each time. */
   readonly #runTime = new WeakMap<readonly Limit[], readonly NamedLimits[]>()
@@ -52,15 +54,18 @@ export class CompiledLevel {
     this.key = level.key
     const compile = (conditions: readonly ReadCondition[]) => conditions.map((each) => compileCondition(each, facts))
     this.tests = compile(level.conditions)
-    this.#written = level.conditions.map(({ written }) => shortened(written))
+    this.#written = writtenOf(level.conditions)
     this.#keyAttributes = level.key.map((attribute) => facts.numberOf(attribute))
     this.#cost = level.cost
     this.#costAttribute = typeof level.cost === 'string' ? facts.numberOf(level.cost) : -1
+    this.#overrideTests = level.overrides.map(({ conditions }) => {
+      return { tests: compile(conditions), written: writtenOf(conditions) }
+    })
     if (level.overrides.length === 0) return
     this.#overrides = new RuleIndex<readonly NamedLimits[]>(
-      level.overrides.map(({ conditions, limits, isByKey }) => {
+      level.overrides.map(({ conditions, limits, isByKey }, i) => {
         const named = isByKey ? this.own.with(limits) : this.#separate(conditions, limits)
-        return { item: [this.#prepared(named)], tests: compile(conditions) }
+        return { item: [this.#prepared(named)], tests: this.#overrideTests[i].tests }
       }),
     )
   }
@@ -100,17 +105,15 @@ export class CompiledLevel {
 
   /** Says in words why the level does not match the request; `undefined` if it matches. */
   mismatch(facts: Facts): string | undefined {
-    const failed = this.tests.findIndex((test) => !test.matches(facts))
-    if (failed >= 0) {
-      return `${this.#described(facts, this.tests[failed].attribute)}, and it asks for ${this.#written[failed]}`
-    }
+    const failed = mismatchText(facts, { tests: this.tests, written: this.#written })
+    if (failed !== undefined) return failed
     const absent = this.#keyAttributes.find((attribute) => facts.texts[attribute] === undefined)
-    return absent === undefined ? undefined : `${this.#described(facts, absent)}, and its key needs it`
+    return absent === undefined ? undefined : absentKeyText(facts, absent)
   }
 
-  #described(facts: Facts, attribute: number): string {
-    const text = facts.readings[attribute]?.exact[0] ?? facts.texts[attribute]
-    return `${facts.names[attribute]} is ${text === undefined ? 'absent' : shown(text)}`
+  /** Says in words why none of the level's overrides matches; `undefined` if one matches, or there are none. */
+  overrideMismatch(facts: Facts): string | undefined {
+    return this.#overrideTests.length === 0 ? undefined : noOverrideText(facts, this.#overrideTests)
   }
 
   /**
@@ -177,10 +180,8 @@ export class CompiledLevel {
   }
 }
 
-/** A condition as it was written, cut if it is long. */
-function shortened(condition: unknown): string {
-  const text = JSON.stringify(condition)
-  return text.length > LONGEST_WRITTEN ? `${text.slice(0, LONGEST_WRITTEN)}…` : text
+function writtenOf(conditions: readonly ReadCondition[]): readonly unknown[] {
+  return conditions.map(({ written }) => written)
 }
 
 /** Escapes the separator, so that different lists of texts make different keys. */

@@ -11,6 +11,11 @@ export interface Explanation {
   readonly key?: string
   /** Where the limits in force come from. */
   readonly from?: Origin
+  /**
+   * Why none of the level's overrides applies, if it has any: the value of an attribute, and what they ask for. Example: `plan is
+   * 'entreprise', and they ask for "pro" or "enterprise"`.
+   */
+  readonly noOverride?: string
   readonly cost?: number
   readonly shadow?: true
   /** How long the level blocks a key that exceeds. */

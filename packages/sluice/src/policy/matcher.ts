@@ -162,8 +162,10 @@ export class Matcher {
       if (because !== undefined || key === undefined) return { level: level.name, matches: false, because }
       const from = level.originOf(facts, key, overrides)
       const cost = level.costOf(facts, callCost)
+      const noOverride = from === 'level' ? level.overrideMismatch(facts) : undefined
       return {
         ...{ level: level.name, matches: true, key, from, cost },
+        ...(noOverride !== undefined && { noOverride }),
         ...(level.shadow && { shadow: true as const }),
         ...(level.blockFor !== undefined && { blockFor: blockForOf(level.blockFor) }),
       }

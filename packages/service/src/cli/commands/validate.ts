@@ -20,8 +20,9 @@ export const validate: Command = {
   summary: 'checks policy files and prints every problem with its line',
   usage: 'FILE... [--json]',
   about: `Checks policy files in YAML or JSON; '-' is the standard input. Prints every problem as file:line:column message.
-Warns of levels and limits that can never deny, because another level or limit always denies first, and of sliding windows
-whose quota is so small that a client may wait much longer than the window.`,
+Warns of levels and limits that can never deny, because another level or limit always denies first; of overrides that never
+apply, because an earlier one has the same when; of attributes that look like a misspelling of another one; and of sliding
+windows whose quota is so small that a client may wait much longer than the window.`,
   options: OPTIONS,
   notes: 'Exit code: 0 if all files can be used, also with warnings; 1 if not; 2 if the command line is wrong.',
   operands: 'files',
