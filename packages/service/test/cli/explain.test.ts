@@ -45,6 +45,48 @@ This is a fresh store: nothing has been taken. --store redis://… asks a Redis.
 `)
 })
 
+const PLANS = `version: 1
+levels:
+  - name: user
+    key: user
+    limit: { algorithm: fixed-window, quota: 10, window: 1h }
+    overrides:
+      - { when: { plan: [pro, enterprise] }, limit: { algorithm: fixed-window, quota: 100, window: 1h } }
+      - { when: { plan: partner }, limit: { algorithm: unlimited } }
+      - { when: { user: ann }, limit: { algorithm: unlimited } }
+`
+
+test.each([
+  [
+    { user: 'bob', plan: 'entreprise' },
+    `plan is 'entreprise', and they ask for "pro", "enterprise" or "partner"; user is 'bob', and it asks for "ann"`,
+  ],
+  [
+    { user: 'bob' },
+    `plan is absent, and they ask for "pro", "enterprise" or "partner"; user is 'bob', and it asks for "ann"`,
+  ],
+])('explain says of %j why no override matches', async (request, reason) => {
+  const { stdout } = await sluiceHere(['explain', '-', '--request', JSON.stringify(request)], { stdin: PLANS })
+  expect(stdout).toContain(`\n\nOverrides that do not match:\n  user  ${reason}\n\n`)
+})
+
+test.each([
+  { user: 'bob', plan: 'pro' },
+  { user: 'ann', plan: 'free' },
+])('explain has no such section for %j, which an override matches', async (request) => {
+  const { stdout } = await sluiceHere(['explain', '-', '--request', JSON.stringify(request)], { stdin: PLANS })
+  expect(stdout).not.toContain('Overrides that do not match')
+})
+
+test('of many overrides, explain lists five values', async () => {
+  const { policy } = parsePolicyFile(PLANS)
+  const limit = { algorithm: 'unlimited' } as const
+  const overrides = Array.from({ length: 1_000 }, (_, i) => ({ when: { user: `user-${i}` }, limit }))
+  const many = createPolicy({ levels: [{ ...policy.levels[0], overrides }] })
+  const [{ noOverride }] = many.explain({ user: 'ann' } as never)
+  expect(noOverride).toBe(`user is 'ann', and they ask for "user-0", "user-1", "user-2", "user-3", "user-4" or others`)
+})
+
 test('a cost above the quota is denied for ever', async () => {
   const { code, stdout } = await explain(CHARGE, '--cost', '60')
   expect(code).toBe(0)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { small } from '../policy-file/example-files.js'
-import { EXAMPLE, sluice } from './run-cli.js'
+import { EXAMPLE, sluice, sluiceHere } from './run-cli.js'
 
 let folder: string
 let bad: string
@@ -51,6 +51,61 @@ test('validate warns of a sliding window in which a client may wait much longer 
   expect(stdout).toMatch(/^stdin:4:12 warning: 'a' may make a client wait 90m .* slices: 5 .* sliding-log .*\n/)
   const { stdout: quiet } = await sluice(['validate', '-'], { stdin: stdin.replace('1h', '1h, slices: 5') })
   expect(quiet).toBe('stdin: 1 level, 0 attributes\n')
+})
+
+const overridden = (whens: readonly string[]) => `version: 1
+levels:
+  - name: all
+    key: user
+    limit: { algorithm: fixed-window, quota: 10, window: 1h }
+    overrides:
+${whens.map((when) => `      - { when: ${when}, limit: { algorithm: fixed-window, quota: 20, window: 1h } }`).join('\n')}
+`
+
+test('validate warns of an override that never applies, because an earlier one has the same when', async () => {
+  const stdin = overridden(['{ plan: [pro, free], user: ann }', '{ plan: pro }', '{ user: ann, plan: [free, pro] }'])
+  const { code, stdout } = await sluiceHere(['validate', '-'], { stdin })
+  expect(code).toBe(0)
+  expect(stdout).toBe(
+    "stdin:9:17 warning: override 3 of 'all' never applies: override 1 has the same when\nstdin: 1 level, 2 attributes (plan, user)\n",
+  )
+})
+
+test('an override by another value, or by the same value under `not`, may apply', async () => {
+  const stdin = overridden([
+    '{ plan: pro }',
+    '{ plan: { not: pro } }',
+    '{ plan: null }',
+    '{ plan: "1" }',
+    '{ plan: 1 }',
+  ])
+  expect((await sluiceHere(['validate', '-'], { stdin })).stdout).toBe('stdin: 1 level, 2 attributes (plan, user)\n')
+})
+
+test.each([
+  ['usr', 'user'],
+  ['users', 'user'],
+  ['suer', 'user'],
+  ['uzer', 'user'],
+  ['User', 'user'],
+  ['pth', 'path'],
+  ['user_id', 'userId'],
+])('validate warns that %s looks like a misspelling of %s', async (wrong, right) => {
+  const stdin = overridden([`{ ${right}: /a }`, `{ ${right}: /b }`, `{ ${wrong}: /c }`])
+  const { stdout } = await sluiceHere(['validate', '-'], { stdin })
+  expect(stdout).toMatch(
+    new RegExp(`^stdin:9:\\d+ warning: '${wrong}' looks like a misspelling of '${right}': .*\nstdin: 1 level`),
+  )
+})
+
+test.each([
+  ['tier1', 'tier2'],
+  ['app', 'api'],
+  ['id', 'ip'],
+  ['plan', 'place'],
+])('%s and %s are different attributes', async (one, other) => {
+  const stdin = overridden([`{ ${one}: 1.2.3.4 }`, `{ ${other}: 1.2.3.4 }`])
+  expect((await sluiceHere(['validate', '-'], { stdin })).stdout).not.toContain('misspelling')
 })
 
 test('--json prints the same as JSON', async () => {

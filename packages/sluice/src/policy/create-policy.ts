@@ -1,6 +1,6 @@
 import { checkOptions } from '../checks/check-options.js'
 import type { Clock } from '../clock.js'
-import { InvalidPolicyError, invalidType } from '../errors.js'
+import { InvalidPolicyError, InvalidTypeError, invalidType } from '../errors.js'
 import { checkBlocks, isSynchronous, storeOption } from '../limiter/store-option.js'
 import type { AsyncStore, Store, SyncStore } from '../stores/index.js'
 import { AsyncStorePolicy } from './async-store-policy.js'
@@ -53,6 +53,8 @@ export type PolicyOn<S extends Store, Attribute extends string, LevelName extend
 export function createPolicy<const Levels extends readonly Level[], S extends SyncStore | AsyncStore = SyncStore>(
   options: OwnPolicyOptions<Levels> | StoredPolicyOptions<Levels, S>,
 ): PolicyOn<S, AttributesOf<Levels>, Levels[number]['name']> {
+  if (Array.isArray(options))
+    throw new InvalidTypeError('createPolicy takes an object, got an array: write createPolicy({ levels })')
   const {
     store: _,
     clock: __,

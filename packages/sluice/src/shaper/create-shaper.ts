@@ -96,8 +96,7 @@ function instancesOfShaper(): InvalidTypeError {
 function ownShaper(given: Readonly<Record<string, unknown>>, places: Places | undefined): Shaper {
   const { name = 'default', onFailure } = given
   if (given.drain === undefined && places === undefined) throw neitherRateNorPlaces()
-  const { capacity, drain } =
-    given.drain !== undefined ? limitOf(given) : { capacity: checkUnits('capacity', given.capacity) }
+  const { capacity, drain } = given.drain !== undefined ? limitOf(given) : { capacity: capacityOf(given) }
   checkKey(name, 'name')
   if (onFailure !== undefined)
     throw invalidType('onFailure', 'left out, for a shaper without a store cannot fail', onFailure)
@@ -127,5 +126,11 @@ function neitherRateNorPlaces(): InvalidTypeError {
 }
 
 function limitOf({ drain, capacity }: Readonly<Record<string, unknown>>): LeakyBucket {
-  return leakyBucket({ drain: drain as Rate, capacity: checkUnits('capacity', capacity) })
+  return leakyBucket({ drain: drain as Rate, capacity: capacityOf({ capacity }) })
+}
+
+function capacityOf({ capacity }: Readonly<Record<string, unknown>>): number {
+  if (capacity !== undefined) return checkUnits('capacity', capacity)
+  const advice = 'it is how many units may wait, such as 100 for a batch of 100'
+  throw invalidType('capacity', 'a whole number from 1', capacity, advice)
 }

@@ -17,7 +17,10 @@ describe('wrong options of a shaper', () => {
     [{ drain: '1/s' }, /capacity must be a whole number from 1/],
     [{ drain: '1/s', capacity: 0 }, /capacity must be a whole number from 1/],
     [{ drain: '1/s', capacity: 1.5 }, /capacity must be a whole number from 1/],
-    [{ concurrency: 1 }, /capacity must be a whole number from 1/],
+    [
+      { concurrency: 1 },
+      /capacity must be a whole number from 1, got undefined: it is how many units may wait, such as 100/,
+    ],
     [{ drain: '1/s', concurrency: 1 }, /capacity must be a whole number from 1/],
     [{ drain: '1/s', capacity: 1, concurrency: 0 }, /concurrency must be a whole number from 1/],
     [{ drain: '1/s', capacity: 1, concurrency: 1.5 }, /concurrency must be a whole number from 1/],

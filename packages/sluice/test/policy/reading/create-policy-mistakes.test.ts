@@ -11,7 +11,7 @@ const refused = (options: unknown, ...parts: (string | RegExp)[]) =>
 
 describe('createPolicy refuses', () => {
   it('a list of levels without the object around it, and no argument', () => {
-    refused(levels, 'createPolicy takes an object with version, name, ipv6Prefix, levels, store, clock, got an array')
+    refused(levels, 'createPolicy takes an object, got an array: write createPolicy({ levels })')
     refused(undefined, 'createPolicy takes an object', 'got undefined')
     refused(null, 'got null')
     refused({}, 'levels must be a list, got undefined')
