@@ -56,11 +56,50 @@ describe('docs/recipes.md', () => {
       return { calls, query: async (key: string) => `${key} ${calls.push(key)}` }
     }
 
-    test('each user has the limit of the database', async () => {
+    const as = (user: string) => ({ headers: { 'x-user': user } })
+    const limitOf = (user: string) => ({ algorithm: 'fixed-window', quota: user === 'ann' ? 3 : 1, window: '1h' })
+    afterEach(() => void vi.unstubAllGlobals())
+
+    test('each user has the limit of the database, and requests without a user that of their address', async () => {
+      vi.stubGlobal('query', async (user: string) => JSON.stringify(limitOf(user)))
       const { app } = await load()
-      const as = (user: string) => ({ headers: { 'x-user': user } })
-      const seen = await serving(app, (origin) => sendAll(origin, [...times(4, as('ann')), ...times(3, as('bob'))]))
-      expect(statuses(seen)).toEqual([200, 200, 200, 429, 200, 200, 429])
+      const requests = [...times(4, as('ann')), ...times(2, as('bob')), ...times(2)]
+      const seen = await serving(app, (origin) => sendAll(origin, requests))
+      expect(statuses(seen)).toEqual([200, 200, 200, 429, 200, 429, 200, 429])
+    })
+
+    test('while the database is down, users get the fallback', async () => {
+      vi.stubGlobal('query', () => Promise.reject(new Error('the database is away')))
+      const { app } = await load()
+      const seen = await serving(app, (origin) => sendAll(origin, [...times(3, as('ann')), ...times(2)]))
+      expect(statuses(seen)).toEqual([200, 200, 429, 200, 429])
+    })
+
+    test('while the database is down, an answer stays, and the database is asked again after its time', async () => {
+      const { cached } = await load()
+      const { calls, query } = counted()
+      let isDown = false
+      const find = cached(
+        (key) => (isDown ? Promise.reject(new Error(`away for ${calls.push('failed')}`)) : query(key)),
+        {
+          ttlMs: 1_000,
+        },
+      )
+      const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+      try {
+        expect(await find('a')).toBe('a 1')
+        isDown = true
+        for (const nowMs of [1_000, 1_999, 2_000]) {
+          now.mockReturnValue(nowMs)
+          expect(await find('a')).toBe('a 1')
+        }
+        isDown = false
+        now.mockReturnValue(3_000)
+        expect(await find('a')).toBe('a 4')
+        expect(calls).toEqual(['a', 'failed', 'failed', 'a'])
+      } finally {
+        now.mockRestore()
+      }
     })
 
     test('callers at the same time share a query, and an answer is asked for again after its time', async () => {
@@ -98,6 +137,43 @@ describe('docs/recipes.md', () => {
       await expect(Promise.all([find('a'), find('a')])).rejects.toThrow('the database is away')
       isDown = false
       expect(await find('a')).toBe('found')
+    })
+  })
+
+  describe('Tokens over HTTP', () => {
+    afterEach(() => void vi.unstubAllGlobals())
+    const ask = (user: string): RequestInit => ({
+      method: 'POST',
+      headers: { 'x-user': user, 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'why?' }),
+    })
+
+    test('the estimate is taken before the model is called, and what was used afterwards', async () => {
+      let isDown = false
+      vi.stubGlobal('callModel', async (prompt: string) => {
+        if (isDown) throw new Error('busy')
+        return { text: `because ${prompt}`, tokens: 300 }
+      })
+      const [{ app, budget }] = await runExamples<{ app: Express; budget: Policy<'user' | 'tokens'> }>(
+        PAGE,
+        'Tokens over HTTP',
+      )
+      const left = () => budget.peek({ user: 'ann', tokens: 0 }).levels[1].decision.remaining
+      await serving(app, async (origin) => {
+        // Before each answer the estimate of 1,001 is taken. It is settled when the response is over.
+        for (const [fails, status, during, after] of [
+          [false, 200, 8_999, 9_700],
+          [true, 500, 8_699, 9_700],
+          [false, 200, 8_699, 9_400],
+        ] as const) {
+          isDown = fails
+          const [answer] = await sendAll(`${origin}/ask`, [ask('ann')])
+          expect(answer.status).toBe(status)
+          expect(answer.headers.get('ratelimit')).toContain(`"tokens";r=${during}`)
+          await expect.poll(left).toBe(after)
+        }
+        expect(statuses(await sendAll(`${origin}/ask`, [{ ...ask('ann'), headers: {} }]))).toEqual([401])
+      })
     })
   })
 
