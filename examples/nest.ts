@@ -1,6 +1,7 @@
-// NestJS: a limit for all routes, one more for a route, and none for another. Decorators need a compiler:
+// NestJS: a limit for all routes. A route has one more, another one instead, or none. Requests that `skip` returns true for
+// are not limited at all. Decorators need a compiler:
 // npx esbuild examples/nest.ts | node --input-type=module
-import { Controller, Get, Module } from '@nestjs/common'
+import { Controller, Get, Module, Post } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { tokenBucket } from 'sluice'
 import { RateLimit, RateLimitModule, SkipRateLimit } from 'sluice/nest'
@@ -18,6 +19,12 @@ class AppController {
     return 'found\n'
   }
 
+  @Post('upload')
+  @RateLimit({ name: 'upload', limit: tokenBucket({ capacity: 2, refill: '1/m' }), instead: true })
+  upload() {
+    return 'stored\n'
+  }
+
   @Get('health')
   @SkipRateLimit()
   health() {
@@ -25,11 +32,18 @@ class AppController {
   }
 }
 
-const limit = tokenBucket({ capacity: 10, refill: '5/m' })
+const monitors = new Set(['192.0.2.10'])
 
-// A proxy on this machine may say where a request comes from. The limit of a route inherits the option.
 @Module({
-  imports: [RateLimitModule.forRoot({ name: 'all', limit, trustedProxies: 'loopback' })],
+  imports: [
+    RateLimitModule.forRoot({
+      name: 'all',
+      limit: tokenBucket({ capacity: 10, refill: '5/m' }),
+      // A proxy on this machine may say where a request comes from. The limits of routes inherit this option and the next.
+      trustedProxies: 'loopback',
+      skip: (_request, address) => monitors.has(address),
+    }),
+  ],
   controllers: [AppController],
 })
 class AppModule {}

@@ -19,7 +19,7 @@ export interface ShaperNumbers {
    */
   readonly drain: Rate
   /**
-   * How many units the queue holds: a whole number from 1. With 50, the first of 50 callers that come at once leaves, 49 wait, and
+   * How many units the queue holds: a whole number from 1, such as 100 for a batch of 100. With 50, the first of 50 callers that come at once leaves, 49 wait, and
    * one more is rejected.
    */
   readonly capacity: number

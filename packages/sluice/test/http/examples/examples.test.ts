@@ -55,6 +55,7 @@ describe('examples', () => {
     const others = await several(8, () => fetch(origin))
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 200, 429])
     expectDenied(others[7], { by: 'all', withinSeconds: 12 })
+    await expectInsteadAndSkip(origin)
   })
 
   it('hono.mjs: routes below the path are limited, in two dialects, and others are not', async () => {
@@ -98,6 +99,7 @@ describe('examples', () => {
     expect(others[0].status).toBe(200)
     expectDenied(others[7], { by: 'all', withinSeconds: 12 })
     expect((await fetch(`${origin}/health`)).status).toBe(200)
+    await expectInsteadAndSkip(origin)
   })
 
   it('nest.ts compiles', async () => {
@@ -297,4 +299,15 @@ async function connect(origin: string, user: string) {
       return { code, reason: String(reason) }
     },
   }
+}
+
+/** What fastify.mjs and nest.ts have in common: a route with another limit instead, and requests that are not limited. */
+async function expectInsteadAndSkip(origin: string): Promise<void> {
+  const uploads = await several(3, () => fetch(`${origin}/upload`, { method: 'POST' }))
+  expect(uploads.map(({ ok }) => ok)).toEqual([true, true, false])
+  expect(uploads[0].headers.get('ratelimit')).toMatch(/^"upload";r=1;t=\d+$/)
+  expectDenied(uploads[2], { by: 'upload', withinSeconds: 60 })
+  expect((await fetch(`${origin}/health`)).headers.get('ratelimit')).toBeNull()
+  const monitor = await fetch(origin, { headers: { 'x-forwarded-for': '192.0.2.10' } })
+  expect([monitor.status, monitor.headers.get('ratelimit')]).toEqual([200, null])
 }
