@@ -4,7 +4,6 @@ import type { Clock } from '../clock.js'
 import { InvalidTypeError } from '../errors.js'
 import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, OnFailure, PromptStore, Store, SyncStore } from '../stores/index.js'
-import { FirstUse } from './first-use.js'
 import type { AsyncLimiter, Limiter, PromptLimiter } from './limiter.js'
 import { asyncLimiter, promptLimiter, StoreLimiter } from './store-limiter.js'
 import {
@@ -96,14 +95,7 @@ export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
   const named = { name, limit, onFailure }
   store.prepare?.(named)
   const maxWaiters = given.maxWaiters === undefined ? undefined : checkUnits('maxWaiters', given.maxWaiters)
-  const isOwn = given.store === undefined && given.clock === undefined
-  const limiter = new StoreLimiter(
-    store,
-    named,
-    blockForOption(given.blockFor, store),
-    isOwn ? new FirstUse() : undefined,
-    maxWaiters,
-  )
+  const limiter = new StoreLimiter(store, named, blockForOption(given.blockFor, store), maxWaiters)
   const made: unknown = isSynchronous(store)
     ? limiter
     : isPrompt(store)
