@@ -15,6 +15,7 @@ const MOST_REMEMBERED = 1_000
  */
 export class ChosenLimiters {
   readonly #options: ChosenOptions
+  readonly store: SyncStore | AsyncStore
   /** By frozen limits, as the functions that make limits return them. A database may return other objects, which may change. */
   readonly #byLimit = new WeakMap<object, Limiter | AsyncLimiter>()
   readonly #byText = new Map<string, Limiter | AsyncLimiter>()
@@ -24,6 +25,7 @@ export class ChosenLimiters {
     const { name = options.store === undefined ? 'default' : undefined, onFailure, blockFor } = options
     checkStoreName(name, 'limits')
     const store = storeOption(options)
+    this.store = store
     onFailureOption(onFailure, store)
     blockForOption(blockFor, store)
     this.#options = { name, store, onFailure, blockFor } as ChosenOptions

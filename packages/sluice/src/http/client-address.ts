@@ -82,6 +82,11 @@ export interface RequestReader<Request> {
    */
   remoteAddress?(request: Request): string | null | undefined
   field(request: Request, name: string): string | null | undefined
+  /**
+   * The request as a limit in front of the framework has seen it: that of the server. Left out if the framework passes on
+   * the request of the server itself.
+   */
+  serverRequest?(request: Request): object | undefined
 }
 
 /** Finds the client of a request. All addresses are `undefined` if the adapter cannot tell where the request comes from. */

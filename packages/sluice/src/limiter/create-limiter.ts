@@ -5,6 +5,7 @@ import { InvalidTypeError } from '../errors.js'
 import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, OnFailure, PromptStore, Store, SyncStore } from '../stores/index.js'
 import type { AsyncLimiter, Limiter, PromptLimiter } from './limiter.js'
+import { noteMadeWith } from './made-with.js'
 import { asyncLimiter, promptLimiter, StoreLimiter } from './store-limiter.js'
 import {
   blockForOption,
@@ -101,5 +102,5 @@ export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
     : isPrompt(store)
       ? promptLimiter(limiter)
       : asyncLimiter(limiter)
-  return made as LimiterOn<S>
+  return noteMadeWith(made as LimiterOn<S>, { store })
 }

@@ -26,6 +26,7 @@ export interface FastifyRequestLike {
   readonly headers: NodeRequest['headers']
   readonly socket: NodeRequest['socket']
   readonly routeOptions?: { readonly config?: { readonly rateLimit?: unknown } }
+  readonly raw?: object
   /** The context of the request's route. */
   readonly server?: object
 }
@@ -108,6 +109,7 @@ const reader: RequestReader<FastifyRequestLike> = {
   url: ({ url, originalUrl }) => rewrittenUrl(url, originalUrl),
   remoteAddress: ({ socket }) => remoteAddressOf(socket),
   field: ({ headers }, name) => fieldText(headers[name]),
+  serverRequest: ({ raw }) => raw,
 }
 
 /** A limit for all routes or for one route. */

@@ -3,7 +3,7 @@ import { InvalidTypeError } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
-import type { ReadField } from '../client-address.js'
+import type { ReadField, RequestReader } from '../client-address.js'
 import { type EnterOptions, Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
@@ -38,6 +38,12 @@ export type NestCallOptions<
 export interface NestInsteadOptions {
   /** True: this limit replaces the limits before it, of the application and of the controller. Default: it adds to them. */
   readonly instead?: boolean
+}
+
+/** Express passes on the request of the server; a request of Fastify has it in `raw`. */
+const reader: RequestReader<ExpressRequest> = {
+  ...expressReader,
+  serverRequest: (request) => (request as { readonly raw?: object }).raw,
 }
 
 /** Thrown for a denied request. Nest answers with it, unless an exception filter does. */
@@ -102,7 +108,7 @@ export class RateLimitGuard implements CanActivate {
   constructor(options: NestRouteOptions, { isOfRoute = false, what = 'rateLimit' }: GuardKind = {}) {
     checkNestOptions(what, options)
     this.#options = options
-    this.#guard = isOfRoute ? routeGuard(withoutDependents(options)) : new Guard(options, expressReader, [], what)
+    this.#guard = isOfRoute ? routeGuard(withoutDependents(options)) : new Guard(options, reader, [], what)
     this.#isOfRoute = isOfRoute
   }
 
@@ -167,7 +173,7 @@ export class RateLimitGuard implements CanActivate {
 }
 
 function routeGuard(options: NestRouteOptions): Guard<ExpressRequest> {
-  return new Guard(options, expressReader, ['instead'], 'RateLimit')
+  return new Guard(options, reader, ['instead'], 'RateLimit')
 }
 
 function isInstead(guard: RateLimitGuard): boolean {

@@ -9,7 +9,7 @@ const { setImmediate: nextTurn } = globalThis as {
   setImmediate?: (run: () => void) => { unref?: () => void }
 }
 
-/** Changes from one turn of the event loop to the next, as long as anybody asks for it. */
+/** Changes from one turn of the event loop to the next, as long as `currentTurn` is called in each. */
 let turn = 0
 let isTurnCounted = false
 let hasWarned = false
