@@ -22,6 +22,8 @@ describe('limiters that are made inside a handler', () => {
     'createLimiters in a handler',
     'policy in a handler',
     'rateLimit in a handler',
+    'rateLimit of Express in a handler',
+    'rateLimit of fetch in a handler',
     'a function as limit in a handler',
     'an async key in a handler',
     'an async limit in a handler',

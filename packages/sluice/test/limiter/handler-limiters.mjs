@@ -8,6 +8,8 @@ import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { concurrency, createLimiter, createLimiters, createPolicy, fixedWindow, memoryStore } from 'sluice'
+import { rateLimit as expressLimit } from 'sluice/express'
+import { rateLimit as fetchLimit } from 'sluice/fetch'
 import { rateLimit } from 'sluice/node'
 
 const limit = fixedWindow({ quota: 1, window: '1h' })
@@ -48,6 +50,11 @@ const WAYS = {
     answer(res, createLimiters({ one: limit, other: limit }).one.tryAcquire('a')),
   'policy in a handler': (_req, res) => answer(res, policy().check({})),
   'rateLimit in a handler': limited(() => ({ limit })),
+  'rateLimit of Express in a handler': (req, res) => expressLimit({ limit })(req, res, () => res.end()),
+  'rateLimit of fetch in a handler': async (_req, res) => {
+    const handler = fetchLimit({ limit, key: () => 'a' })(() => new Response('ok'))
+    res.writeHead((await handler(new Request('http://localhost/'))).status).end()
+  },
   'a function as limit in a handler': limited(() => ({ limit: () => limit })),
   'an async key in a handler': limited(() => ({ limit, key: () => later('a') })),
   'an async limit in a handler': limited(() => ({ limit: () => later(limit) })),
