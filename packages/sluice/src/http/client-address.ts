@@ -111,18 +111,40 @@ export function requestClient<Request>(
   const remoteAddress = reader.remoteAddress?.bind(reader)
   if (remoteAddress === undefined) return undefined
   const readsNone = options.trustedProxies === undefined
+  const known = (request: Request) => originBefore(request) ?? originBefore(reader.serverRequest?.(request))
   const origin = (request: Request) => {
+    const before = readsNone ? known(request) : undefined
+    if (before !== undefined) return before
     const remote = remoteAddress(request)
     if (remote === null) return undefined
-    return find(remote, readsNone ? noField : (name) => reader.field(request, name))
+    if (readsNone) return find(remote, noField)
+    const found = find(remote, (name) => reader.field(request, name))
+    noteOrigin(request, found)
+    return found
   }
   const keyOf = (from: string | undefined, prefix: number) => from && clientKeyOf(from, prefix)
   return {
     origin,
     address: (request) => keyOf(origin(request), 128),
     key: (request) => keyOf(origin(request), ipv6Prefix),
-    notice: readsNone ? proxyNotice(reader) : () => {},
+    notice: readsNone ? proxyNotice(reader, known) : () => {},
   }
+}
+
+/** A property of the request: where it comes from, according to a limit that has `trustedProxies`. */
+const ORIGIN = Symbol('sluice.origin')
+
+interface WithOrigin {
+  [ORIGIN]?: string
+}
+
+/** A limit without `trustedProxies` behind one that has them knows the same clients: otherwise all would count as one. */
+function originBefore(request: unknown): string | undefined {
+  return (request as WithOrigin | undefined)?.[ORIGIN]
+}
+
+function noteOrigin(request: unknown, origin: string): void {
+  ;(request as WithOrigin)[ORIGIN] = origin
 }
 
 /** Without trusted proxies no field is read. */
@@ -132,10 +154,13 @@ function noField(): undefined {}
 const FIRST_REQUESTS = 100
 
 /** Warns once if requests come through a proxy that is not trusted: all of its clients would count as one. */
-function proxyNotice<Request>(reader: RequestReader<Request>): (request: Request) => void {
+function proxyNotice<Request>(
+  reader: RequestReader<Request>,
+  known: (request: Request) => string | undefined,
+): (request: Request) => void {
   let left = FIRST_REQUESTS
   return (request) => {
-    if (left === 0) return
+    if (left === 0 || known(request) !== undefined) return
     left--
     if (!reader.field(request, 'x-forwarded-for') && !reader.field(request, 'forwarded')) return
     left = 0

@@ -96,6 +96,20 @@ describe('a rate', () => {
     )
   })
 
+  it('of any small number, as JavaScript writes it, is an error that names a rate within a millionth of it', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-10, max: 9e-7, noNaN: true }), (number) => {
+        const said = exactRate(
+          'refill',
+          adviceOf(() => exactRate('refill', `${number}/s`)),
+        )
+        const perSecond = (Number(said.units) * 1e6) / Number(said.perUs)
+        expect(Math.abs(perSecond - number)).toBeLessThanOrEqual(number * 1.1e-6)
+      }),
+      RUNS,
+    )
+  })
+
   it('that is too slow for nine decimals in any period is an error without a proposal', () => {
     expect(() => exactRate('refill', `0.${'0'.repeat(30)}1/s`)).toThrow(/at most nine decimals, got '[^']*'$/)
   })

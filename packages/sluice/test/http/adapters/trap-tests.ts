@@ -1,7 +1,7 @@
 import { createLimiter, createPolicy, fixedWindow, memoryStore, type Store, type SyncStore } from 'sluice'
 import { parseRateLimit } from 'sluice/http'
 import { describe, expect, it } from 'vitest'
-import type { AppSpec, RunningApp } from './app.js'
+import type { AppSpec, LimitSpec, RunningApp } from './app.js'
 import { laterStore } from './later-store.js'
 import { warningsOf } from './warnings-of.js'
 
@@ -131,6 +131,43 @@ export function trapTests(app: (spec: AppSpec) => Promise<RunningApp>): void {
       const warnings = await warningsOf(() => get(running, { 'x-account': 'a' }))
       expect([limiter.peek('a').remaining, limiter.peek('127.0.0.1').remaining]).toEqual([8, 8])
       expect(warnings).toEqual([])
+    })
+
+    describe('behind a limit that trusts a proxy', () => {
+      const first = { limit: limit(99), name: 'first', trustedProxies: 'loopback' } as const
+      const second = { limit: limit(1), name: 'second' }
+      const statuses = async (limits: readonly LimitSpec[], headers: Record<string, string> = {}) => {
+        const running = await app({ limits })
+        const seen: number[] = []
+        const warnings = await warningsOf(async () => {
+          for (const client of ['192.0.2.1', '192.0.2.1', '192.0.2.2'])
+            seen.push((await get(running, { 'x-forwarded-for': client, ...headers })).status)
+        })
+        expect(warnings).toEqual([])
+        return seen
+      }
+
+      it('a limit that names no proxies knows the same clients', async () => {
+        expect(await statuses([first, second])).toEqual([200, 429, 200])
+        expect(await statuses([first, { ...second, limit: limit(9) }, { ...second, name: 'third' }])).toEqual([
+          200, 429, 200,
+        ])
+      })
+
+      it('it does so too if the first limit skips a request or has a key', async () => {
+        const skipped = { 'x-skip': 'yes', 'x-user': 'one' }
+        expect(await statuses([{ ...first, skipIn: 'x-skip' }, second], skipped)).toEqual([200, 429, 200])
+        expect(await statuses([{ ...first, keyIn: 'x-user' }, second], skipped)).toEqual([200, 429, 200])
+      })
+
+      it('a policy knows them too', async () => {
+        const policy = createPolicy({ levels: [{ name: 'ip', key: ['ip'], limit: limit(1) }] })
+        expect(await statuses([first, { policy }])).toEqual([200, 429, 200])
+      })
+
+      it('a limit that trusts none counts connections', async () => {
+        expect(await statuses([first, { ...second, trustedProxies: [] }])).toEqual([200, 429, 429])
+      })
     })
 
     it('two limits without names are told apart in the fields and in the body of a denial', async () => {
