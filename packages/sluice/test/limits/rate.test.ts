@@ -99,6 +99,8 @@ describe('a rate', () => {
   it('of any small number, as JavaScript writes it, is an error that names a rate within a millionth of it', () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-10, max: 9e-7, noNaN: true }), (number) => {
+        // With few decimals it is only to be written in another way.
+        fc.pre(String(number).length > 10)
         const said = exactRate(
           'refill',
           adviceOf(() => exactRate('refill', `${number}/s`)),

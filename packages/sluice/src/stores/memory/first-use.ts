@@ -22,7 +22,8 @@ let suspects: FirstUse[] = []
  * all decisions of each lie in one turn. Then a process warning says so, once.
  *
  * An application may make a limiter late and keep it, such as one for each tenant. A kept limiter decides again in a later
- * turn, and then the row begins anew. Tests without a server never warn.
+ * turn, and then the row begins anew. Only if ten tenants come for the first time before one of them comes again, the warning
+ * is wrong. Tests without a server never warn.
  */
 export class FirstUse {
   readonly #madeIn = currentTurn()
