@@ -26,15 +26,19 @@ export class AddressKeys<Request> {
 
   /**
    * The key that counts for a given key. The address of the request's own client, in any spelling, is that client's key.
-   * Another address is its network: `2001:db8:0:1::7` is `2001:db8::/56`. A doubtful key stays as it is, with a warning.
+   * Another address is its network: `2001:db8:0:1::7` is `2001:db8::/56`. A doubtful key stays as it is, with a warning; so
+   * does a longer key with the address of the client in it. `found` is the key of the client.
    */
-  keyOf(key: string, request: Request, ipv6Prefix: number): string {
-    if (!BEGINNING.test(key)) return key
-    const written = key.trim()
-    if (this.#isOfClient(written, request)) return this.#client.key(request) as string
-    if (!isAddress(written)) return key
-    if (!DOUBTFUL.test(written)) return clientKeyOf(written, ipv6Prefix)
-    this.#warn()
+  keyOf(key: string, request: Request, found: string | undefined, ipv6Prefix: number): string {
+    if (BEGINNING.test(key)) {
+      const written = key.trim()
+      if (found !== undefined && this.#isOfClient(written, request)) return found
+      if (isAddress(written)) {
+        if (!DOUBTFUL.test(written)) return clientKeyOf(written, ipv6Prefix)
+        this.#warn()
+      }
+    }
+    if (found?.includes('/') && !this.#hasWarned && this.#isIn(key, request)) this.#warn()
     return key
   }
 
@@ -48,6 +52,12 @@ export class AddressKeys<Request> {
   /** Whether a text is the address of the request's client, which is IPv6 if the text is not in the form of IPv4. */
   #isOfClient(written: string, request: Request): boolean {
     return parseAddress(written) !== undefined && clientKeyOf(written, 128) === this.#client.address(request)
+  }
+
+  /** Whether the address of the request's client is written in a key, as the connection or a proxy writes it. */
+  #isIn(key: string, request: Request): boolean {
+    const address = this.#client.origin(request)
+    return address !== undefined && OF_CLIENT.test(address) && String(key).includes(address)
   }
 
   #warn(): void {

@@ -150,14 +150,18 @@ function keyFunction<Request>(
     return found ?? unknownAddress()
   }
   if (key === undefined) return (request) => byAddress(request)
-  const addresses = new AddressKeys(client, 'a key', 'Let key return its second argument, the client, or its network')
+  const addresses = new AddressKeys(
+    client,
+    'a key or a part of it',
+    'Let key return its second argument, the client, or its network',
+  )
   return (request) => {
     const found = client.key(request)
     if (key.length > 1) client.notice(request)
     return mapped(key(request, found as string), (given) =>
       isAbsent(given)
         ? BY_ADDRESS + byAddress(request, found)
-        : addresses.keyOf(given, request, ipv6Prefix ?? IPV6_PREFIX),
+        : addresses.keyOf(given, request, found, ipv6Prefix ?? IPV6_PREFIX),
     )
   }
 }

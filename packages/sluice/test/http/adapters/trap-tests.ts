@@ -68,6 +68,17 @@ export function trapTests(app: (spec: AppSpec) => Promise<RunningApp>): void {
       expect(warnings).toEqual([['SLUICE_IPV6_KEY', expect.stringContaining('second argument')]])
     })
 
+    it('a key with the IPv6 address of the client in it warns, and one with its network does not', async () => {
+      const headers = { 'x-forwarded-for': '2001:db8::7' }
+      const running = await app({ limits: [{ limit: limit(9), keyIn: 'x-key', trustedProxies: 'loopback' }] })
+      const quiet = await warningsOf(() => get(running, { ...headers, 'x-key': '/login 2001:db8::/56' }))
+      expect(quiet).toEqual([])
+      const warnings = await warningsOf(async () => {
+        for (let i = 0; i < 2; i++) await get(running, { ...headers, 'x-key': '/login 2001:db8::7' })
+      })
+      expect(warnings).toEqual([['SLUICE_IPV6_KEY', expect.stringContaining('a part of it is an IPv6 address')]])
+    })
+
     it.each(['2600::1', '2001:db8::7', 'fd00::1'])('an attribute of a key that is the address %s warns', async (ip) => {
       const levels = [{ name: 'client', key: ['x-client', 'x-ip'], limit: limit(5) }]
       const attributesIn = ['x-client', 'x-ip']
