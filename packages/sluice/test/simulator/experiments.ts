@@ -8,7 +8,7 @@ import { worstBurst } from './law.js'
 import { changing, even } from './loads.js'
 import { leased, type Strategy } from './member.js'
 import { type History, Simulation } from './simulation.js'
-import { central, flowProportionalShare, globalRandomDrop, staticSplit } from './strategies.js'
+import { central, flowProportionalShare, globalRandomDrop, staticSplit, synced } from './strategies.js'
 
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   central,
@@ -16,6 +16,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'global random drop': globalRandomDrop,
   'flow proportional share': flowProportionalShare,
   leased,
+  synced,
 }
 
 const NODES = 50

@@ -1,4 +1,5 @@
 import { createLimiter, tokenBucket } from 'sluice'
+import { SyncedStore } from 'sluice/synced'
 import type { Strategy, World } from './member.js'
 import type { Node } from './node.js'
 import { RemoteStore } from './remote-store.js'
@@ -92,6 +93,32 @@ export const flowProportionalShare: Strategy = (world, node) => {
       if (tokens < 1) return
       tokens--
       admit(queue.nowUs)
+    },
+  }
+}
+
+/** How often a node with a synced store tells the store. */
+export const SYNC_MS = 100
+
+/** A node with a synced store: the real one, on a store behind the network. */
+export const synced: Strategy = ({ queue, network, server, random, limit }, node) => {
+  const { now, alarm } = node.clock
+  // A sync awaits promises before it calls the store.
+  const clock = {
+    now,
+    alarm: (atMs: number, ring: () => void) =>
+      alarm(atMs, () => {
+        queue.settle()
+        ring()
+      }),
+  }
+  const store = new SyncedStore(new RemoteStore(server, network, node), { intervalMs: SYNC_MS, clock }, () =>
+    random.next(),
+  )
+  return {
+    node,
+    ask: (key, admit) => {
+      if (store.decideNow({ name: 'api', limit, key, cost: 1 })?.allowed === true) admit(queue.nowUs)
     },
   }
 }

@@ -1,9 +1,12 @@
+import { tokenBucket } from 'sluice'
+import { overshootOf } from 'sluice/synced'
 import { describe, expect, it } from 'vitest'
 import { worstBurst } from './law.js'
 import { allToOne, even, type Load, moving, onOff, zipf } from './loads.js'
 import { leased } from './member.js'
+import { FAIR } from './network.js'
 import { measure, type Scenario, Simulation } from './simulation.js'
-import { staticSplit } from './strategies.js'
+import { SYNC_MS, staticSplit, synced } from './strategies.js'
 
 const PER_SECOND = 1_000
 const WARM_UP_MS = 2_000
@@ -48,6 +51,13 @@ describe('50 nodes with one busy key under more load than the limit', () => {
   }
 })
 
+it('nodes that lose one message in a hundred make hardly more calls, however great the load', async () => {
+  const weather = { ...FAIR, lost: 0.01 }
+  const { perSecond, callsOfBusiest } = await run({ ...FLEET, nodes: 4, load: even(20 * PER_SECOND), weather })
+  expect(perSecond).toBeGreaterThan(0.95 * PER_SECOND)
+  expect(callsOfBusiest).toBeLessThanOrEqual(6)
+})
+
 describe('50 nodes under less load than the limit', () => {
   it('admit every request, with at most five calls a second a node', async () => {
     const { history, asked, callsOfNode } = await run({ ...FLEET, load: even(0.8 * PER_SECOND) })
@@ -84,4 +94,24 @@ it('500 nodes with 150,000 requests a second for 100,000 units make at most 0.02
 it('keys that come once each cost one call each', async () => {
   const { history, asked } = await run({ ...FLEET, load: even(2_000), key: (request) => `client-${request}` })
   expect(history.calls).toHaveLength(asked)
+})
+
+describe('50 nodes that sync their counts', () => {
+  const limit = tokenBucket({ capacity: PER_SECOND, refill: `${PER_SECOND}/s` })
+  const travelMs = Math.ceil(2 * 1.5 * FAIR.delayMs)
+  const bound = PER_SECOND + overshootOf(limit, { nodes: FLEET.nodes, gapMs: SYNC_MS + travelMs })
+  const loads = {
+    even: even(3 * PER_SECOND),
+    moving: moving(3 * PER_SECOND, 1_000),
+    'on and off': onOff(3 * PER_SECOND),
+  }
+  for (const [name, load] of Object.entries(loads)) {
+    it(`exceed the law within the bound, with one call in an interval, under a load that is ${name}`, async () => {
+      const { admissions, calls } = await new Simulation({ ...FLEET, load, strategy: synced }).run()
+      const worst = worstBurst(admissions, PER_SECOND)
+      expect(worst).toBeGreaterThan(PER_SECOND)
+      expect(worst).toBeLessThanOrEqual(bound)
+      expect(calls.length).toBeLessThanOrEqual((FLEET.nodes * FLEET.seconds * 1_000) / (0.8 * SYNC_MS))
+    })
+  }
 })
