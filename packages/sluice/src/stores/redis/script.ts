@@ -13,7 +13,7 @@ export const ALGORITHM_ORDER = [
 
 /** The script that decides, without the lines that say what time it is. */
 export const SCRIPT_BODY = `local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
-local floor, ceil, format = math.floor, math.ceil, string.format
+local floor, ceil, max, min, format = math.floor, math.ceil, math.max, math.min, string.format
 local reply, size = { now }, 1
 local LARGE = 2 ^ 49
 local onlyCost, done = tonumber(ARGV[1]), 0
@@ -48,8 +48,80 @@ end
 if done == #KEYS then return reply end
 end
 local limits, steps, rules
+local lastMs, lastText
 local function ttlMs(untilUs)
-return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
+local ms = ceil((untilUs - now) / 1000) + 1 + lingerMs
+if ms ~= lastMs then lastMs, lastText = ms, format('%d', ms) end
+return lastText
+end
+local function put(number)
+size = size + 1
+reply[size] = number
+end
+local function isWhole(number)
+return number >= 0 and number < 2 ^ 53 and number % 1 == 0
+end
+local BLOCK, REMEMBERED = 17, 33
+local NO_BLOCK = { untilUs = 0, lastUs = 0, rememberedUs = 0 }
+local LEASED_BYTES = 48
+local LEASES_A_ROUND = 4
+local function nextRoundEndsUs(us, leaseUs)
+local roundUs = LEASES_A_ROUND * leaseUs
+return (floor(us / roundUs) + 2) * roundUs
+end
+local function readBlock(text)
+local bytes = string.sub(text, -1) == 'r' and REMEMBERED or BLOCK
+if #text < bytes then return nil end
+local block = { lastUs = 0, rememberedUs = 0 }
+local at = #text - bytes + 1
+block.untilUs, block.wholeUs = unpackWords('<dd', text, at)
+if bytes == REMEMBERED then block.lastUs, block.rememberedUs = unpackWords('<dd', text, at + 16) end
+return block, bytes
+end
+local function read(key)
+local raw = pcall('GET', key)
+if not raw then return false, NO_BLOCK end
+if type(raw) ~= 'string' then return nil end
+if #raw % 8 == 0 then return raw, NO_BLOCK end
+if #raw % 8 ~= 1 then return nil end
+local block, bytes = readBlock(raw)
+if not block then return nil end
+return #raw > bytes and string.sub(raw, 1, #raw - bytes), block
+end
+local function write(key, words, wholeUs, block)
+if wholeUs <= now then words = '' end
+local untilUs, rememberedUs = block.untilUs, block.rememberedUs
+if rememberedUs > now then
+local behind = pack('<dddd', untilUs, wholeUs, block.lastUs, rememberedUs) .. 'r'
+call('SET', key, words .. behind, 'PX', ttlMs(max(wholeUs, untilUs, rememberedUs)))
+elseif untilUs > now then
+call('SET', key, words .. pack('<dd', untilUs, wholeUs) .. 'b', 'PX', ttlMs(max(wholeUs, untilUs)))
+elseif words ~= '' then
+call('SET', key, words, 'PX', ttlMs(wholeUs))
+else
+call('DEL', key)
+end
+end
+local function describe(arithmetic, state, limit, cost, fits)
+if not state then return put(6) end
+if fits == nil then fits = arithmetic.fits(state, limit, cost) end
+local tokens = state.tokens or 0
+local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
+local isBlocked, isLeased = state.block.untilUs > now, state.newerHeld
+if isBlocked or aheadUs > 0 or isLeased or tokens >= LARGE or tokens <= -LARGE then
+put((fits and 1 or 0) + (isBlocked and 2 or 4) + (isLeased and 8 or 0))
+if isBlocked then put(state.block.untilUs) end
+put(aheadUs)
+put(tokens)
+if isLeased then
+reply[size + 1], reply[size + 2] = state.newerHeld, state.newerUs
+reply[size + 3], reply[size + 4] = state.olderHeld, state.olderUs
+size = size + 4
+end
+else
+put((fits and 1 or 0) + 8 * tokens)
+end
+arithmetic.report(state, limit, cost, fits)
 end
 local fasts = {}
 local function fastOf(limit)
@@ -140,142 +212,135 @@ fasts[limit] = look and { look = look, take = take, report = report } or false
 end
 return fasts[limit]
 end
-local made
-local function general()
-made = made or (function()
-local max, min = math.max, math.min
-local function put(number)
-size = size + 1
-reply[size] = number
-end
-local function isWhole(number)
-return number >= 0 and number < 2 ^ 53 and number % 1 == 0
-end
-local LEASED_BYTES = 48
-local LEASES_A_ROUND = 4
-local function nextRoundEndsUs(us, leaseUs)
-local roundUs = LEASES_A_ROUND * leaseUs
-return (floor(us / roundUs) + 2) * roundUs
-end
-local BLOCK, REMEMBERED = 17, 33
-local NO_BLOCK = { untilUs = 0, lastUs = 0, rememberedUs = 0 }
-local function readBlock(text)
-local bytes = string.sub(text, -1) == 'r' and REMEMBERED or BLOCK
-if #text < bytes then return nil end
-local block = { lastUs = 0, rememberedUs = 0 }
-local at = #text - bytes + 1
-block.untilUs, block.wholeUs = unpackWords('<dd', text, at)
-if bytes == REMEMBERED then block.lastUs, block.rememberedUs = unpackWords('<dd', text, at + 16) end
-return block, bytes
-end
-local function read(key)
-local raw = pcall('GET', key)
-if not raw then return false, NO_BLOCK end
-if type(raw) ~= 'string' then return nil end
-if #raw % 8 == 0 then return raw, NO_BLOCK end
-if #raw % 8 ~= 1 then return nil end
-local block, bytes = readBlock(raw)
-if not block then return nil end
-return #raw > bytes and string.sub(raw, 1, #raw - bytes), block
-end
-local function write(key, words, wholeUs, block)
-if wholeUs <= now then words = '' end
-local untilUs, rememberedUs = block.untilUs, block.rememberedUs
-if rememberedUs > now then
-local behind = pack('<dddd', untilUs, wholeUs, block.lastUs, rememberedUs) .. 'r'
-call('SET', key, words .. behind, 'PX', ttlMs(max(wholeUs, untilUs, rememberedUs)))
-elseif untilUs > now then
-call('SET', key, words .. pack('<dd', untilUs, wholeUs) .. 'b', 'PX', ttlMs(max(wholeUs, untilUs)))
-elseif words ~= '' then
-call('SET', key, words, 'PX', ttlMs(wholeUs))
-else
-call('DEL', key)
-end
-end
-local leasedBucket = function(...)
-local WORDS = '<dddddd'
-local NO_LOT = { held = 0, untilUs = 0 }
+local leasedBucketMade
+local function leasedBucket()
+leasedBucketMade = leasedBucketMade or (function()
+local MOST_PARTS = 2 ^ 50
 local function mostBeside(limit, held)
-return max(0, limit[4] * limit[2] - held * limit[2])
+local most = limit[4] * limit[2] - held * limit[2]
+return most > 0 and most or 0
 end
 local function most(state, limit)
-return mostBeside(limit, state.newer.held + state.older.held)
+return mostBeside(limit, state.newerHeld + state.olderHeld)
+end
+local function filled(tokens, sinceUs, us, limit, held)
+local mostTokens = mostBeside(limit, held)
+if us > sinceUs then tokens, sinceUs = tokens + (us - sinceUs) * limit[3], us end
+return tokens < mostTokens and tokens or mostTokens, sinceUs
 end
 local function refill(state, limit, us)
-local gained = max(0, us - state.sinceUs) * limit[3]
-state.tokens = min(state.tokens + gained, most(state, limit))
-state.sinceUs = max(state.sinceUs, us)
+state.tokens, state.sinceUs = filled(state.tokens, state.sinceUs, us, limit, state.newerHeld + state.olderHeld)
 end
 local function advance(state, limit)
-for _, place in ipairs({ 'older', 'newer' }) do
-local lot = state[place]
-if lot.held > 0 and lot.untilUs <= now then
-refill(state, limit, lot.untilUs)
-state[place] = NO_LOT
+if state.olderHeld > 0 and state.olderUs <= now then
+refill(state, limit, state.olderUs)
+state.olderHeld, state.olderUs = 0, 0
 end
+if state.newerHeld > 0 and state.newerUs <= now then
+refill(state, limit, state.newerUs)
+state.newerHeld, state.newerUs = 0, 0
 end
 refill(state, limit, now)
 end
 local function trim(state)
-if state.newer.held + state.older.held == 0 then state.newer, state.older = nil, nil end
+if state.newerHeld + state.olderHeld > 0 then return end
+state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = nil, nil, nil, nil
 end
-local function open(words, limit, leastTokens, block)
-local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = unpackWords(WORDS, words)
-local isState = isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53
-and isWhole(newerHeld) and isWhole(newerUs) and isWhole(olderHeld) and isWhole(olderUs)
-if not isState then return nil end
+local function stateOf(words, limit, block)
+local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs
+if #words == LEASED_BYTES then
+units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = unpackWords('<dddddd', words)
+if not (isWhole(newerHeld) and isWhole(newerUs) and isWhole(olderHeld) and isWhole(olderUs)) then return nil end
+elseif #words == 16 then
+units, sinceUs = unpackWords('<dd', words)
+newerHeld, newerUs, olderHeld, olderUs = 0, 0, 0, 0
+else
+return nil
+end
+if not (isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53) then return nil end
 local state = {
-tokens = max(floor(units * limit[2] + 0.5), leastTokens), sinceUs = sinceUs, lastCost = 0, block = block, stored = true,
-newer = { held = newerHeld, untilUs = newerUs }, older = { held = olderHeld, untilUs = olderUs },
+tokens = max(floor(units * limit[2] + 0.5), -MOST_PARTS), sinceUs = sinceUs, block = block, stored = true,
+newerHeld = newerHeld, newerUs = newerUs, olderHeld = olderHeld, olderUs = olderUs,
 }
 advance(state, limit)
 trim(state)
 return state
 end
+local function open(key, limit)
+local words, block = read(key)
+if words then return stateOf(words, limit, block) end
+if words == nil then return nil end
+return {
+tokens = limit[4] * limit[2], sinceUs = now, block = block, stored = nil,
+newerHeld = nil, newerUs = nil, olderHeld = nil, olderUs = nil,
+}
+end
+local function fits(state, _, cost)
+return state.tokens >= cost
+end
+local function aheadUs(state, limit)
+return state.tokens == limit[4] * limit[2] and 0 or state.sinceUs - now
+end
 local function wholeUs(state, limit)
-local tokens, us, held = state.tokens, state.sinceUs, state.newer.held + state.older.held
-for _, lot in ipairs({ state.older, state.newer }) do
-if lot.held > 0 then
-tokens = min(tokens + max(0, lot.untilUs - us) * limit[3], mostBeside(limit, held))
-us, held = max(us, lot.untilUs), held - lot.held
+local tokens, us, full = state.tokens, state.sinceUs, limit[4] * limit[2]
+if tokens >= full then return now end
+local newerHeld, olderHeld = state.newerHeld or 0, state.olderHeld or 0
+if olderHeld > 0 then
+tokens, us = filled(tokens, us, state.olderUs, limit, newerHeld + olderHeld)
 end
+if newerHeld > 0 then
+tokens, us = filled(tokens, us, state.newerUs, limit, newerHeld)
 end
-return us + ceil((limit[4] * limit[2] - tokens) / limit[3])
+return us + ceil((full - tokens) / limit[3])
 end
 local function save(key, state, limit)
-local newer, older = state.newer, state.older
-local words = pack(WORDS, state.tokens / limit[2], state.sinceUs, newer.held, newer.untilUs, older.held, older.untilUs)
+local units, words = state.tokens / limit[2], nil
+if state.newerHeld then
+words = pack('<dddddd', units, state.sinceUs, state.newerHeld, state.newerUs, state.olderHeld, state.olderUs)
+else
+words = pack('<dd', units, state.sinceUs)
+end
 write(key, words, wholeUs(state, limit), state.block)
 end
 local function takeBack(state, limit, roundUs, spent, unspent)
-for _, place in ipairs({ 'newer', 'older' }) do
-local lot = state[place]
-if lot.held > 0 and lot.untilUs == roundUs then
-local back = min(unspent, max(0, lot.held - spent))
-local held = max(0, lot.held - spent) - back
-state[place] = held == 0 and NO_LOT or { held = held, untilUs = roundUs }
+local isNewer = state.newerHeld > 0 and state.newerUs == roundUs
+if not isNewer and not (state.olderHeld > 0 and state.olderUs == roundUs) then return false end
+local unreported = max(0, (isNewer and state.newerHeld or state.olderHeld) - spent)
+local back = min(unspent, unreported)
+local held = unreported - back
+local untilUs = held > 0 and roundUs or 0
+if isNewer then
+state.newerHeld, state.newerUs = held, untilUs
+else
+state.olderHeld, state.olderUs = held, untilUs
+end
 state.tokens = min(state.tokens + back * limit[2], most(state, limit))
 return true
 end
-end
-return false
+local function take(state, limit, cost)
+if state.tokens == limit[4] * limit[2] then state.sinceUs = now end
+state.tokens = max(state.tokens - cost * limit[2], -MOST_PARTS)
 end
 local function hold(state, units, untilUs)
-if state.newer.held == 0 then state.newer, state.older = state.older, NO_LOT end
-local newer, older = state.newer, state.older
-if newer.held > 0 and newer.untilUs >= untilUs then
-state.newer = { held = newer.held + units, untilUs = newer.untilUs }
-return newer.untilUs
+if state.newerHeld == 0 then
+state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = state.olderHeld, state.olderUs, 0, 0
 end
-if newer.held > 0 then state.older = { held = older.held + newer.held, untilUs = newer.untilUs } end
-state.newer = { held = units, untilUs = untilUs }
+if state.newerHeld > 0 and state.newerUs >= untilUs then
+state.newerHeld = state.newerHeld + units
+return state.newerUs
+end
+if state.newerHeld > 0 then
+state.olderHeld, state.olderUs = state.olderHeld + state.newerHeld, state.newerUs
+end
+state.newerHeld, state.newerUs = units, untilUs
 return untilUs
 end
-local function lease(state, limit, want, leaseUs, returns, take)
+local function lease(state, limit, want, leaseUs, at, count)
 local isChanged = false
-take(state, limit, 0)
-state.newer, state.older = state.newer or NO_LOT, state.older or NO_LOT
-for _, each in ipairs(returns) do isChanged = takeBack(state, limit, each[1], each[2], each[3]) or isChanged end
+if not state.newerHeld then state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = 0, 0, 0, 0 end
+for i = at, at + 3 * count - 1, 3 do
+isChanged = takeBack(state, limit, steps[i], steps[i + 1], steps[i + 2]) or isChanged
+end
 local granted, untilUs = min(want, max(0, floor(state.tokens / limit[2]))), now
 if granted > 0 then
 take(state, limit, granted)
@@ -284,14 +349,22 @@ end
 trim(state)
 return granted, untilUs, isChanged
 end
-return { open = open, most = most, save = save, lease = lease }
+local function report() end
+return {
+stateOf = stateOf, most = most, open = open, fits = fits, aheadUs = aheadUs, save = save, lease = lease, report = report,
+}
+end)()
+return leasedBucketMade
 end
+local made
+local function general()
+made = made or (function()
 local leasedWindow = function(...)
 local refund, take, left, takenUs, sliceEndUs = ...
-return function(state, limit, want, leaseUs, returns)
+return function(state, limit, want, leaseUs, at, count)
 local isChanged = false
-for _, each in ipairs(returns) do
-local roundUs, unspent = each[1], each[3]
+for i = at, at + 3 * count - 1, 3 do
+local roundUs, unspent = steps[i], steps[i + 2]
 if unspent > 0 and now < roundUs + LEASES_A_ROUND * leaseUs then
 isChanged = refund(state, limit, unspent, roundUs - 1) or isChanged
 end
@@ -305,11 +378,6 @@ end
 local bucket = function(...)
 local isLeaky = ...
 local MOST_PARTS = 2 ^ 50
-local leasedMade
-local function leased()
-leasedMade = leasedMade or leasedBucket()
-return leasedMade
-end
 local function stored(limit, units)
 local parts = floor(units * limit[2] + 0.5)
 if not isLeaky or units < 0 then return parts end
@@ -325,7 +393,7 @@ return gained >= full - tokens and full or tokens + gained
 end
 local function open(key, limit)
 local words, block = read(key)
-if words and not isLeaky and #words == LEASED_BYTES then return leased().open(words, limit, -MOST_PARTS, block) end
+if words and not isLeaky and #words == LEASED_BYTES then return leasedBucket().stateOf(words, limit, block) end
 if words == nil or (words and #words ~= (isLeaky and 24 or 16)) then return nil end
 if not words then
 return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, block = block }
@@ -362,12 +430,12 @@ elseif state.tokens == limit[4] * limit[2] then
 return false
 end
 if now > state.sinceUs then state.sinceUs = now end
-local most = state.newer and leased().most(state, limit) or limit[4] * limit[2]
+local most = state.newerHeld and leasedBucket().most(state, limit) or limit[4] * limit[2]
 state.tokens = min(most, state.tokens + units * limit[2])
 return true
 end
 local function save(key, state, limit)
-if state.newer then return leased().save(key, state, limit) end
+if state.newerHeld then return leasedBucket().save(key, state, limit) end
 local full, tokens = limit[4] * limit[2], state.tokens
 local wholeUs = tokens < full and state.sinceUs + ceil((full - tokens) / limit[3]) or now
 local units = (isLeaky and tokens >= 0 and full - tokens or tokens) / limit[2]
@@ -378,12 +446,7 @@ local function aheadUs(state, limit)
 return state.tokens == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
 end
 local function report() end
-local function lease(state, limit, want, leaseUs, returns)
-return leased().lease(state, limit, want, leaseUs, returns, take)
-end
-return {
-open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report, lease = lease,
-}
+return { open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report }
 end
 local log = function(...)
 local HEADER, ENTRY = 16, 16
@@ -729,26 +792,6 @@ arithmetics[algorithm] = arithmetic
 end
 return arithmetic
 end
-local function describe(arithmetic, state, limit, cost, fits)
-if not state then return put(6) end
-if fits == nil then fits = arithmetic.fits(state, limit, cost) end
-local tokens = state.tokens or 0
-local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-local isBlocked, newer, older = state.block.untilUs > now, state.newer, state.older
-if isBlocked or aheadUs > 0 or newer or tokens >= LARGE or tokens <= -LARGE then
-put((fits and 1 or 0) + (isBlocked and 2 or 4) + (newer and 8 or 0))
-if isBlocked then put(state.block.untilUs) end
-put(aheadUs)
-put(tokens)
-for _, lot in ipairs(newer and { newer, older } or {}) do
-put(lot.held)
-put(lot.untilUs)
-end
-else
-put((fits and 1 or 0) + 8 * tokens)
-end
-arithmetic.report(state, limit, cost, fits)
-end
 local function allows(arithmetic, state, limit, cost)
 return state and state.block.untilUs <= now and arithmetic.fits(state, limit, cost)
 end
@@ -1003,46 +1046,41 @@ for _, member in ipairs(found) do put(member) end
 end
 return { begin = begin, keep = keep, claim = claim, find = find, due = due }
 end
-local leases = function()
+return { overrides = overrides, reservations = reservations, arithmeticOf = arithmeticOf, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }
+end)()
+return made
+end
+local exchangeMade
+local function exchange(...)
+exchangeMade = exchangeMade or (function()
 local function isStale(guard, sequence)
 local last = pcall('GET', guard)
 return type(last) == 'string' and sequence <= (tonumber(last) or 0)
 end
-local function remember(guard, sequence, leaseUs, returns)
+local function remember(guard, sequence, leaseUs, at, count)
 local roundUs = LEASES_A_ROUND * leaseUs
 local latestUs = now + 2 * roundUs
-for _, each in ipairs(returns) do latestUs = max(latestUs, each[1]) end
+for i = at, at + 3 * count - 1, 3 do latestUs = max(latestUs, steps[i]) end
 call('SET', guard, format('%d', sequence), 'PX', ttlMs(latestUs + roundUs))
 end
-local function returnsAt(at, count)
-local returns = {}
-for i = 1, count do
-returns[i] = { steps[at + 3 * i - 3], steps[at + 3 * i - 2], steps[at + 3 * i - 1] }
-end
-return returns
-end
-local function exchange(keyAt, limit, want, leaseUs, sequence, returns)
-local key, guard = KEYS[keyAt + 1], KEYS[keyAt + 2]
-local arithmetic = arithmeticOf(limit)
+return function(key, guard, limit, want, leaseUs, sequence, at, count)
+local arithmetic = limit[1] == 1 and leasedBucket() or general().arithmeticOf(limit)
 local state = arithmetic.open(key, limit)
 if not state then return put(6) end
 local granted, untilUs = 0, now
 if not isStale(guard, sequence) then
 local isChanged
 if state.block.untilUs > now then want = 0 end
-granted, untilUs, isChanged = arithmetic.lease(state, limit, want, leaseUs, returns)
+granted, untilUs, isChanged = arithmetic.lease(state, limit, want, leaseUs, at, count)
 if isChanged then arithmetic.save(key, state, limit) end
-remember(guard, sequence, leaseUs, returns)
+remember(guard, sequence, leaseUs, at, count)
 end
 describe(arithmetic, state, limit, 0)
 put(granted)
 put(untilUs)
 end
-return { exchange = exchange, returnsAt = returnsAt }
-end
-return { overrides = overrides, reservations = reservations, leases = leases, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }
 end)()
-return made
+return exchangeMade(...)
 end
 local function decideEach(limit, cost, keyAt, count)
 local fast = fastOf(limit)
@@ -1139,9 +1177,9 @@ elseif step == 14 then
 general().set(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
 keyAt, at = keyAt + 1, at + 3
 else
-local leases, count = general().leases(), steps[at + 5]
-local returns = leases.returnsAt(at + 6, count)
-leases.exchange(keyAt, limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4], returns)
+local limit, want, leaseUs, sequence = limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4]
+local count = steps[at + 5]
+exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
 keyAt, at = keyAt + 2, at + 6 + 3 * count
 end
 end

@@ -1,112 +1,165 @@
--- Twin of leased-bucket.ts: the state of a token bucket of which nodes hold units on lease. bucket.lua opens it here.
+-- Twin of leased-bucket.ts: a token bucket of which nodes hold units on lease. bucket.lua opens and saves such a state here,
+-- and leases.lua exchanges here, whether units are on lease or not.
 --
 -- Words    tokens in units, since when in epoch µs, then for the newer leases and the older ones: units held, and until
 --          when in epoch µs. Without held units a state has the first two words only, as bucket.lua says
 -- Report   behind the tokens: the same four numbers
+--
+-- A state is one flat table, because thousands are exchanged a second: `newerHeld`, `newerUs`, `olderHeld` and `olderUs`. A
+-- place without units is 0, 0. Without any held units a state has none of the four, so bucket.lua treats it as usual.
 
-local WORDS = '<dddddd'
-local NO_LOT = { held = 0, untilUs = 0 }
+local MOST_PARTS = 2 ^ 50
 
 -- The most tokens beside so many held units. After a limit was lowered, more may be held than its capacity.
 local function mostBeside(limit, held)
-  return max(0, limit[4] * limit[2] - held * limit[2])
+  local most = limit[4] * limit[2] - held * limit[2]
+  return most > 0 and most or 0
 end
 
 local function most(state, limit)
-  return mostBeside(limit, state.newer.held + state.older.held)
+  return mostBeside(limit, state.newerHeld + state.olderHeld)
+end
+
+-- The tokens at a time beside so many held units, and the time. Comparisons, because calls of math.min cost more than the rest.
+local function filled(tokens, sinceUs, us, limit, held)
+  local mostTokens = mostBeside(limit, held)
+  if us > sinceUs then tokens, sinceUs = tokens + (us - sinceUs) * limit[3], us end
+  return tokens < mostTokens and tokens or mostTokens, sinceUs
 end
 
 local function refill(state, limit, us)
-  local gained = max(0, us - state.sinceUs) * limit[3]
-  state.tokens = min(state.tokens + gained, most(state, limit))
-  state.sinceUs = max(state.sinceUs, us)
+  state.tokens, state.sinceUs = filled(state.tokens, state.sinceUs, us, limit, state.newerHeld + state.olderHeld)
 end
 
 -- Ends rounds that are over, each at its time, and refills in between.
 local function advance(state, limit)
-  for _, place in ipairs({ 'older', 'newer' }) do
-    local lot = state[place]
-    if lot.held > 0 and lot.untilUs <= now then
-      refill(state, limit, lot.untilUs)
-      state[place] = NO_LOT
-    end
+  if state.olderHeld > 0 and state.olderUs <= now then
+    refill(state, limit, state.olderUs)
+    state.olderHeld, state.olderUs = 0, 0
+  end
+  if state.newerHeld > 0 and state.newerUs <= now then
+    refill(state, limit, state.newerUs)
+    state.newerHeld, state.newerUs = 0, 0
   end
   refill(state, limit, now)
 end
 
--- Only a state with held units has lots, so bucket.lua treats any other as usual.
 local function trim(state)
-  if state.newer.held + state.older.held == 0 then state.newer, state.older = nil, nil end
+  if state.newerHeld + state.olderHeld > 0 then return end
+  state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = nil, nil, nil, nil
 end
 
--- The state of 48 bytes, up to now. Nothing if no limit wrote them.
-local function open(words, limit, leastTokens, block)
-  local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = unpackWords(WORDS, words)
-  local isState = isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53
-    and isWhole(newerHeld) and isWhole(newerUs) and isWhole(olderHeld) and isWhole(olderUs)
-  if not isState then return nil end
+-- The state of 16 or 48 bytes, up to now. Nothing if no limit wrote them.
+local function stateOf(words, limit, block)
+  local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs
+  if #words == LEASED_BYTES then
+    units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = unpackWords('<dddddd', words)
+    if not (isWhole(newerHeld) and isWhole(newerUs) and isWhole(olderHeld) and isWhole(olderUs)) then return nil end
+  elseif #words == 16 then
+    units, sinceUs = unpackWords('<dd', words)
+    newerHeld, newerUs, olderHeld, olderUs = 0, 0, 0, 0
+  else
+    return nil
+  end
+  if not (isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53) then return nil end
   local state = {
-    tokens = max(floor(units * limit[2] + 0.5), leastTokens), sinceUs = sinceUs, lastCost = 0, block = block, stored = true,
-    newer = { held = newerHeld, untilUs = newerUs }, older = { held = olderHeld, untilUs = olderUs },
+    tokens = max(floor(units * limit[2] + 0.5), -MOST_PARTS), sinceUs = sinceUs, block = block, stored = true,
+    newerHeld = newerHeld, newerUs = newerUs, olderHeld = olderHeld, olderUs = olderUs,
   }
   advance(state, limit)
   trim(state)
   return state
 end
 
+local function open(key, limit)
+  local words, block = read(key)
+  if words then return stateOf(words, limit, block) end
+  if words == nil then return nil end
+  -- The four places are named so that the table is made as large as it will be.
+  return {
+    tokens = limit[4] * limit[2], sinceUs = now, block = block, stored = nil,
+    newerHeld = nil, newerUs = nil, olderHeld = nil, olderUs = nil,
+  }
+end
+
+local function fits(state, _, cost)
+  return state.tokens >= cost
+end
+
+local function aheadUs(state, limit)
+  return state.tokens == limit[4] * limit[2] and 0 or state.sinceUs - now
+end
+
 -- When the bucket is full, if nothing more happens.
 local function wholeUs(state, limit)
-  local tokens, us, held = state.tokens, state.sinceUs, state.newer.held + state.older.held
-  for _, lot in ipairs({ state.older, state.newer }) do
-    if lot.held > 0 then
-      tokens = min(tokens + max(0, lot.untilUs - us) * limit[3], mostBeside(limit, held))
-      us, held = max(us, lot.untilUs), held - lot.held
-    end
+  local tokens, us, full = state.tokens, state.sinceUs, limit[4] * limit[2]
+  if tokens >= full then return now end
+  local newerHeld, olderHeld = state.newerHeld or 0, state.olderHeld or 0
+  if olderHeld > 0 then
+    tokens, us = filled(tokens, us, state.olderUs, limit, newerHeld + olderHeld)
   end
-  return us + ceil((limit[4] * limit[2] - tokens) / limit[3])
+  if newerHeld > 0 then
+    tokens, us = filled(tokens, us, state.newerUs, limit, newerHeld)
+  end
+  return us + ceil((full - tokens) / limit[3])
 end
 
 local function save(key, state, limit)
-  local newer, older = state.newer, state.older
-  local words = pack(WORDS, state.tokens / limit[2], state.sinceUs, newer.held, newer.untilUs, older.held, older.untilUs)
+  local units, words = state.tokens / limit[2], nil
+  if state.newerHeld then
+    words = pack('<dddddd', units, state.sinceUs, state.newerHeld, state.newerUs, state.olderHeld, state.olderUs)
+  else
+    words = pack('<dd', units, state.sinceUs)
+  end
   write(key, words, wholeUs(state, limit), state.block)
 end
 
 -- A return for a round that is over, or that was joined with another, changes nothing: the units count until that ends.
 local function takeBack(state, limit, roundUs, spent, unspent)
-  for _, place in ipairs({ 'newer', 'older' }) do
-    local lot = state[place]
-    if lot.held > 0 and lot.untilUs == roundUs then
-      local back = min(unspent, max(0, lot.held - spent))
-      local held = max(0, lot.held - spent) - back
-      state[place] = held == 0 and NO_LOT or { held = held, untilUs = roundUs }
-      state.tokens = min(state.tokens + back * limit[2], most(state, limit))
-      return true
-    end
+  local isNewer = state.newerHeld > 0 and state.newerUs == roundUs
+  if not isNewer and not (state.olderHeld > 0 and state.olderUs == roundUs) then return false end
+  local unreported = max(0, (isNewer and state.newerHeld or state.olderHeld) - spent)
+  local back = min(unspent, unreported)
+  local held = unreported - back
+  local untilUs = held > 0 and roundUs or 0
+  if isNewer then
+    state.newerHeld, state.newerUs = held, untilUs
+  else
+    state.olderHeld, state.olderUs = held, untilUs
   end
-  return false
+  state.tokens = min(state.tokens + back * limit[2], most(state, limit))
+  return true
+end
+
+local function take(state, limit, cost)
+  -- A full bucket equals no bucket, so it starts now, even if it has seen a later time.
+  if state.tokens == limit[4] * limit[2] then state.sinceUs = now end
+  state.tokens = max(state.tokens - cost * limit[2], -MOST_PARTS)
 end
 
 -- Returns when the units stop counting. A round of another length may end later: then they count until its end.
 local function hold(state, units, untilUs)
-  if state.newer.held == 0 then state.newer, state.older = state.older, NO_LOT end
-  local newer, older = state.newer, state.older
-  if newer.held > 0 and newer.untilUs >= untilUs then
-    state.newer = { held = newer.held + units, untilUs = newer.untilUs }
-    return newer.untilUs
+  if state.newerHeld == 0 then
+    state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = state.olderHeld, state.olderUs, 0, 0
   end
-  if newer.held > 0 then state.older = { held = older.held + newer.held, untilUs = newer.untilUs } end
-  state.newer = { held = units, untilUs = untilUs }
+  if state.newerHeld > 0 and state.newerUs >= untilUs then
+    state.newerHeld = state.newerHeld + units
+    return state.newerUs
+  end
+  if state.newerHeld > 0 then
+    state.olderHeld, state.olderUs = state.olderHeld + state.newerHeld, state.newerUs
+  end
+  state.newerHeld, state.newerUs = units, untilUs
   return untilUs
 end
 
--- Takes back what is returned, and then grants. Gives how many units, their end, and whether the state has changed. `take`
--- is that of bucket.lua, which also sets the time.
-local function lease(state, limit, want, leaseUs, returns, take)
+-- Takes back what is returned, and then grants. Gives how many units, their end, and whether the state has changed.
+local function lease(state, limit, want, leaseUs, at, count)
   local isChanged = false
-  take(state, limit, 0)
-  state.newer, state.older = state.newer or NO_LOT, state.older or NO_LOT
-  for _, each in ipairs(returns) do isChanged = takeBack(state, limit, each[1], each[2], each[3]) or isChanged end
+  if not state.newerHeld then state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = 0, 0, 0, 0 end
+  for i = at, at + 3 * count - 1, 3 do
+    isChanged = takeBack(state, limit, steps[i], steps[i + 1], steps[i + 2]) or isChanged
+  end
   local granted, untilUs = min(want, max(0, floor(state.tokens / limit[2]))), now
   if granted > 0 then
     take(state, limit, granted)
@@ -116,4 +169,8 @@ local function lease(state, limit, want, leaseUs, returns, take)
   return granted, untilUs, isChanged
 end
 
-return { open = open, most = most, save = save, lease = lease }
+local function report() end
+
+return {
+  stateOf = stateOf, most = most, open = open, fits = fits, aheadUs = aheadUs, save = save, lease = lease, report = report,
+}
