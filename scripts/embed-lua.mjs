@@ -44,14 +44,17 @@ export function moduleText(read) {
       .replace('-- OVERRIDES', () => overrides)
       .replace('-- RESERVATIONS', () => reservations),
   )
-  const fast = stripped(read('fast'))
-  const body = stripped(
-    read('main')
-      .replace('-- STATES', () => stripped(read('states')))
-      .replace('-- FAST', () => fast)
+  const states = stripped(
+    read('states')
       .replace('-- LEASED BUCKET', () => stripped(read('leased-bucket')))
       .replace('-- LEASES', () => stripped(read('leases')))
       .replace('-- GENERAL', () => general),
+  )
+  const fast = stripped(read('fast'))
+  const body = stripped(
+    read('main')
+      .replace('-- FAST', () => fast)
+      .replace('-- STATES', () => states),
   )
   return `// Made by scripts/embed-lua.mjs from lua/*.lua. Change those, then run \`node scripts/embed-lua.mjs\`.
 

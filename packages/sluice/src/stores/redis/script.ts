@@ -54,75 +54,6 @@ local ms = ceil((untilUs - now) / 1000) + 1 + lingerMs
 if ms ~= lastMs then lastMs, lastText = ms, format('%d', ms) end
 return lastText
 end
-local function put(number)
-size = size + 1
-reply[size] = number
-end
-local function isWhole(number)
-return number >= 0 and number < 2 ^ 53 and number % 1 == 0
-end
-local BLOCK, REMEMBERED = 17, 33
-local NO_BLOCK = { untilUs = 0, lastUs = 0, rememberedUs = 0 }
-local LEASED_BYTES = 48
-local LEASES_A_ROUND = 4
-local function nextRoundEndsUs(us, leaseUs)
-local roundUs = LEASES_A_ROUND * leaseUs
-return (floor(us / roundUs) + 2) * roundUs
-end
-local function readBlock(text)
-local bytes = string.sub(text, -1) == 'r' and REMEMBERED or BLOCK
-if #text < bytes then return nil end
-local block = { lastUs = 0, rememberedUs = 0 }
-local at = #text - bytes + 1
-block.untilUs, block.wholeUs = unpackWords('<dd', text, at)
-if bytes == REMEMBERED then block.lastUs, block.rememberedUs = unpackWords('<dd', text, at + 16) end
-return block, bytes
-end
-local function read(key)
-local raw = pcall('GET', key)
-if not raw then return false, NO_BLOCK end
-if type(raw) ~= 'string' then return nil end
-if #raw % 8 == 0 then return raw, NO_BLOCK end
-if #raw % 8 ~= 1 then return nil end
-local block, bytes = readBlock(raw)
-if not block then return nil end
-return #raw > bytes and string.sub(raw, 1, #raw - bytes), block
-end
-local function write(key, words, wholeUs, block)
-if wholeUs <= now then words = '' end
-local untilUs, rememberedUs = block.untilUs, block.rememberedUs
-if rememberedUs > now then
-local behind = pack('<dddd', untilUs, wholeUs, block.lastUs, rememberedUs) .. 'r'
-call('SET', key, words .. behind, 'PX', ttlMs(max(wholeUs, untilUs, rememberedUs)))
-elseif untilUs > now then
-call('SET', key, words .. pack('<dd', untilUs, wholeUs) .. 'b', 'PX', ttlMs(max(wholeUs, untilUs)))
-elseif words ~= '' then
-call('SET', key, words, 'PX', ttlMs(wholeUs))
-else
-call('DEL', key)
-end
-end
-local function describe(arithmetic, state, limit, cost, fits)
-if not state then return put(6) end
-if fits == nil then fits = arithmetic.fits(state, limit, cost) end
-local tokens = state.tokens or 0
-local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-local isBlocked, isLeased = state.block.untilUs > now, state.newerHeld
-if isBlocked or aheadUs > 0 or isLeased or tokens >= LARGE or tokens <= -LARGE then
-put((fits and 1 or 0) + (isBlocked and 2 or 4) + (isLeased and 8 or 0))
-if isBlocked then put(state.block.untilUs) end
-put(aheadUs)
-put(tokens)
-if isLeased then
-reply[size + 1], reply[size + 2] = state.newerHeld, state.newerUs
-reply[size + 3], reply[size + 4] = state.olderHeld, state.olderUs
-size = size + 4
-end
-else
-put((fits and 1 or 0) + 8 * tokens)
-end
-arithmetic.report(state, limit, cost, fits)
-end
 local fasts = {}
 local function fastOf(limit)
 if fasts[limit] == nil then
@@ -211,6 +142,78 @@ end)(limit)
 fasts[limit] = look and { look = look, take = take, report = report } or false
 end
 return fasts[limit]
+end
+local made
+local function states()
+made = made or (function()
+local function put(number)
+size = size + 1
+reply[size] = number
+end
+local function isWhole(number)
+return number >= 0 and number < 2 ^ 53 and number % 1 == 0
+end
+local BLOCK, REMEMBERED = 17, 33
+local NO_BLOCK = { untilUs = 0, lastUs = 0, rememberedUs = 0 }
+local LEASED_BYTES = 48
+local LEASES_A_ROUND = 4
+local function nextRoundEndsUs(us, leaseUs)
+local roundUs = LEASES_A_ROUND * leaseUs
+return (floor(us / roundUs) + 2) * roundUs
+end
+local function readBlock(text)
+local bytes = string.sub(text, -1) == 'r' and REMEMBERED or BLOCK
+if #text < bytes then return nil end
+local block = { lastUs = 0, rememberedUs = 0 }
+local at = #text - bytes + 1
+block.untilUs, block.wholeUs = unpackWords('<dd', text, at)
+if bytes == REMEMBERED then block.lastUs, block.rememberedUs = unpackWords('<dd', text, at + 16) end
+return block, bytes
+end
+local function read(key)
+local raw = pcall('GET', key)
+if not raw then return false, NO_BLOCK end
+if type(raw) ~= 'string' then return nil end
+if #raw % 8 == 0 then return raw, NO_BLOCK end
+if #raw % 8 ~= 1 then return nil end
+local block, bytes = readBlock(raw)
+if not block then return nil end
+return #raw > bytes and string.sub(raw, 1, #raw - bytes), block
+end
+local function write(key, words, wholeUs, block)
+if wholeUs <= now then words = '' end
+local untilUs, rememberedUs = block.untilUs, block.rememberedUs
+if rememberedUs > now then
+local behind = pack('<dddd', untilUs, wholeUs, block.lastUs, rememberedUs) .. 'r'
+call('SET', key, words .. behind, 'PX', ttlMs(max(wholeUs, untilUs, rememberedUs)))
+elseif untilUs > now then
+call('SET', key, words .. pack('<dd', untilUs, wholeUs) .. 'b', 'PX', ttlMs(max(wholeUs, untilUs)))
+elseif words ~= '' then
+call('SET', key, words, 'PX', ttlMs(wholeUs))
+else
+call('DEL', key)
+end
+end
+local function describe(arithmetic, state, limit, cost, fits)
+if not state then return put(6) end
+if fits == nil then fits = arithmetic.fits(state, limit, cost) end
+local tokens = state.tokens or 0
+local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
+local isBlocked, isLeased = state.block.untilUs > now, state.newerHeld
+if isBlocked or aheadUs > 0 or isLeased or tokens >= LARGE or tokens <= -LARGE then
+put((fits and 1 or 0) + (isBlocked and 2 or 4) + (isLeased and 8 or 0))
+if isBlocked then put(state.block.untilUs) end
+put(aheadUs)
+put(tokens)
+if isLeased then
+reply[size + 1], reply[size + 2] = state.newerHeld, state.newerUs
+reply[size + 3], reply[size + 4] = state.olderHeld, state.olderUs
+size = size + 4
+end
+else
+put((fits and 1 or 0) + 8 * tokens)
+end
+arithmetic.report(state, limit, cost, fits)
 end
 local leasedBucketMade
 local function leasedBucket()
@@ -356,9 +359,9 @@ stateOf = stateOf, most = most, open = open, fits = fits, aheadUs = aheadUs, sav
 end)()
 return leasedBucketMade
 end
-local made
+local generalMade
 local function general()
-made = made or (function()
+generalMade = generalMade or (function()
 local leasedWindow = function(...)
 local refund, take, left, takenUs, sliceEndUs = ...
 return function(state, limit, want, leaseUs, at, count)
@@ -1048,7 +1051,7 @@ return { begin = begin, keep = keep, claim = claim, find = find, due = due }
 end
 return { overrides = overrides, reservations = reservations, arithmeticOf = arithmeticOf, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }
 end)()
-return made
+return generalMade
 end
 local exchangeMade
 local function exchange(...)
@@ -1081,6 +1084,13 @@ put(untilUs)
 end
 end)()
 return exchangeMade(...)
+end
+return { general = general, exchange = exchange }
+end)()
+return made
+end
+local function general()
+return states().general()
 end
 local function decideEach(limit, cost, keyAt, count)
 local fast = fastOf(limit)
@@ -1179,7 +1189,7 @@ keyAt, at = keyAt + 1, at + 3
 else
 local limit, want, leaseUs, sequence = limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4]
 local count = steps[at + 5]
-exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
+states().exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
 keyAt, at = keyAt + 2, at + 6 + 3 * count
 end
 end

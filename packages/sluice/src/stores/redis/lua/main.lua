@@ -115,8 +115,6 @@ local function ttlMs(untilUs)
   return lastText
 end
 
--- STATES
-
 local fasts = {}
 
 -- The fast path of a limit, or false.
@@ -130,30 +128,18 @@ local function fastOf(limit)
   return fasts[limit]
 end
 
--- The rest of the script is set up when a step first needs it: a batch is often one request on a fast path.
-
-local leasedBucketMade
-local function leasedBucket()
-  leasedBucketMade = leasedBucketMade or (function()
-    -- LEASED BUCKET
-  end)()
-  return leasedBucketMade
-end
-
+-- The rest of the script is set up when a step first needs it: a batch is often one request on a fast path. `exchange` needs
+-- less of it than `general`.
 local made
-local function general()
+local function states()
   made = made or (function()
-    -- GENERAL
+    -- STATES
   end)()
   return made
 end
 
-local exchangeMade
-local function exchange(...)
-  exchangeMade = exchangeMade or (function()
-    -- LEASES
-  end)()
-  return exchangeMade(...)
+local function general()
+  return states().general()
 end
 
 -- Decides requests of one demand each, for the keys behind `keyAt`.
@@ -261,7 +247,7 @@ while steps[at] do
   else
     local limit, want, leaseUs, sequence = limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4]
     local count = steps[at + 5]
-    exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
+    states().exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
     keyAt, at = keyAt + 2, at + 6 + 3 * count
   end
 end

@@ -1,4 +1,6 @@
--- States as their keys keep them, and as the script reports them: what every form of a limit but the written-out ones uses.
+-- States as their keys keep them, and as the script reports them: for every form of a limit but the written-out ones. Gives
+--   general()    the functions of general.lua
+--   exchange     the function of leases.lua
 
 local function put(number)
   size = size + 1
@@ -90,3 +92,29 @@ local function describe(arithmetic, state, limit, cost, fits)
   end
   arithmetic.report(state, limit, cost, fits)
 end
+
+local leasedBucketMade
+local function leasedBucket()
+  leasedBucketMade = leasedBucketMade or (function()
+    -- LEASED BUCKET
+  end)()
+  return leasedBucketMade
+end
+
+local generalMade
+local function general()
+  generalMade = generalMade or (function()
+    -- GENERAL
+  end)()
+  return generalMade
+end
+
+local exchangeMade
+local function exchange(...)
+  exchangeMade = exchangeMade or (function()
+    -- LEASES
+  end)()
+  return exchangeMade(...)
+end
+
+return { general = general, exchange = exchange }
