@@ -194,25 +194,24 @@ else
 call('DEL', key)
 end
 end
+local function putHead(fits, block, aheadUs, tokens, newerHeld, newerUs, olderHeld, olderUs)
+local isBlocked = block.untilUs > now
+if not (isBlocked or aheadUs > 0 or newerHeld or tokens >= LARGE or tokens <= -LARGE) then
+return put((fits and 1 or 0) + 8 * tokens)
+end
+put((fits and 1 or 0) + (isBlocked and 2 or 4) + (newerHeld and 8 or 0))
+if isBlocked then put(block.untilUs) end
+reply[size + 1], reply[size + 2] = aheadUs, tokens
+size = size + 2
+if not newerHeld then return end
+reply[size + 1], reply[size + 2], reply[size + 3], reply[size + 4] = newerHeld, newerUs, olderHeld, olderUs
+size = size + 4
+end
 local function describe(arithmetic, state, limit, cost, fits)
 if not state then return put(6) end
 if fits == nil then fits = arithmetic.fits(state, limit, cost) end
-local tokens = state.tokens or 0
 local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-local isBlocked, isLeased = state.block.untilUs > now, state.newerHeld
-if isBlocked or aheadUs > 0 or isLeased or tokens >= LARGE or tokens <= -LARGE then
-put((fits and 1 or 0) + (isBlocked and 2 or 4) + (isLeased and 8 or 0))
-if isBlocked then put(state.block.untilUs) end
-put(aheadUs)
-put(tokens)
-if isLeased then
-reply[size + 1], reply[size + 2] = state.newerHeld, state.newerUs
-reply[size + 3], reply[size + 4] = state.olderHeld, state.olderUs
-size = size + 4
-end
-else
-put((fits and 1 or 0) + 8 * tokens)
-end
+putHead(fits, state.block, aheadUs, state.tokens or 0, state.newerHeld, state.newerUs, state.olderHeld, state.olderUs)
 arithmetic.report(state, limit, cost, fits)
 end
 local leasedBucketMade
@@ -223,139 +222,90 @@ local function mostBeside(limit, held)
 local most = limit[4] * limit[2] - held * limit[2]
 return most > 0 and most or 0
 end
-local function most(state, limit)
-return mostBeside(limit, state.newerHeld + state.olderHeld)
-end
-local function filled(tokens, sinceUs, us, limit, held)
-local mostTokens = mostBeside(limit, held)
+local function refilled(limit, tokens, sinceUs, us, held)
+local most = mostBeside(limit, held)
 if us > sinceUs then tokens, sinceUs = tokens + (us - sinceUs) * limit[3], us end
-return tokens < mostTokens and tokens or mostTokens, sinceUs
+return tokens < most and tokens or most, sinceUs
 end
-local function refill(state, limit, us)
-state.tokens, state.sinceUs = filled(state.tokens, state.sinceUs, us, limit, state.newerHeld + state.olderHeld)
+local function advanced(limit, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+if olderHeld > 0 and olderUs <= now then
+tokens, sinceUs = refilled(limit, tokens, sinceUs, olderUs, newerHeld + olderHeld)
+olderHeld, olderUs = 0, 0
 end
-local function advance(state, limit)
-if state.olderHeld > 0 and state.olderUs <= now then
-refill(state, limit, state.olderUs)
-state.olderHeld, state.olderUs = 0, 0
+if newerHeld > 0 and newerUs <= now then
+tokens, sinceUs = refilled(limit, tokens, sinceUs, newerUs, newerHeld + olderHeld)
+newerHeld, newerUs = 0, 0
 end
-if state.newerHeld > 0 and state.newerUs <= now then
-refill(state, limit, state.newerUs)
-state.newerHeld, state.newerUs = 0, 0
+tokens, sinceUs = refilled(limit, tokens, sinceUs, now, newerHeld + olderHeld)
+return tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs
 end
-refill(state, limit, now)
-end
-local function trim(state)
-if state.newerHeld + state.olderHeld > 0 then return end
-state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = nil, nil, nil, nil
-end
-local function stateOf(words, limit, block)
-local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs
+local function open(words, limit)
+if not words then return limit[4] * limit[2], now, 0, 0, 0, 0 end
+local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = nil, nil, 0, 0, 0, 0
 if #words == LEASED_BYTES then
 units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = unpackWords('<dddddd', words)
 if not (isWhole(newerHeld) and isWhole(newerUs) and isWhole(olderHeld) and isWhole(olderUs)) then return nil end
 elseif #words == 16 then
 units, sinceUs = unpackWords('<dd', words)
-newerHeld, newerUs, olderHeld, olderUs = 0, 0, 0, 0
 else
 return nil
 end
 if not (isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53) then return nil end
-local state = {
-tokens = max(floor(units * limit[2] + 0.5), -MOST_PARTS), sinceUs = sinceUs, block = block, stored = true,
-newerHeld = newerHeld, newerUs = newerUs, olderHeld = olderHeld, olderUs = olderUs,
-}
-advance(state, limit)
-trim(state)
-return state
+local tokens = max(floor(units * limit[2] + 0.5), -MOST_PARTS)
+return advanced(limit, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
 end
-local function open(key, limit)
-local words, block = read(key)
-if words then return stateOf(words, limit, block) end
-if words == nil then return nil end
-return {
-tokens = limit[4] * limit[2], sinceUs = now, block = block, stored = nil,
-newerHeld = nil, newerUs = nil, olderHeld = nil, olderUs = nil,
-}
-end
-local function fits(state, _, cost)
-return state.tokens >= cost
-end
-local function aheadUs(state, limit)
-return state.tokens == limit[4] * limit[2] and 0 or state.sinceUs - now
-end
-local function wholeUs(state, limit)
-local tokens, us, full = state.tokens, state.sinceUs, limit[4] * limit[2]
+local function wholeUs(limit, tokens, us, newerHeld, newerUs, olderHeld, olderUs)
+local full = limit[4] * limit[2]
 if tokens >= full then return now end
-local newerHeld, olderHeld = state.newerHeld or 0, state.olderHeld or 0
-if olderHeld > 0 then
-tokens, us = filled(tokens, us, state.olderUs, limit, newerHeld + olderHeld)
-end
-if newerHeld > 0 then
-tokens, us = filled(tokens, us, state.newerUs, limit, newerHeld)
-end
+if olderHeld > 0 then tokens, us = refilled(limit, tokens, us, olderUs, newerHeld + olderHeld) end
+if newerHeld > 0 then tokens, us = refilled(limit, tokens, us, newerUs, newerHeld) end
 return us + ceil((full - tokens) / limit[3])
 end
-local function save(key, state, limit)
-local units, words = state.tokens / limit[2], nil
-if state.newerHeld then
-words = pack('<dddddd', units, state.sinceUs, state.newerHeld, state.newerUs, state.olderHeld, state.olderUs)
+local function save(key, limit, block, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+local words
+if newerHeld + olderHeld > 0 then
+words = pack('<dddddd', tokens / limit[2], sinceUs, newerHeld, newerUs, olderHeld, olderUs)
 else
-words = pack('<dd', units, state.sinceUs)
+words = pack('<dd', tokens / limit[2], sinceUs)
 end
-write(key, words, wholeUs(state, limit), state.block)
+write(key, words, wholeUs(limit, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs), block)
 end
-local function takeBack(state, limit, roundUs, spent, unspent)
-local isNewer = state.newerHeld > 0 and state.newerUs == roundUs
-if not isNewer and not (state.olderHeld > 0 and state.olderUs == roundUs) then return false end
-local unreported = max(0, (isNewer and state.newerHeld or state.olderHeld) - spent)
-local back = min(unspent, unreported)
-local held = unreported - back
-local untilUs = held > 0 and roundUs or 0
-if isNewer then
-state.newerHeld, state.newerUs = held, untilUs
-else
-state.olderHeld, state.olderUs = held, untilUs
-end
-state.tokens = min(state.tokens + back * limit[2], most(state, limit))
-return true
-end
-local function take(state, limit, cost)
-if state.tokens == limit[4] * limit[2] then state.sinceUs = now end
-state.tokens = max(state.tokens - cost * limit[2], -MOST_PARTS)
-end
-local function hold(state, units, untilUs)
-if state.newerHeld == 0 then
-state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = state.olderHeld, state.olderUs, 0, 0
-end
-if state.newerHeld > 0 and state.newerUs >= untilUs then
-state.newerHeld = state.newerHeld + units
-return state.newerUs
-end
-if state.newerHeld > 0 then
-state.olderHeld, state.olderUs = state.olderHeld + state.newerHeld, state.newerUs
-end
-state.newerHeld, state.newerUs = units, untilUs
-return untilUs
-end
-local function lease(state, limit, want, leaseUs, at, count)
+local function takeBack(limit, at, count, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
 local isChanged = false
-if not state.newerHeld then state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = 0, 0, 0, 0 end
 for i = at, at + 3 * count - 1, 3 do
-isChanged = takeBack(state, limit, steps[i], steps[i + 1], steps[i + 2]) or isChanged
+local roundUs, spent, unspent = steps[i], steps[i + 1], steps[i + 2]
+local isNewer = newerHeld > 0 and newerUs == roundUs
+if isNewer or (olderHeld > 0 and olderUs == roundUs) then
+local left = (isNewer and newerHeld or olderHeld) - spent
+if left < 0 then left = 0 end
+if unspent > left then unspent = left end
+local held, untilUs = left - unspent, left > unspent and roundUs or 0
+if isNewer then newerHeld, newerUs = held, untilUs else olderHeld, olderUs = held, untilUs end
+local most = mostBeside(limit, newerHeld + olderHeld)
+tokens = tokens + unspent * limit[2]
+if tokens > most then tokens = most end
+isChanged = true
 end
-local granted, untilUs = min(want, max(0, floor(state.tokens / limit[2]))), now
-if granted > 0 then
-take(state, limit, granted)
-untilUs, isChanged = hold(state, granted, nextRoundEndsUs(now, leaseUs)), true
 end
-trim(state)
-return granted, untilUs, isChanged
+return isChanged, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs
 end
-local function report() end
-return {
-stateOf = stateOf, most = most, open = open, fits = fits, aheadUs = aheadUs, save = save, lease = lease, report = report,
-}
+local function grant(limit, want, leaseUs, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+local granted, untilUs = floor(tokens / limit[2]), now
+if granted > want then granted = want end
+if granted <= 0 then return 0, now, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs end
+untilUs = nextRoundEndsUs(now, leaseUs)
+if tokens == limit[4] * limit[2] then sinceUs = now end
+tokens = tokens - granted * limit[2]
+if newerHeld == 0 then newerHeld, newerUs, olderHeld, olderUs = olderHeld, olderUs, 0, 0 end
+if newerHeld > 0 and newerUs >= untilUs then
+newerHeld, untilUs = newerHeld + granted, newerUs
+else
+if newerHeld > 0 then olderHeld, olderUs = olderHeld + newerHeld, newerUs end
+newerHeld, newerUs = granted, untilUs
+end
+return granted, untilUs, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs
+end
+return { mostBeside = mostBeside, open = open, save = save, takeBack = takeBack, grant = grant }
 end)()
 return leasedBucketMade
 end
@@ -394,9 +344,18 @@ local gained = (now - sinceUs) * limit[3]
 if gained <= 0 then return tokens end
 return gained >= full - tokens and full or tokens + gained
 end
+local function openLeased(words, limit, block)
+local tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs = leasedBucket().open(words, limit)
+if not tokens then return nil end
+local state = { tokens = tokens, sinceUs = sinceUs, lastCost = 0, block = block, stored = true }
+if newerHeld + olderHeld > 0 then
+state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = newerHeld, newerUs, olderHeld, olderUs
+end
+return state
+end
 local function open(key, limit)
 local words, block = read(key)
-if words and not isLeaky and #words == LEASED_BYTES then return leasedBucket().stateOf(words, limit, block) end
+if words and not isLeaky and #words == LEASED_BYTES then return openLeased(words, limit, block) end
 if words == nil or (words and #words ~= (isLeaky and 24 or 16)) then return nil end
 if not words then
 return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, block = block }
@@ -433,16 +392,19 @@ elseif state.tokens == limit[4] * limit[2] then
 return false
 end
 if now > state.sinceUs then state.sinceUs = now end
-local most = state.newerHeld and leasedBucket().most(state, limit) or limit[4] * limit[2]
-state.tokens = min(most, state.tokens + units * limit[2])
+local most = state.newerHeld and leasedBucket().mostBeside(limit, state.newerHeld + state.olderHeld)
+state.tokens = min(most or limit[4] * limit[2], state.tokens + units * limit[2])
 return true
 end
 local function save(key, state, limit)
-if state.newerHeld then return leasedBucket().save(key, state, limit) end
-local full, tokens = limit[4] * limit[2], state.tokens
-local wholeUs = tokens < full and state.sinceUs + ceil((full - tokens) / limit[3]) or now
+local full, tokens, sinceUs, newerHeld = limit[4] * limit[2], state.tokens, state.sinceUs, state.newerHeld
+if newerHeld then
+local newerUs, olderHeld, olderUs = state.newerUs, state.olderHeld, state.olderUs
+return leasedBucket().save(key, limit, state.block, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+end
+local wholeUs = tokens < full and sinceUs + ceil((full - tokens) / limit[3]) or now
 local units = (isLeaky and tokens >= 0 and full - tokens or tokens) / limit[2]
-local words = isLeaky and pack('<ddd', units, state.sinceUs, state.lastCost) or pack('<dd', units, state.sinceUs)
+local words = isLeaky and pack('<ddd', units, sinceUs, state.lastCost) or pack('<dd', units, sinceUs)
 write(key, words, wholeUs, state.block)
 end
 local function aheadUs(state, limit)
@@ -1053,9 +1015,9 @@ return { overrides = overrides, reservations = reservations, arithmeticOf = arit
 end)()
 return generalMade
 end
-local exchangeMade
-local function exchange(...)
-exchangeMade = exchangeMade or (function()
+local leasesMade
+local function leases()
+leasesMade = leasesMade or (function()
 local function isStale(guard, sequence)
 local last = pcall('GET', guard)
 return type(last) == 'string' and sequence <= (tonumber(last) or 0)
@@ -1063,11 +1025,37 @@ end
 local function remember(guard, sequence, leaseUs, at, count)
 local roundUs = LEASES_A_ROUND * leaseUs
 local latestUs = now + 2 * roundUs
-for i = at, at + 3 * count - 1, 3 do latestUs = max(latestUs, steps[i]) end
+for i = at, at + 3 * count - 1, 3 do
+if steps[i] > latestUs then latestUs = steps[i] end
+end
 call('SET', guard, format('%d', sequence), 'PX', ttlMs(latestUs + roundUs))
 end
-return function(key, guard, limit, want, leaseUs, sequence, at, count)
-local arithmetic = limit[1] == 1 and leasedBucket() or general().arithmeticOf(limit)
+local bucket
+local function exchangeBucket(key, guard, limit, want, leaseUs, sequence, at, count)
+bucket = bucket or leasedBucket()
+local words, block = read(key)
+if words == nil then return put(6) end
+local tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs = bucket.open(words, limit)
+if not tokens then return put(6) end
+local granted, untilUs, isChanged = 0, now, false
+if not isStale(guard, sequence) then
+if block.untilUs > now then want = 0 end
+isChanged, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs =
+bucket.takeBack(limit, at, count, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+granted, untilUs, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs =
+bucket.grant(limit, want, leaseUs, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+if isChanged or granted > 0 then
+bucket.save(key, limit, block, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+end
+remember(guard, sequence, leaseUs, at, count)
+end
+local aheadUs = tokens == limit[4] * limit[2] and 0 or sinceUs - now
+putHead(tokens >= 0, block, aheadUs, tokens, newerHeld + olderHeld > 0 and newerHeld, newerUs, olderHeld, olderUs)
+put(granted)
+put(untilUs)
+end
+local function exchangeWindow(key, guard, limit, want, leaseUs, sequence, at, count)
+local arithmetic = general().arithmeticOf(limit)
 local state = arithmetic.open(key, limit)
 if not state then return put(6) end
 local granted, untilUs = 0, now
@@ -1082,10 +1070,11 @@ describe(arithmetic, state, limit, 0)
 put(granted)
 put(untilUs)
 end
+return { bucket = exchangeBucket, window = exchangeWindow }
 end)()
-return exchangeMade(...)
+return leasesMade
 end
-return { general = general, exchange = exchange }
+return { general = general, leases = leases }
 end)()
 return made
 end
@@ -1188,8 +1177,9 @@ general().set(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
 keyAt, at = keyAt + 1, at + 3
 else
 local limit, want, leaseUs, sequence = limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4]
-local count = steps[at + 5]
-states().exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
+local leases, count = states().leases(), steps[at + 5]
+local exchange = limit[1] == 1 and leases.bucket or leases.window
+exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
 keyAt, at = keyAt + 2, at + 6 + 3 * count
 end
 end

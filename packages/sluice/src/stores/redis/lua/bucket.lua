@@ -26,9 +26,20 @@ local function tokensNow(limit, units, sinceUs)
   return gained >= full - tokens and full or tokens + gained
 end
 
+-- A state with units on lease has four more fields. Without them it is as usual.
+local function openLeased(words, limit, block)
+  local tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs = leasedBucket().open(words, limit)
+  if not tokens then return nil end
+  local state = { tokens = tokens, sinceUs = sinceUs, lastCost = 0, block = block, stored = true }
+  if newerHeld + olderHeld > 0 then
+    state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = newerHeld, newerUs, olderHeld, olderUs
+  end
+  return state
+end
+
 local function open(key, limit)
   local words, block = read(key)
-  if words and not isLeaky and #words == LEASED_BYTES then return leasedBucket().stateOf(words, limit, block) end
+  if words and not isLeaky and #words == LEASED_BYTES then return openLeased(words, limit, block) end
   if words == nil or (words and #words ~= (isLeaky and 24 or 16)) then return nil end
   if not words then
     return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, block = block }
@@ -74,17 +85,20 @@ local function refund(state, limit, units, atUs, cost, delayMs, isUndo)
     return false
   end
   if now > state.sinceUs then state.sinceUs = now end
-  local most = state.newerHeld and leasedBucket().most(state, limit) or limit[4] * limit[2]
-  state.tokens = min(most, state.tokens + units * limit[2])
+  local most = state.newerHeld and leasedBucket().mostBeside(limit, state.newerHeld + state.olderHeld)
+  state.tokens = min(most or limit[4] * limit[2], state.tokens + units * limit[2])
   return true
 end
 
 local function save(key, state, limit)
-  if state.newerHeld then return leasedBucket().save(key, state, limit) end
-  local full, tokens = limit[4] * limit[2], state.tokens
-  local wholeUs = tokens < full and state.sinceUs + ceil((full - tokens) / limit[3]) or now
+  local full, tokens, sinceUs, newerHeld = limit[4] * limit[2], state.tokens, state.sinceUs, state.newerHeld
+  if newerHeld then
+    local newerUs, olderHeld, olderUs = state.newerUs, state.olderHeld, state.olderUs
+    return leasedBucket().save(key, limit, state.block, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+  end
+  local wholeUs = tokens < full and sinceUs + ceil((full - tokens) / limit[3]) or now
   local units = (isLeaky and tokens >= 0 and full - tokens or tokens) / limit[2]
-  local words = isLeaky and pack('<ddd', units, state.sinceUs, state.lastCost) or pack('<dd', units, state.sinceUs)
+  local words = isLeaky and pack('<ddd', units, sinceUs, state.lastCost) or pack('<dd', units, sinceUs)
   write(key, words, wholeUs, state.block)
 end
 

@@ -1,12 +1,12 @@
--- Twin of leased-bucket.ts: a token bucket of which nodes hold units on lease. bucket.lua opens and saves such a state here,
--- and leases.lua exchanges here, whether units are on lease or not.
+-- Twin of leased-bucket.ts: a token bucket of which nodes hold units on lease. Other requests for such a state come here from
+-- bucket.lua. Every exchange comes from leases.lua, whether units are on lease or not.
 --
 -- Words    tokens in units, since when in epoch µs, then for the newer leases and the older ones: units held, and until
 --          when in epoch µs. Without held units a state has the first two words only, as bucket.lua says
 -- Report   behind the tokens: the same four numbers
 --
--- A state is one flat table, because thousands are exchanged a second: `newerHeld`, `newerUs`, `olderHeld` and `olderUs`. A
--- place without units is 0, 0. Without any held units a state has none of the four, so bucket.lua treats it as usual.
+-- Functions take and give a state as six numbers, in the order of the words, but the tokens in parts. There may be thousands of
+-- exchanges a second, and a table for each costs more than its arithmetic. So does a call of math.min or math.max.
 
 local MOST_PARTS = 2 ^ 50
 
@@ -16,161 +16,103 @@ local function mostBeside(limit, held)
   return most > 0 and most or 0
 end
 
-local function most(state, limit)
-  return mostBeside(limit, state.newerHeld + state.olderHeld)
-end
-
--- The tokens at a time beside so many held units, and the time. Comparisons, because calls of math.min cost more than the rest.
-local function filled(tokens, sinceUs, us, limit, held)
-  local mostTokens = mostBeside(limit, held)
+-- The tokens at `us` beside so many held units, and since when there are so many.
+local function refilled(limit, tokens, sinceUs, us, held)
+  local most = mostBeside(limit, held)
   if us > sinceUs then tokens, sinceUs = tokens + (us - sinceUs) * limit[3], us end
-  return tokens < mostTokens and tokens or mostTokens, sinceUs
-end
-
-local function refill(state, limit, us)
-  state.tokens, state.sinceUs = filled(state.tokens, state.sinceUs, us, limit, state.newerHeld + state.olderHeld)
+  return tokens < most and tokens or most, sinceUs
 end
 
 -- Ends rounds that are over, each at its time, and refills in between.
-local function advance(state, limit)
-  if state.olderHeld > 0 and state.olderUs <= now then
-    refill(state, limit, state.olderUs)
-    state.olderHeld, state.olderUs = 0, 0
+local function advanced(limit, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+  if olderHeld > 0 and olderUs <= now then
+    tokens, sinceUs = refilled(limit, tokens, sinceUs, olderUs, newerHeld + olderHeld)
+    olderHeld, olderUs = 0, 0
   end
-  if state.newerHeld > 0 and state.newerUs <= now then
-    refill(state, limit, state.newerUs)
-    state.newerHeld, state.newerUs = 0, 0
+  if newerHeld > 0 and newerUs <= now then
+    tokens, sinceUs = refilled(limit, tokens, sinceUs, newerUs, newerHeld + olderHeld)
+    newerHeld, newerUs = 0, 0
   end
-  refill(state, limit, now)
+  tokens, sinceUs = refilled(limit, tokens, sinceUs, now, newerHeld + olderHeld)
+  return tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs
 end
 
-local function trim(state)
-  if state.newerHeld + state.olderHeld > 0 then return end
-  state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = nil, nil, nil, nil
-end
-
--- The state of 16 or 48 bytes, up to now. Nothing if no limit wrote them.
-local function stateOf(words, limit, block)
-  local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs
+-- The state of a key's words, up to now; of a key without words if they are false. Nothing if no limit wrote them.
+local function open(words, limit)
+  if not words then return limit[4] * limit[2], now, 0, 0, 0, 0 end
+  local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = nil, nil, 0, 0, 0, 0
   if #words == LEASED_BYTES then
     units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = unpackWords('<dddddd', words)
     if not (isWhole(newerHeld) and isWhole(newerUs) and isWhole(olderHeld) and isWhole(olderUs)) then return nil end
   elseif #words == 16 then
     units, sinceUs = unpackWords('<dd', words)
-    newerHeld, newerUs, olderHeld, olderUs = 0, 0, 0, 0
   else
     return nil
   end
   if not (isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53) then return nil end
-  local state = {
-    tokens = max(floor(units * limit[2] + 0.5), -MOST_PARTS), sinceUs = sinceUs, block = block, stored = true,
-    newerHeld = newerHeld, newerUs = newerUs, olderHeld = olderHeld, olderUs = olderUs,
-  }
-  advance(state, limit)
-  trim(state)
-  return state
-end
-
-local function open(key, limit)
-  local words, block = read(key)
-  if words then return stateOf(words, limit, block) end
-  if words == nil then return nil end
-  -- The four places are named so that the table is made as large as it will be.
-  return {
-    tokens = limit[4] * limit[2], sinceUs = now, block = block, stored = nil,
-    newerHeld = nil, newerUs = nil, olderHeld = nil, olderUs = nil,
-  }
-end
-
-local function fits(state, _, cost)
-  return state.tokens >= cost
-end
-
-local function aheadUs(state, limit)
-  return state.tokens == limit[4] * limit[2] and 0 or state.sinceUs - now
+  local tokens = max(floor(units * limit[2] + 0.5), -MOST_PARTS)
+  return advanced(limit, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
 end
 
 -- When the bucket is full, if nothing more happens.
-local function wholeUs(state, limit)
-  local tokens, us, full = state.tokens, state.sinceUs, limit[4] * limit[2]
+local function wholeUs(limit, tokens, us, newerHeld, newerUs, olderHeld, olderUs)
+  local full = limit[4] * limit[2]
   if tokens >= full then return now end
-  local newerHeld, olderHeld = state.newerHeld or 0, state.olderHeld or 0
-  if olderHeld > 0 then
-    tokens, us = filled(tokens, us, state.olderUs, limit, newerHeld + olderHeld)
-  end
-  if newerHeld > 0 then
-    tokens, us = filled(tokens, us, state.newerUs, limit, newerHeld)
-  end
+  if olderHeld > 0 then tokens, us = refilled(limit, tokens, us, olderUs, newerHeld + olderHeld) end
+  if newerHeld > 0 then tokens, us = refilled(limit, tokens, us, newerUs, newerHeld) end
   return us + ceil((full - tokens) / limit[3])
 end
 
-local function save(key, state, limit)
-  local units, words = state.tokens / limit[2], nil
-  if state.newerHeld then
-    words = pack('<dddddd', units, state.sinceUs, state.newerHeld, state.newerUs, state.olderHeld, state.olderUs)
+local function save(key, limit, block, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+  local words
+  if newerHeld + olderHeld > 0 then
+    words = pack('<dddddd', tokens / limit[2], sinceUs, newerHeld, newerUs, olderHeld, olderUs)
   else
-    words = pack('<dd', units, state.sinceUs)
+    words = pack('<dd', tokens / limit[2], sinceUs)
   end
-  write(key, words, wholeUs(state, limit), state.block)
+  write(key, words, wholeUs(limit, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs), block)
 end
 
--- A return for a round that is over, or that was joined with another, changes nothing: the units count until that ends.
-local function takeBack(state, limit, roundUs, spent, unspent)
-  local isNewer = state.newerHeld > 0 and state.newerUs == roundUs
-  if not isNewer and not (state.olderHeld > 0 and state.olderUs == roundUs) then return false end
-  local unreported = max(0, (isNewer and state.newerHeld or state.olderHeld) - spent)
-  local back = min(unspent, unreported)
-  local held = unreported - back
-  local untilUs = held > 0 and roundUs or 0
-  if isNewer then
-    state.newerHeld, state.newerUs = held, untilUs
-  else
-    state.olderHeld, state.olderUs = held, untilUs
-  end
-  state.tokens = min(state.tokens + back * limit[2], most(state, limit))
-  return true
-end
-
-local function take(state, limit, cost)
-  -- A full bucket equals no bucket, so it starts now, even if it has seen a later time.
-  if state.tokens == limit[4] * limit[2] then state.sinceUs = now end
-  state.tokens = max(state.tokens - cost * limit[2], -MOST_PARTS)
-end
-
--- Returns when the units stop counting. A round of another length may end later: then they count until its end.
-local function hold(state, units, untilUs)
-  if state.newerHeld == 0 then
-    state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = state.olderHeld, state.olderUs, 0, 0
-  end
-  if state.newerHeld > 0 and state.newerUs >= untilUs then
-    state.newerHeld = state.newerHeld + units
-    return state.newerUs
-  end
-  if state.newerHeld > 0 then
-    state.olderHeld, state.olderUs = state.olderHeld + state.newerHeld, state.newerUs
-  end
-  state.newerHeld, state.newerUs = units, untilUs
-  return untilUs
-end
-
--- Takes back what is returned, and then grants. Gives how many units, their end, and whether the state has changed.
-local function lease(state, limit, want, leaseUs, at, count)
+-- Takes back what is returned: `count` times round, spent, unspent in the steps from `at` on. A return for a round that is
+-- over, or that was joined with another, changes nothing: the units count until that ends. Gives first whether any did.
+local function takeBack(limit, at, count, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
   local isChanged = false
-  if not state.newerHeld then state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = 0, 0, 0, 0 end
   for i = at, at + 3 * count - 1, 3 do
-    isChanged = takeBack(state, limit, steps[i], steps[i + 1], steps[i + 2]) or isChanged
+    local roundUs, spent, unspent = steps[i], steps[i + 1], steps[i + 2]
+    local isNewer = newerHeld > 0 and newerUs == roundUs
+    if isNewer or (olderHeld > 0 and olderUs == roundUs) then
+      local left = (isNewer and newerHeld or olderHeld) - spent
+      if left < 0 then left = 0 end
+      if unspent > left then unspent = left end
+      local held, untilUs = left - unspent, left > unspent and roundUs or 0
+      if isNewer then newerHeld, newerUs = held, untilUs else olderHeld, olderUs = held, untilUs end
+      local most = mostBeside(limit, newerHeld + olderHeld)
+      tokens = tokens + unspent * limit[2]
+      if tokens > most then tokens = most end
+      isChanged = true
+    end
   end
-  local granted, untilUs = min(want, max(0, floor(state.tokens / limit[2]))), now
-  if granted > 0 then
-    take(state, limit, granted)
-    untilUs, isChanged = hold(state, granted, nextRoundEndsUs(now, leaseUs)), true
-  end
-  trim(state)
-  return granted, untilUs, isChanged
+  return isChanged, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs
 end
 
-local function report() end
+-- Grants as many units as are wanted and there are. Gives first how many, and when they stop counting. A round of another
+-- length may end later: then they count until its end.
+local function grant(limit, want, leaseUs, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+  local granted, untilUs = floor(tokens / limit[2]), now
+  if granted > want then granted = want end
+  if granted <= 0 then return 0, now, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs end
+  untilUs = nextRoundEndsUs(now, leaseUs)
+  -- A full bucket equals no bucket, so it starts now, even if it has seen a later time.
+  if tokens == limit[4] * limit[2] then sinceUs = now end
+  tokens = tokens - granted * limit[2]
+  if newerHeld == 0 then newerHeld, newerUs, olderHeld, olderUs = olderHeld, olderUs, 0, 0 end
+  if newerHeld > 0 and newerUs >= untilUs then
+    newerHeld, untilUs = newerHeld + granted, newerUs
+  else
+    if newerHeld > 0 then olderHeld, olderUs = olderHeld + newerHeld, newerUs end
+    newerHeld, newerUs = granted, untilUs
+  end
+  return granted, untilUs, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs
+end
 
-return {
-  stateOf = stateOf, most = most, open = open, fits = fits, aheadUs = aheadUs, save = save, lease = lease, report = report,
-}
+return { mostBeside = mostBeside, open = open, save = save, takeBack = takeBack, grant = grant }

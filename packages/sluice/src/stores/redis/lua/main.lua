@@ -128,8 +128,8 @@ local function fastOf(limit)
   return fasts[limit]
 end
 
--- The rest of the script is set up when a step first needs it: a batch is often one request on a fast path. `exchange` needs
--- less of it than `general`.
+-- The rest of the script is set up when a step first needs it: a batch is often one request on a fast path. `leases` of
+-- token buckets need less of it than `general`.
 local made
 local function states()
   made = made or (function()
@@ -246,8 +246,9 @@ while steps[at] do
     keyAt, at = keyAt + 1, at + 3
   else
     local limit, want, leaseUs, sequence = limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4]
-    local count = steps[at + 5]
-    states().exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
+    local leases, count = states().leases(), steps[at + 5]
+    local exchange = limit[1] == 1 and leases.bucket or leases.window
+    exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
     keyAt, at = keyAt + 2, at + 6 + 3 * count
   end
 end

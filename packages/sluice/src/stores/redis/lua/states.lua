@@ -1,6 +1,6 @@
 -- States as their keys keep them, and as the script reports them: for every form of a limit but the written-out ones. Gives
---   general()    the functions of general.lua
---   exchange     the function of leases.lua
+--   general()   the functions of general.lua
+--   leases()    the functions of leases.lua
 
 local function put(number)
   size = size + 1
@@ -70,26 +70,27 @@ local function write(key, words, wholeUs, block)
   end
 end
 
+-- Appends the head of a state, up to the report. Without units on lease `newerHeld` is absent.
+local function putHead(fits, block, aheadUs, tokens, newerHeld, newerUs, olderHeld, olderUs)
+  local isBlocked = block.untilUs > now
+  if not (isBlocked or aheadUs > 0 or newerHeld or tokens >= LARGE or tokens <= -LARGE) then
+    return put((fits and 1 or 0) + 8 * tokens)
+  end
+  put((fits and 1 or 0) + (isBlocked and 2 or 4) + (newerHeld and 8 or 0))
+  if isBlocked then put(block.untilUs) end
+  reply[size + 1], reply[size + 2] = aheadUs, tokens
+  size = size + 2
+  if not newerHeld then return end
+  reply[size + 1], reply[size + 2], reply[size + 3], reply[size + 4] = newerHeld, newerUs, olderHeld, olderUs
+  size = size + 4
+end
+
 -- Appends the head and the report of a state. `fits` is looked up unless it is given.
 local function describe(arithmetic, state, limit, cost, fits)
   if not state then return put(6) end
   if fits == nil then fits = arithmetic.fits(state, limit, cost) end
-  local tokens = state.tokens or 0
   local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-  local isBlocked, isLeased = state.block.untilUs > now, state.newerHeld
-  if isBlocked or aheadUs > 0 or isLeased or tokens >= LARGE or tokens <= -LARGE then
-    put((fits and 1 or 0) + (isBlocked and 2 or 4) + (isLeased and 8 or 0))
-    if isBlocked then put(state.block.untilUs) end
-    put(aheadUs)
-    put(tokens)
-    if isLeased then
-      reply[size + 1], reply[size + 2] = state.newerHeld, state.newerUs
-      reply[size + 3], reply[size + 4] = state.olderHeld, state.olderUs
-      size = size + 4
-    end
-  else
-    put((fits and 1 or 0) + 8 * tokens)
-  end
+  putHead(fits, state.block, aheadUs, state.tokens or 0, state.newerHeld, state.newerUs, state.olderHeld, state.olderUs)
   arithmetic.report(state, limit, cost, fits)
 end
 
@@ -109,12 +110,12 @@ local function general()
   return generalMade
 end
 
-local exchangeMade
-local function exchange(...)
-  exchangeMade = exchangeMade or (function()
+local leasesMade
+local function leases()
+  leasesMade = leasesMade or (function()
     -- LEASES
   end)()
-  return exchangeMade(...)
+  return leasesMade
 end
 
-return { general = general, exchange = exchange }
+return { general = general, leases = leases }
