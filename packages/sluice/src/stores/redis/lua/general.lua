@@ -8,9 +8,10 @@
 --   save(key, state, limit)              writes a state that was changed, or deletes it if it is whole
 --   report(state, limit, cost, fits)     appends the numbers that describe the state
 --   aheadUs(state, limit)                only buckets: how far the state's time lies ahead
---   lease(state, limit, want, leaseUs, returns)   not logs: units granted, the end of their lease, whether the state changed
--- A state has `stored` if the key held one, `block`, and, of a bucket, `tokens`. `newer` and `older` are its units on lease, if
--- there are any.
+--   lease(state, limit, want, leaseUs, at, count)   only windows: takes back the `count` returns in the steps from `at` on, and
+--                                        gives units granted, the end of their lease, and whether the state changed
+-- A state has `stored` if the key held one, `block`, and, of a bucket, `tokens`. If units of it are on lease, `newerHeld`,
+-- `newerUs`, `olderHeld` and `olderUs` say how many, and until when.
 
 -- ALGORITHMS
 

@@ -5,7 +5,7 @@
 --   left(state, limit)       how many units are left
 --   takenUs(state)           when the last units count as taken
 --   sliceEndUs(state, limit) when the slice of those units ends, or their window
--- and gives `lease`, as leased-bucket.lua does.
+-- and gives `lease`, as general.lua says.
 
 local refund, take, left, takenUs, sliceEndUs = ...
 

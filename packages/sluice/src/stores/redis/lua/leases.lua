@@ -1,5 +1,7 @@
 -- One exchange of a node with a state: what is left of earlier leases comes back, and units go out.
 --
+-- An exchange of a token bucket needs states.lua and leased-bucket.lua only. It is written for many in a batch.
+--
 -- KEYS     state
 --          guard       a string: the number of the last request of this node for this state
 -- A request whose number is not above the last one arrives twice, or late: it changes nothing. A guard lives for longer than

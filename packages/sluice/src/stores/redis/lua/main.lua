@@ -128,8 +128,8 @@ local function fastOf(limit)
   return fasts[limit]
 end
 
--- The rest of the script is set up when a step first needs it: a batch is often one request on a fast path. `leases` of
--- token buckets need less of it than `general`.
+-- The rest of the script is set up when a step first needs it: a batch is often one request on a fast path. Inside a function,
+-- because Lua makes a function slowly among many others. Leases of token buckets need less of it than `general`.
 local made
 local function states()
   made = made or (function()
