@@ -427,6 +427,19 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         expect(await left(`${url}/search`, by('203.0.113.2'))).toEqual([503, { search: 0 }])
       })
 
+      it('goes by the same clock, unless it has a store of its own', async () => {
+        const clock = new ManualClock(Date.UTC(2026, 0, 1))
+        const module = RateLimitModule.forRoot({ ...outer, clock })
+        const hourly = { limit: fixedWindow({ quota: 1, window: '1h' }), name: 'search' }
+        const url = await start({ module, controller: controllerWith('search', RateLimit(hourly)) })
+        const own = { ...hourly, store: memoryStore() }
+        const apart = await start({ module, controller: controllerWith('search', RateLimit(own)) })
+        const status = async (at: string) => (await left(`${at}/search`, by('203.0.113.1')))[0]
+        for (const at of [url, apart]) expect([await status(at), await status(at)]).toEqual([200, 429])
+        clock.advance(3_600_000)
+        expect([await status(url), await status(apart)]).toEqual([200, 429])
+      })
+
       it('may set an option that needs an inherited one', async () => {
         const own = { limit: limit(1), name: 'search', forwardedIn: 'x-real-ip', onFailure: 'closed' as const }
         const url = await start({
