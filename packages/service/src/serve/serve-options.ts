@@ -65,7 +65,7 @@ const OPTIONS = {
     help: 'decides busy keys on units that each process takes from Redis in advance; needs a Redis. SLUICE_LEASE is true or false',
     others: ['leases', 'leased'],
   },
-  'lease-ms': { value: 'MS', help: 'the longest lease, from 1 to 250; needs --lease. Default 250' },
+  'lease-ms': { value: 'MS', help: 'the longest lease, from 5 to 250; needs --lease. Default 250' },
   log: {
     value: 'FORM',
     help: 'json, text or off. Default: text on a terminal, otherwise json',
@@ -120,7 +120,7 @@ export function readServeOptions(
       `${sourceOf('lease')} needs a Redis, such as --store redis://localhost:6379: --store memory decides every key in this ` +
         'process, so it has no calls to save',
     )
-  const leaseMs = whole('lease-ms', 1, 250)
+  const leaseMs = whole('lease-ms', 5, 250)
   if (leaseMs !== undefined && !lease)
     throw new UsageError(`${sourceOf('lease-ms')} is the longest lease of --lease, which is not given: add --lease`)
   return {

@@ -106,7 +106,7 @@ const WRONG: readonly (readonly [readonly string[], number, RegExp])[] = [
   [
     ['--store', 'redis://127.0.0.1', '--lease', '--lease-ms', '251'],
     2,
-    /--lease-ms must be a whole number from 1 to 250, got '251'/,
+    /--lease-ms must be a whole number from 5 to 250, got '251'/,
   ],
   [['--on-failure', 'maybe'], 2, /--on-failure must be open, closed, local, got 'maybe'/],
   [['--instances', '-1'], 2, /--instances/],

@@ -15,7 +15,8 @@ export function checkQuota(option: string, value: unknown, largest = LARGEST_QUO
   return checkWhole(option, value, 0, largest)
 }
 
-function checkWhole(option: string, value: unknown, least: number, largest: number): number {
+/** A whole number within bounds. */
+export function checkWhole(option: string, value: unknown, least: number, largest: number): number {
   // `+ 0` makes 0 of -0, which JSON can contain.
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= largest) return value + 0
   // Formatted only for the error: the first toLocaleString takes a process milliseconds.

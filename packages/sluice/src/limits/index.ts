@@ -21,7 +21,7 @@ export { type Duration, durationText, durationUs, microseconds, parseDuration, t
 export { evaluate, type LimitState } from './evaluate.js'
 export { type FixedWindowOptions, fixedWindow } from './fixed-window.js'
 export { type LeakyBucketOptions, leakyBucket } from './leaky-bucket.js'
-export { leaseUs } from './lease-us.js'
+export { leaseUs, SHORTEST_LEASE_US } from './lease-us.js'
 export {
   LeasedBucket,
   type LeasedState,

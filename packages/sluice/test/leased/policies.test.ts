@@ -194,6 +194,42 @@ describe('a store that answers only after the units in hand are over', () => {
   })
 })
 
+it('units that end while the store is asked for others are not spent: it is asked for them too, call after call', async () => {
+  const { clock, inner, store } = scene()
+  const large = tokenBucket({ capacity: 1_000, refill: '1000/s' })
+  const busy = (key: string, cost = 1): Demand => ({ name: 'api', limit: large, key, cost })
+  const startMs = clock.now()
+  const carry = inner.wire
+  // Exchanges fail from now on, so each hand keeps the units of one round.
+  const cutOff = () => {
+    inner.wire = async () => ({ instead: () => Promise.reject(new Error('away')) as never })
+  }
+  for (let i = 0; i < 200; i++) await store.decide([busy('a')])
+  cutOff()
+  while (clock.now() < startMs + 1_100) {
+    await clock.advanceAsync(50)
+    expect(store.decideNow(busy('a'))?.allowed).toBe(true)
+  }
+  inner.wire = carry
+  let admittedToB = 0
+  for (let i = 0; i < 200; i++) admittedToB += (await store.decide([busy('b')])).allowed ? 1 : 0
+  cutOff()
+  const decide = inner.decide.bind(inner)
+  const asked: string[][] = []
+  inner.decide = async (demands) => {
+    const answer = await decide(demands)
+    asked.push(demands.map(({ key }) => key))
+    // The units of `a` end before the first answer comes, those of `b` before the second.
+    if (asked.length < 3) clock.advance(startMs + [0, 2_050, 3_200][asked.length] - clock.now())
+    return answer
+  }
+  const { allowed } = await store.decide([busy('a', 20), busy('b', 20), busy('cold')])
+  expect([allowed, asked]).toEqual([true, [['cold'], ['a'], ['b']]])
+  // The store counted the 20 units of `b`: no more than what it has now is left to be taken.
+  expect(inner.unitsOf(busy('b')).left).toBe(1_000 - 20)
+  expect(admittedToB).toBe(200)
+})
+
 it('a request takes from all of its keys or from none, whichever of them are leased', async () => {
   const request = fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), cost: fc.constantFrom(1, 1, 2, 5) }), {
     minLength: 1,

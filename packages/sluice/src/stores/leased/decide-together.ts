@@ -53,29 +53,70 @@ export async function decideTogether(
     leased.expect(cost)
     if (blocks) leased.giveBack()
   }
-  let answer: Answer
-  try {
-    answer = await store.decide(asked.map((i) => demands[i]))
-  } catch (error) {
-    settle(parts, false, draft)
-    throw error
-  }
-  fill(asked, answer, draft)
+  const request = { demands, parts, draft, store }
+  let allowed = await askStore(request, asked)
+  // The store does not count the units in hand. If they are what it lacked, they are given back, and it is asked again.
+  const lacked = allowed ? [] : unmet.filter((part) => part.leased.giveBackIfDenied(part.cost, firstOf(part, draft)))
+  if (lacked.length > 0) allowed = await askStore(request, asked)
   for (const { leased, places } of unmet) {
     for (const place of places) draft.decisions[place] = leased.withHand(draft.decisions[place])
-    if (answer.allowed) leased.refill()
+    if (allowed) leased.refill()
   }
-  const late = answer.allowed ? parts.filter(({ leased, promised }) => promised && leased.isOver(promised)) : []
-  if (late.length === 0) return settle(parts, answer.allowed, draft)
-  const refund = async (i: number) => {
-    const demand = demands[asked[i]]
-    const { allowed, delayMs, degraded } = answer.decisions[i]
-    if (!allowed || demand.cost === 0) return
-    const taken = { atUs: answer.takenUs[i], cost: demand.cost, delayMs, degraded }
-    draft.decisions[asked[i]] = await store.refund(demand, taken)
+  return settle(parts, allowed, draft)
+}
+
+/** A request of which some parts have their units in hand. */
+interface Request {
+  readonly demands: readonly Demand[]
+  readonly parts: readonly Part[]
+  readonly draft: Draft
+  readonly store: Pick<AsyncStore, 'decide' | 'refund'>
+}
+
+/**
+ * Asks the store for the demands at these places. If its answer takes so long that units in hand are over, asks for those
+ * demands too, until all units that are still promised can be spent. Returns whether the store allows all of it: otherwise what
+ * it took is given back. If it fails, the promised units are put back too.
+ */
+async function askStore({ demands, parts, draft, store }: Request, asked: readonly number[]): Promise<boolean> {
+  const taken: (() => Promise<void>)[] = []
+  const refundAll = () => Promise.all(taken.map((refund) => refund()))
+  for (let places = asked; places.length > 0; places = releaseLate(parts)) {
+    let answer: Answer
+    try {
+      answer = await store.decide(places.map((i) => demands[i]))
+    } catch (error) {
+      settle(parts, false, draft)
+      await refundAll()
+      throw error
+    }
+    fill(places, answer, draft)
+    if (!answer.allowed) {
+      await refundAll()
+      return false
+    }
+    for (const [i, place] of places.entries()) {
+      const { allowed, delayMs, degraded } = answer.decisions[i]
+      const demand = demands[place]
+      if (!allowed || demand.cost === 0) continue
+      taken.push(async () => {
+        const units = { atUs: answer.takenUs[i], cost: demand.cost, delayMs, degraded }
+        draft.decisions[place] = await store.refund(demand, units)
+      })
+    }
   }
-  const refundAll = () => Promise.all(asked.map((_, i) => refund(i)))
-  return replaceLate(demands, parts, late, store, refundAll, draft)
+  return true
+}
+
+/** Puts back promised units whose time is over, and returns the places of their demands. */
+function releaseLate(parts: readonly Part[]): number[] {
+  return parts.flatMap((part) => {
+    const { leased, promised, places } = part
+    if (promised === undefined || !leased.isOver(promised)) return []
+    leased.release(promised)
+    part.promised = undefined
+    return places
+  })
 }
 
 /** Groups the demands for leased keys, and lists the places of all others. */
@@ -130,15 +171,10 @@ async function waitForUnits(parts: readonly Part[]): Promise<void> {
     const { leased, cost, blocks } = part
     const outcome = await new Promise<Outcome>((resolve) => leased.ask(cost, resolve))
     if (outcome === undefined) part.denial = blocks ? leased.denialNow(cost, true) : leased.denial(cost)
-    else if (!('instead' in outcome)) part.promised = outcome
+    else if (outcome !== 'late' && !('instead' in outcome)) part.promised = outcome
   }
   await Promise.all(open.map(waitFor))
-  for (const part of parts) {
-    const { leased, promised } = part
-    if (promised === undefined || !leased.isOver(promised)) continue
-    leased.release(promised)
-    part.promised = undefined
-  }
+  releaseLate(parts)
 }
 
 /** Spends what was set aside, or puts it back. Parts without promised units have their decisions already. */
@@ -152,28 +188,9 @@ function settle(parts: readonly Part[], allowed: boolean, draft: Draft): Answer 
   return { allowed, ...draft }
 }
 
-/**
- * The store took so long that units which were set aside are over. The store is asked for them instead. If it denies, what
- * it took before is given back.
- */
-async function replaceLate(
-  demands: readonly Demand[],
-  parts: readonly Part[],
-  late: readonly Part[],
-  store: Pick<AsyncStore, 'decide'>,
-  refundAll: () => Promise<unknown>,
-  draft: Draft,
-): Promise<Answer> {
-  const places = late.flatMap((part) => part.places)
-  for (const { leased, promised } of late) leased.release(promised ?? [])
-  const rest = parts.filter((part) => !late.includes(part))
-  const answer = await store.decide(places.map((i) => demands[i])).catch((error) => {
-    settle(rest, false, draft)
-    return refundAll().then(() => Promise.reject(error))
-  })
-  fill(places, answer, draft)
-  if (!answer.allowed) await refundAll()
-  return settle(rest, answer.allowed, draft)
+/** The store adds up the demands of a part, so it says the same of each. */
+function firstOf({ places }: Part, { decisions }: Draft): Decision {
+  return decisions[places[0]]
 }
 
 function fill(places: readonly number[], { decisions, takenUs }: Answer, draft: Draft): void {

@@ -1,11 +1,16 @@
 import type { Decision } from '../../limits/index.js'
 import type { LeaseAnswer, LeaseFailure } from '../leases.js'
+import { ExpectedUnits } from './expected-units.js'
 import { Hand, type Promised } from './hand.js'
 import { KnownState } from './known-state.js'
 import type { LeasedLimit, Lender, Round } from './lender.js'
+import { Shortage } from './shortage.js'
 
-/** What became of a request that waited for the store: its units, a failure of the store, or a denial. */
-export type Outcome = Promised | LeaseFailure | undefined
+/**
+ * What became of a request that waited for the store: its units, a failure of the store, or a denial. `'late'`: its units came
+ * too late to be spent, and it must ask the store directly.
+ */
+export type Outcome = Promised | LeaseFailure | 'late' | undefined
 
 /** A request that waits for the store's answer. */
 interface Waiter {
@@ -15,18 +20,18 @@ interface Waiter {
 
 /** Clocks of this process and of the store may differ in speed by one in a hundred. */
 const SURE = 0.99
-/** A key asks for so much more than it expects to spend. */
-const MARGIN = 1.25
 /** Below this share of the expected units, the key asks for more before its time. */
 const LOW = 0.25
-/** After this share of a lease time, a key foresees from the requests of the round how many will come until its end. */
-const FORESEEN = 1 / 8
-/** A request for more than this share of the quota asks the store directly: its units would be missed by other nodes. */
-const LARGE = 0.25
 /** A key that called the store less than this share of a lease time ago does not call again at the end of the round. */
 const RECENT = 0.65
 /** A key that is blocked or has no units looks again after this long, because another process may have changed that. */
 const LOOK_AGAIN_MS = 1_000
+/** An answer that says that no units are left is believed for so many lease times from when the store was asked. */
+const BELIEVED = 1.25
+/** If a call takes more than so many lease times, its units are of little use: they last at least four, or until their window ends. */
+const LATE = 2
+/** Then the limit is not leased for so long. */
+const REST_MS = 1_000
 
 /**
  * One key that is asked for so often that it is worth a lease. It decides on the units in hand. It calls the store when
@@ -43,18 +48,16 @@ export class LeasedKey {
   #waiters: Waiter[] = []
   #isAsking = false
   #sentMs = -Infinity
-  /** Was the key asked for since the last round? For how many units, and how many does it expect in a round? */
+  /** Was the key asked for since the last round? */
   #isUsed = true
-  #asked = 0
-  #expected: number
-  #roundBeganMs: number
-  /** Until then the store has no more units than it granted last. */
-  #dryUntilMs = -Infinity
+  readonly #expected: ExpectedUnits
+  readonly #shortage = new Shortage()
   /** Until then the key decides nothing from its hand: it is blocked, or retired. */
   #closedUntilMs = -Infinity
   #isRetired = false
   #blockEndsMs = 0
-  /** The store did not answer: until the round ends, requests that lack units ask it directly. */
+  /** How many calls in a row the store did not answer. After two, requests that lack units ask it directly until the round ends. */
+  #failures = 0
   #isAway = false
   readonly #known: KnownState
 
@@ -64,8 +67,7 @@ export class LeasedKey {
     this.limit = limit
     this.key = key
     this.#known = new KnownState(limit.quota)
-    this.#expected = Math.min(expected, limit.quota * LARGE)
-    this.#roundBeganMs = lender.nowMs()
+    this.#expected = new ExpectedUnits(limit, expected, lender.nowMs())
   }
 
   /**
@@ -77,7 +79,7 @@ export class LeasedKey {
     if (nowMs < this.#closedUntilMs) return this.denialNow(cost, asksIfDry)
     if (cost > 0 && this.hand.take(nowMs, cost)) {
       this.#isUsed = true
-      this.#asked += cost
+      this.#expected.add(cost)
       this.#lender.counts.spent += cost
       this.#refillIfLow(nowMs)
       return this.#known.admitted(this.hand.units(nowMs), nowMs)
@@ -92,7 +94,7 @@ export class LeasedKey {
   denialNow(cost: number, asksIfDry: boolean): Decision | undefined {
     const nowMs = this.#lender.nowMs()
     if (this.#isBlocked(nowMs)) return this.denial(cost)
-    return this.#isRetired || asksIfDry || nowMs >= this.#dryUntilMs ? undefined : this.denial(cost)
+    return this.#isRetired || asksIfDry || !this.#shortage.denies(cost, nowMs) ? undefined : this.denial(cost)
   }
 
   /** What a request would be told now, as far as this process knows; `undefined` if the store must be asked. Takes nothing. */
@@ -141,7 +143,8 @@ export class LeasedKey {
    * what the key expects would take units on lease that it then cannot use.
    */
   canAsk(cost: number): boolean {
-    return !this.#isAway && this.#lender.nowMs() >= this.#closedUntilMs && cost <= Math.max(1, this.#expected)
+    const nowMs = this.#lender.nowMs()
+    return !this.#isAway && nowMs >= this.#closedUntilMs && !this.#isResting(nowMs) && this.#expected.serves(cost)
   }
 
   /** Asks for units if few are in hand. */
@@ -152,7 +155,7 @@ export class LeasedKey {
   /** Counts a request that the store decides. */
   expect(cost: number): void {
     this.#isUsed = true
-    if (cost <= Math.max(1, this.limit.quota * LARGE)) this.#asked += cost
+    this.#expected.add(cost)
   }
 
   /** Asks the store for units for a request, together with other requests of the same task. Calls back later. */
@@ -166,7 +169,7 @@ export class LeasedKey {
     const nowMs = this.#lender.nowMs()
     this.#isUsed = true
     if (this.#isBlocked(nowMs)) return this.#known.blocked(cost, this.#blockEndsMs, nowMs)
-    return this.#known.denied(cost, this.hand.units(nowMs), this.#dryUntilMs, nowMs)
+    return this.#known.denied(cost, this.hand.units(nowMs), this.#shortage.againMs(cost), nowMs)
   }
 
   /** The store's own decision for this key, which does not know the units in hand. */
@@ -176,16 +179,27 @@ export class LeasedKey {
     return { ...decision, remaining: Math.min(decision.quota, decision.remaining + units) }
   }
 
+  /**
+   * Takes note of the store's own denial of a request. Returns true if the units in hand were what it lacked: they are given
+   * back then, and the store may be asked again.
+   */
+  giveBackIfDenied(cost: number, { allowed, degraded, remaining, retryAfterMs }: Decision): boolean {
+    const nowMs = this.#lender.nowMs()
+    if (allowed || degraded !== undefined || nowMs < this.#closedUntilMs) return false
+    const units = this.hand.units(nowMs)
+    if (units > 0 && remaining + units >= cost && this.giveBack()) return true
+    this.#shortage.denied(cost, nowMs + retryAfterMs, this.#round.endsMs)
+    return false
+  }
+
   /** The round is over. Reports and refills; returns false if the key is no longer worth a lease, and holds nothing. */
   endRound(): boolean {
-    this.#isAway = false
-    this.#expected = Math.max(this.#asked, (this.#expected + this.#asked) / 2)
-    this.#asked = 0
-    const isOver = !this.#isUsed || this.#isRetired
-    if (isOver) this.#expected = 0
-    this.#isUsed = false
     const nowMs = this.#lender.nowMs()
-    this.#roundBeganMs = nowMs
+    this.#isAway = false
+    this.#expected.endRound(nowMs)
+    const isOver = !this.#isUsed || this.#isRetired || this.#isResting(nowMs)
+    if (isOver) this.#expected.forget()
+    this.#isUsed = false
     if (this.#isAsking) return true
     if (isOver && this.hand.isEmpty) return false
     const sinceMs = nowMs - this.#sentMs
@@ -203,7 +217,7 @@ export class LeasedKey {
   /** The key's units were changed in the store, so it may have some again. */
   changed(): void {
     this.#known.forget()
-    this.#dryUntilMs = -Infinity
+    this.#shortage.forget()
   }
 
   /** Denies everything for so long, looking again from time to time, and gives the hand back. */
@@ -237,36 +251,29 @@ export class LeasedKey {
   }
 
   /** Gives back everything that is in hand, unless a call is under way. */
-  giveBack(): void {
-    this.#expected = 0
-    this.#asked = 0
-    if (!this.#isAsking && !this.hand.isEmpty) this.#exchange(true)
+  giveBack(): boolean {
+    if (this.#isAsking) return false
+    this.#expected.forget()
+    if (!this.hand.isEmpty) this.#exchange(true)
+    return true
+  }
+
+  #isResting(nowMs: number): boolean {
+    return nowMs < this.limit.restsUntilMs
   }
 
   #refillIfLow(nowMs: number): void {
-    if (this.#isAsking || this.#isAway || nowMs < this.#dryUntilMs) return
-    const expected = Math.max(this.#asked, this.#expected)
-    if (this.hand.units(nowMs) < LOW * expected) this.#exchange(false)
-  }
-
-  /**
-   * What the requests of this round will have asked for at its end, if they go on as they began, so that a load which grows
-   * costs few calls. Example: if 10 units were asked for in a quarter of a lease time, it is 40, but at most a quarter of the
-   * quota: a short burst must not take everything.
-   */
-  #askedByEndOfRound(nowMs: number): number {
-    const share = (nowMs - this.#roundBeganMs) / (this.limit.leaseUs / 1_000)
-    if (share < FORESEEN || share > 1) return this.#asked
-    return Math.max(this.#asked, Math.min(this.#asked / share, this.limit.quota * LARGE))
+    if (this.#isAsking || this.#isAway || this.#shortage.isDry(nowMs) || this.#isResting(nowMs)) return
+    if (this.hand.units(nowMs) < LOW * this.#expected.units) this.#exchange(false)
   }
 
   #exchange(isRound: boolean): void {
     const { counts } = this.#lender
     const nowMs = this.#lender.nowMs()
-    const target = Math.ceil(MARGIN * Math.max(this.#expected, this.#askedByEndOfRound(nowMs)))
+    const target = this.#expected.target(nowMs)
     const { returns, inTime, tooLate } = this.hand.takeReturns(nowMs, isRound ? 2 * target : Infinity)
     const need = this.#waiters.reduce((sum, { cost }) => sum + cost, 0)
-    const canRefill = nowMs >= this.#dryUntilMs && nowMs >= this.#closedUntilMs
+    const canRefill = !this.#shortage.isDry(nowMs) && nowMs >= this.#closedUntilMs
     const want = need + (canRefill ? Math.max(0, target - this.hand.units(nowMs)) : 0)
     counts.returned += inTime
     counts.expired += tooLate
@@ -283,25 +290,30 @@ export class LeasedKey {
     const waiters = this.#waiters
     this.#waiters = []
     if ('instead' in answer) {
-      this.#isAway = true
+      this.#isAway = ++this.#failures > 1
       for (const waiter of waiters) waiter.answer(answer)
       return
     }
+    this.#failures = 0
     const nowMs = this.#lender.nowMs()
     this.#learn(answer, sentMs, nowMs)
+    if (nowMs - sentMs > (LATE * this.limit.leaseUs) / 1_000) this.limit.restsUntilMs = nowMs + REST_MS
     const isDry = answer.granted < want
-    if (isDry && !answer.isBlocked) {
+    const isLate = answer.granted > 0 && nowMs >= endOf(answer, sentMs)
+    if (isDry && !isLate && !answer.isBlocked) {
       const unitAfterMs = Math.min(LOOK_AGAIN_MS, answer.decisionFor(1).retryAfterMs)
       // An answer that was long under way says little about the present.
-      const roundEndsMs = Math.min(this.#round.endsMs, sentMs + (MARGIN * this.limit.leaseUs) / 1_000)
-      this.#dryUntilMs = Math.max(roundEndsMs, sentMs + unitAfterMs)
+      const roundEndsMs = Math.min(this.#round.endsMs, sentMs + (BELIEVED * this.limit.leaseUs) / 1_000)
+      this.#shortage.dryUntil(Math.max(roundEndsMs, sentMs + unitAfterMs))
     }
     for (const waiter of waiters) {
       const isBlocked = this.#isBlocked(nowMs)
       const promised = isBlocked ? undefined : this.hand.promise(nowMs, waiter.cost)
+      if (promised !== undefined || isBlocked) waiter.answer(promised)
+      else if (isLate) waiter.answer('late')
       // Requests that came after the call was sent may find too few units although the store has more.
-      if (promised === undefined && !isDry && !isBlocked) this.#wait(waiter)
-      else waiter.answer(promised)
+      else if (isDry) waiter.answer(undefined)
+      else this.#wait(waiter)
     }
     if (nowMs < this.#closedUntilMs) this.giveBack()
   }
@@ -311,9 +323,14 @@ export class LeasedKey {
     this.#lender.counts.granted += granted
     if (granted > 0) {
       const takenUs = Math.round(roundUs - lastsMs * 1_000)
-      this.hand.add(granted, { roundUs, takenUs, untilMs: sentMs + SURE * lastsMs }, nowMs)
+      this.hand.add(granted, { roundUs, takenUs, untilMs: endOf(answer, sentMs) }, nowMs)
     }
     this.#known.learn(answer, sentMs, nowMs)
     if (answer.isBlocked) this.#close(sentMs, answer.decisionFor(0).retryAfterMs)
   }
+}
+
+/** Until when granted units may be spent. */
+function endOf({ lastsMs }: LeaseAnswer, sentMs: number): number {
+  return sentMs + SURE * lastsMs
 }

@@ -16,6 +16,7 @@ export class LeasedKeys extends KeysByState<LeasedLimit, LeasedKey> {
       text: JSON.stringify(limit),
       quota: quotaOf(limit),
       leaseUs: leaseUs(limit),
+      restsUntilMs: -Infinity,
     }))
   }
 

@@ -1,14 +1,14 @@
 import { checkOptions } from '../../checks/check-options.js'
-import { checkUnits } from '../../checks/check-value.js'
+import { checkUnits, checkWhole } from '../../checks/check-value.js'
 import { type Clock, checkClock } from '../../clock.js'
 import { invalidType } from '../../errors.js'
-import { LONGEST_LEASE_US } from '../../limits/index.js'
+import { LONGEST_LEASE_US, SHORTEST_LEASE_US } from '../../limits/index.js'
 import type { LendingStore } from '../leases.js'
 
 /** Options of a leased store. Everything else, such as `onFailure`, is an option of the store that lends. */
 export interface LeasedStoreOptions {
   /**
-   * The longest lease, in milliseconds: a whole number from 1 to 250. A busy key calls the store about once in this time.
+   * The longest lease, in milliseconds: a whole number from 5 to 250. A busy key calls the store about once in this time.
    * The leases of a small bucket are shorter. Default 250.
    */
   readonly leaseMs?: number
@@ -23,7 +23,7 @@ export function checkLeasedStoreOptions(options: LeasedStoreOptions) {
   const given = checkOptions('leasedStore', options, ['leaseMs', 'maxKeys', 'clock'])
   const longest = LONGEST_LEASE_US / 1_000
   return {
-    leaseMs: checkUnits('leaseMs', given.leaseMs ?? longest, longest),
+    leaseMs: checkWhole('leaseMs', given.leaseMs ?? longest, SHORTEST_LEASE_US / 1_000, longest),
     maxKeys: checkUnits('maxKeys', given.maxKeys ?? 10_000, 1_000_000),
     clock: checkClock(given.clock),
   }

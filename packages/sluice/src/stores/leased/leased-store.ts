@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../clock.js'
-import type { Decision, Limit, Taken } from '../../limits/index.js'
+import { type Decision, isUnlimited, type Limit, type Taken } from '../../limits/index.js'
 import type { LeaseAnswer, LeaseFailure, LeaseRequest, LendingStore } from '../leases.js'
 import { LimitWarnings } from '../limit-warnings.js'
 import type {
@@ -78,8 +78,8 @@ export class LeasedStore implements PromptStore {
   #nowMs = 0
   #isClosed = false
 
-  /** `random` gives numbers from 0 to 1, for the jitter of rounds. */
-  constructor(store: LendingStore, options: LeasedStoreOptions, random: () => number = Math.random) {
+  /** `random` gives numbers from 0 to 1, for the jitter of rounds and the seed of the hash. */
+  constructor(store: LendingStore, options: LeasedStoreOptions, random: () => number = secretRandom) {
     const { leaseMs, maxKeys, clock } = checkLeasedStoreOptions(options)
     this.lending = checkLendingStore(store)
     this.#inner = withFallback(store) as AsyncStore
@@ -92,8 +92,7 @@ export class LeasedStore implements PromptStore {
     if (store.reservations !== undefined) this.reservations = store.reservations
     const { overrides } = this.#inner
     if (overrides !== undefined) this.overrides = (policy) => overrides.call(this.#inner, policy)
-    const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2))
-    this.#hot = new HotKeys(leaseMs, [high, low])
+    this.#hot = new HotKeys(leaseMs, [Math.floor(random() * 2 ** 32), Math.floor(random() * 2 ** 32)])
     this.#keys = new LeasedKeys((limit) => this.#leaseUsOf(limit))
     this.#rounds = new Rounds(this.#clock, random, (key) => this.#keys.drop(key))
     this.#lender = {
@@ -120,6 +119,8 @@ export class LeasedStore implements PromptStore {
       leased.retire()
       this.#keys.drop(leased)
     }
+    // Keys whose requests came in this task have not called yet.
+    await Promise.resolve()
     while (this.#calls.size > 0) await Promise.all(this.#calls)
   }
 
@@ -127,7 +128,7 @@ export class LeasedStore implements PromptStore {
   prepare(named: NamedLimit): void {
     this.#inner.prepare?.(named)
     const { name, limit } = named
-    if (this.#keys.limitOf(name, limit).leaseUs > 0) return
+    if (this.#keys.limitOf(name, limit).leaseUs > 0 || isUnlimited(limit)) return
     this.#warnings.warn(
       name,
       `the limit '${name}' (${limit.algorithm}) cannot be leased, so each of its decisions asks the store. Leases are for ` +
@@ -215,7 +216,8 @@ export class LeasedStore implements PromptStore {
 
   /** Asks the store directly, though units of the key are in hand. */
   async #askBeside(demand: Demand, leased: LeasedKey): Promise<Answer> {
-    const answer = await this.#ask([demand])
+    let answer = await this.#ask([demand])
+    if (leased.giveBackIfDenied(demand.cost, answer.decisions[0])) answer = await this.#ask([demand])
     return { ...answer, decisions: [leased.withHand(answer.decisions[0])] }
   }
 
@@ -226,6 +228,7 @@ export class LeasedStore implements PromptStore {
       const denial = blockFor === undefined ? leased.denial(cost) : leased.denialNow(cost, true)
       return denial === undefined ? this.#askAfterGivingBack(demand, leased) : this.#answerOf(demand, leased, denial)
     }
+    if (outcome === 'late') return this.#askBeside(demand, leased)
     if ('instead' in outcome) return outcome.instead([demand])
     return this.#answerOf(demand, leased, leased.spend(outcome))
   }
@@ -264,13 +267,16 @@ export class LeasedStore implements PromptStore {
   #leaseIfHot({ name, limit, key, cost }: Demand): LeasedKey | undefined {
     const leasedLimit = this.#keys.limitOf(name, limit)
     if (cost === 0 || leasedLimit.leaseUs === 0 || this.#isClosed) return undefined
-    if (!this.#hot.count(name, key, this.#now()) || this.#keys.size >= this.#maxKeys) return undefined
+    const nowMs = this.#now()
+    if (!this.#hot.count(name, key, nowMs) || this.#keys.size >= this.#maxKeys) return undefined
+    if (nowMs < leasedLimit.restsUntilMs) return undefined
     // A key that retires must be gone first. A key with a lone surrogate shares the state of another key.
     if (leasedLimit.keys.has(key) || !key.isWellFormed()) return undefined
-    const round = this.#rounds.of(leasedLimit.leaseUs / 1_000)
-    const leased = new LeasedKey(this.#lender, round, leasedLimit, key, FIRST_REQUESTS * cost)
+    const leased = this.#rounds.add(
+      leasedLimit.leaseUs / 1_000,
+      (round) => new LeasedKey(this.#lender, round, leasedLimit, key, FIRST_REQUESTS * cost),
+    )
     this.#keys.add(leasedLimit, leased)
-    this.#rounds.add(leased)
     return leased
   }
 
@@ -292,6 +298,11 @@ export class LeasedStore implements PromptStore {
     if (nowMs > this.#nowMs) this.#nowMs = nowMs
     return this.#nowMs
   }
+}
+
+/** A client that can guess the seed could choose keys that look busy. */
+function secretRandom(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32
 }
 
 /** A request for a lease was refused because of its arguments: so are the requests that wait for it. */

@@ -25,6 +25,8 @@ export interface LeasedLimit {
   readonly text: string
   readonly quota: number
   readonly leaseUs: number
+  /** Until then no key is leased, because the store's last answers came too late for leases that are so short. */
+  restsUntilMs: number
 }
 
 /** Keys whose leases are equally long call the store together when their round ends. */

@@ -12,16 +12,20 @@ interface SharedRound extends Round {
 /** A round lasts between these shares of the lease time, so that no node is always the last to ask. */
 const SHORTEST = 0.8
 const LONGEST = 1.2
+/** The first time of a further round may be shorter, so that rounds which begin together do not end together. */
+const SHORTEST_FIRST = 0.4
+/** The most keys of a round: so many calls at once keep a store busy for a few milliseconds, and not beyond its deadline. */
+const MOST_KEYS = 256
 
 /**
- * The rounds of a node. Keys whose leases are equally long end their rounds together, so that they leave in one call. One
- * alarm serves all keys, and there is none while nothing is leased.
+ * The rounds of a node. Keys whose leases are equally long share rounds, so that they leave in one call. If there are many, they
+ * share several rounds, which end at different times. One alarm serves all keys, and there is none while nothing is leased.
  */
 export class Rounds {
   readonly #clock: Clock
   readonly #random: () => number
   readonly #ended: (key: LeasedKey) => void
-  readonly #rounds = new Map<number, SharedRound>()
+  readonly #rounds = new Set<SharedRound>()
   #alarmMs = Infinity
   #stopAlarm: (() => void) | undefined
 
@@ -32,20 +36,13 @@ export class Rounds {
     this.#ended = ended
   }
 
-  /** The round of keys whose leases are for so long. */
-  of(leaseMs: number): Round {
-    const known = this.#rounds.get(leaseMs)
-    if (known !== undefined) return known
-    const round: SharedRound = { endsMs: this.#endOf(leaseMs), leaseMs, keys: new Set() }
-    this.#rounds.set(leaseMs, round)
-    return round
-  }
-
-  /** Ends the rounds of a key from now on. */
-  add(key: LeasedKey): void {
-    const round = this.of(key.limit.leaseUs / 1_000) as SharedRound
+  /** Makes a key whose leases are for so long, and ends its rounds from now on. */
+  add(leaseMs: number, make: (round: Round) => LeasedKey): LeasedKey {
+    const round = this.#withRoom(leaseMs) ?? this.#newRound(leaseMs)
+    const key = make(round)
     round.keys.add(key)
     if (round.endsMs < this.#alarmMs) this.#setAlarm()
+    return key
   }
 
   /** Ends no round any more. */
@@ -54,21 +51,33 @@ export class Rounds {
     this.#setAlarm()
   }
 
-  #endOf(leaseMs: number): number {
-    return this.#clock.now() + leaseMs * (SHORTEST + (LONGEST - SHORTEST) * this.#random())
+  #withRoom(leaseMs: number): SharedRound | undefined {
+    for (const round of this.#rounds) if (round.leaseMs === leaseMs && round.keys.size < MOST_KEYS) return round
+    return undefined
+  }
+
+  #newRound(leaseMs: number): SharedRound {
+    const shortest = this.#rounds.size === 0 ? SHORTEST : SHORTEST_FIRST
+    const round = { endsMs: this.#endOf(leaseMs, shortest), leaseMs, keys: new Set<LeasedKey>() }
+    this.#rounds.add(round)
+    return round
+  }
+
+  #endOf(leaseMs: number, shortest = SHORTEST): number {
+    return this.#clock.now() + leaseMs * (shortest + (LONGEST - shortest) * this.#random())
   }
 
   #ring(): void {
     const nowMs = this.#clock.now()
-    for (const [leaseMs, round] of this.#rounds) {
+    for (const round of this.#rounds) {
       if (round.endsMs > nowMs) continue
-      round.endsMs = this.#endOf(leaseMs)
+      round.endsMs = this.#endOf(round.leaseMs)
       for (const key of round.keys) {
         if (key.endRound()) continue
         round.keys.delete(key)
         this.#ended(key)
       }
-      if (round.keys.size === 0) this.#rounds.delete(leaseMs)
+      if (round.keys.size === 0) this.#rounds.delete(round)
     }
     this.#setAlarm()
   }
@@ -76,7 +85,7 @@ export class Rounds {
   #setAlarm(): void {
     this.#stopAlarm?.()
     this.#stopAlarm = undefined
-    this.#alarmMs = Math.min(...[...this.#rounds.values()].map(({ endsMs }) => endsMs))
+    this.#alarmMs = Math.min(...[...this.#rounds].map(({ endsMs }) => endsMs))
     if (this.#alarmMs === Infinity) return
     this.#stopAlarm = setQuietAlarm(this.#clock, this.#alarmMs, () => this.#ring())
   }
