@@ -62,7 +62,7 @@ async function excessOf(seed: number, demandsOf: (random: Random) => () => reado
   const errors: Error[] = []
   const random = new Random(seed + 3_000_000)
   const strategy = decides(demandsOf(random), admitted, errors)
-  const { faults = NO_FAULTS, weather = FAIR, drift } = scenarioOf(seed, 'all')
+  const { faults = NO_FAULTS, weather = FAIR, drift = 0 } = scenarioOf(seed, 'all')
   // Calls that take long, and nodes that are held up during them, bring promised units near their end.
   const slow = { weather: { ...weather, delayMs: random.pick([2, 15]) }, faults: { ...faults, holdUpMs: 1_000 } }
   const load = random.pick([even, tide])(random.pick([1_000, 4_000]))
