@@ -22,7 +22,11 @@ if (old === undefined) {
   console.error('usage: node bench/compare.mjs OLD [NEW] [--only TEXT] [--processes N]')
   process.exit(1)
 }
-const httpCases = { 'HTTP, express': { framework: 'express' }, 'HTTP, fastify': { framework: 'fastify' } }
+const httpCases = {
+  'HTTP, express': { framework: 'express' },
+  'HTTP, fastify': { framework: 'fastify' },
+  'HTTP, hono': { framework: 'hono' },
+}
 const builds = { old: resolve(old), new: resolve(current) }
 
 compareMemory(wanted(memoryCases))

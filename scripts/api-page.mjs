@@ -1,18 +1,21 @@
-// Writes docs/api.md: every export of every entry point of the library, with the first sentence of its doc comment. It reads the
-// built declarations, because TypeScript 7 has no compiler API that a documentation generator could use. check-docs.mjs
-// fails if the page is not up to date.
+// Writes docs/api.md: every export of every entry point of both packages, with its declaration, its members and the first
+// sentence of each doc comment. It reads the built declarations, because TypeScript 7.0 has no compiler API that a documentation
+// generator could use. check-docs.mjs fails if the page is not up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { declarationTexts } from './declaration-members.mjs'
 import { findDeclaration, moduleSummary, readExports } from './declarations.mjs'
 import { isMain } from './is-main.mjs'
-import { readManifest, root } from './workspaces.mjs'
+import { membersOf } from './members-of.mjs'
+import { runTool } from './run-command.mjs'
+import { packageFolders, readManifest, root } from './workspaces.mjs'
 
-const folder = 'packages/sluice'
 const page = join(root, 'docs/api.md')
 const intro = `# API
 
-Every export of every entry point, with the first sentence of its documentation. Your editor shows the rest, with the options
-and an example. \`node scripts/api-page.mjs\` writes this page from the declarations, and \`npm test\` checks it.
+Every export of every entry point: how it is declared, its options and methods, and the first sentence about each. Your editor shows
+the rest, with examples. What several entry points export is described under the first. A list under a type has the options
+that its parts have together. \`node scripts/api-page.mjs\` writes this page from the declarations, and \`npm test\` checks it.
 `
 
 /** Throws if docs/api.md is not what the declarations say, or if an export has no doc comment. */
@@ -23,41 +26,72 @@ export function checkApiPage() {
 
 /** The text of the page. */
 function apiPage() {
-  const problems = []
-  const sections = Object.entries(readManifest(folder).exports)
+  const sections = packageFolders().flatMap(sectionsOf)
+  const problems = sections.flatMap(({ entries }) => entries).filter(({ summary }) => !summary)
+  if (problems.length)
+    throw new Error(problems.map(({ exported, at }) => `${exported} of ${at} has no doc comment`).join('\n'))
+  /** The section that describes a declaration, by its file and name, and the declarations that have a heading of a name. */
+  const described = new Map()
+  const headings = new Map()
+  for (const { name, entries } of sections) {
+    for (const entry of entries) {
+      if (described.has(entry.id)) continue
+      described.set(entry.id, name)
+      headings.set(entry.exported, [...(headings.get(entry.exported) ?? []), entry.id])
+    }
+  }
+  const isPublic = (file, local) => described.has(idOf(file, local))
+  const texts = sections.map(({ name, summary, entries }) => {
+    const own = entries.filter(({ id }) => described.get(id) === name)
+    const others = entries.filter(({ id }) => described.get(id) !== name)
+    const titleOf = ({ exported }) =>
+      headings.get(exported).length > 1 ? `\`${exported}\` of \`${name}\`` : `\`${exported}\``
+    const also = others.map(({ exported, id }) => `\`${exported}\` of \`${described.get(id)}\``)
+    return [
+      `## \`${name}\``,
+      ...(summary ? [summary] : []),
+      ...(also.length > 0 ? [`Also exported here: ${also.join(', ')}.`] : []),
+      ...own.map((entry) => description(entry, titleOf(entry), isPublic)),
+    ].join('\n\n')
+  })
+  return formatted(`${intro}\n${texts.join('\n\n')}\n`)
+}
+
+function formatted(markdown) {
+  const { ok, output } = runTool('@biomejs/biome', ['format', '--stdin-file-path=docs/api.md'], { input: markdown })
+  if (!ok) throw new Error(output)
+  return `${output}\n`
+}
+
+/** The entry points of a package, each with its exports: functions and classes first, then types, by name. */
+function sectionsOf(folder) {
+  const { name, exports } = readManifest(folder)
+  return Object.entries(exports)
     .filter(([, target]) => target.types !== undefined)
-    .map(([entry, { types }]) => section(`sluice${entry.slice(1)}`, join(root, folder, types), problems))
-  if (problems.length) throw new Error(problems.join('\n'))
-  return `${intro}\n${sections.join('\n')}`
+    .map(([entry, { types }]) => {
+      const file = join(root, folder, types)
+      const entries = [...exportsOf(file)].map(([exported, from]) => ({ exported, ...declarationOf(from) }))
+      entries.sort((a, b) => a.isType - b.isType || (a.exported < b.exported ? -1 : 1))
+      return { name: `${name}${entry.slice(1)}`, summary: moduleSummary(readFileSync(file, 'utf8')), entries }
+    })
 }
 
-function section(name, file, problems) {
-  const entries = [...exportsOf(file)].map(([exported, from]) => ({ exported, ...declarationOf(from) }))
-  for (const { exported, summary, at } of entries)
-    if (!summary) problems.push(`${exported} of ${at} has no doc comment`)
-  const [values, types] = [false, true].map((isType) =>
-    entries.filter((each) => each.isType === isType).sort((a, b) => (a.exported < b.exported ? -1 : 1)),
-  )
-  const summary = moduleSummary(readFileSync(file, 'utf8'))
-  return [
-    `## \`${name}\``,
+function description({ summary, file, local, exported, kind }, title, isPublic) {
+  const { members: all, bases } = membersOf(file, local, isPublic)
+  // A class that a function makes, and an error that the library throws, are not constructed by users.
+  const members = all.filter(({ name, summary: says }) => name !== 'constructor' || (says && !/made by/.test(summary)))
+  const texts = declarationTexts(readFileSync(file, 'utf8'), local)
+  const declared = kind === 'interface' || kind === 'class' ? [] : ['```ts no-check', ...texts, '```', '']
+  const lines = [
+    `### ${title}`,
     '',
-    ...(summary ? [summary, ''] : []),
-    ...table('export', values),
-    ...table('type', types),
-  ].join('\n')
-}
-
-function table(title, entries) {
-  if (entries.length === 0) return []
-  const rows = entries.map(({ exported, call, summary }) => [
-    `\`${exported}${call}\``,
-    summary?.replaceAll('|', '\\|') ?? '',
-  ])
-  const width = (column) => Math.max(...[[title, ''], ...rows].map((row) => row[column].length), 3)
-  const widths = [width(0), width(1)]
-  const line = (cells) => `| ${cells.map((cell, i) => cell.padEnd(widths[i])).join(' | ')} |`
-  return [line([title, '']), line(widths.map((each) => '-'.repeat(each))), ...rows.map(line), '']
+    summary,
+    '',
+    ...declared,
+    ...(bases.length > 0 ? [`Has the members of \`${bases.join('`, `')}\` too.`, ''] : []),
+    ...members.map((member) => `- \`${member.text}\`${member.summary ? `: ${member.summary}` : ''}`),
+  ]
+  return lines.join('\n').trimEnd().replaceAll(`function ${local}`, `function ${exported}`)
 }
 
 /** The exports of a module by name, each with the file and the name of its declaration. */
@@ -74,11 +108,12 @@ function exportsOf(file) {
 }
 
 const fileOf = (file, source) => join(dirname(file), source.replace(/\.js$/, '.d.ts'))
+const idOf = (file, local) => `${relative(root, file)}#${local}`
 
 function declarationOf({ file, local }) {
   const { kind, summary } = findDeclaration(readFileSync(file, 'utf8'), local) ?? {}
   const isType = kind === 'interface' || kind === 'type'
-  return { at: relative(root, file), summary, isType, call: kind === 'function' ? '()' : '' }
+  return { file, local, id: idOf(file, local), at: relative(root, file), kind, summary, isType }
 }
 
 if (isMain(import.meta.url)) writeFileSync(page, apiPage())

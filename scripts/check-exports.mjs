@@ -6,7 +6,8 @@ import { isMain } from './is-main.mjs'
 import { fail } from './run-command.mjs'
 import { packageFolders, readManifest, root } from './workspaces.mjs'
 
-const publicFolders = ['limits', 'stores/redis', 'stores/client', 'metrics', 'testing']
+const ofStores = ['redis', 'client', 'leased', 'shared', 'synced'].map((store) => `stores/${store}`)
+const publicFolders = ['limits', ...ofStores, 'http', 'metrics', 'testing']
 
 /** The problems of one package, given its package.json and a function that says whether a file of its folder exists. */
 export function findExportProblems(manifest, exists) {

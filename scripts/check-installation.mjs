@@ -2,12 +2,13 @@
 // packages, if a package runs a script when it is installed, or if the command does not run. The time is printed but not
 // bounded, because it depends on the network. Then it tries the installation: the links of its documentation, `import` and
 // `require` of every entry point, and TypeScript with the settings of docs/modules.md.
-// With `--long` it also runs Jest and ts-jest, and packs in a fresh clone.
+// With `--long` it also runs Jest and ts-jest, compiles the adapters beside older and newer frameworks, and packs in a fresh clone.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkClone } from './installation/clone.mjs'
 import { checkDocuments } from './installation/documents.mjs'
+import { checkFrameworks } from './installation/frameworks.mjs'
 import { checkJest } from './installation/jest.mjs'
 import { checkLoading, checkSettings } from './installation/modules.mjs'
 import { fail, runNode, runNpm } from './run-command.mjs'
@@ -44,6 +45,7 @@ npm(['install', `@types/node@${types}`, '--prefer-offline', '--no-audit', '--no-
 said.push(`${checkSettings(user)} settings of TypeScript`)
 if (process.argv.includes('--long')) {
   said.push(`${checkJest(folder, files)} ways of Jest`)
+  said.push(`${checkFrameworks(folder, files)} sets of frameworks`)
   said.push(`${checkClone(folder)} files from a fresh clone`)
 }
 console.log(said.join(', '))

@@ -1,7 +1,7 @@
 // Reads the declaration files that tsc writes: what a module exports, and the doc comment of a declaration. It works on text, and
 // knows the forms that tsc writes, which are few.
 
-const DECLARATION = /^(?:export )?(?:declare )?(?:abstract )?(function|const|class|interface|type) ([\w$]+)/gm
+export const DECLARATION = /^(?:export )?(?:declare )?(?:abstract )?(function|const|class|interface|type) ([\w$]+)/gm
 
 /**
  * What a declaration file exports. `names` has its own declarations and those that it takes from other files; `all` has the files
@@ -37,16 +37,17 @@ export function findDeclaration(text, name) {
 /** The first sentence of the comment at the top of a module, without its name: `\`sluice/redis\`: the same limits …`. */
 export function moduleSummary(text) {
   const [, comment] = /^\/\*\*(.*?)\*\//s.exec(text) ?? []
-  const [, sentence] = /^`sluice\/\w+`: (.*)/.exec(firstSentence(comment ?? '') ?? '') ?? []
+  const [, sentence] = /^`sluice[\w/-]*`: (.*)/.exec(firstSentence(comment ?? '') ?? '') ?? []
   return sentence && sentence[0].toUpperCase() + sentence.slice(1)
 }
 
 function commentBefore(text) {
   if (!text.trimEnd().endsWith('*/')) return ''
-  return text.slice(text.lastIndexOf('/**')).replace(/^\/\*\*|\*\/\s*$/g, '')
+  return text.slice(text.lastIndexOf('\n/**') + 1).replace(/^\/\*\*|\*\/\s*$/g, '')
 }
 
-function firstSentence(comment) {
+/** The first sentence of a comment, on one line. */
+export function firstSentence(comment) {
   const lines = comment.split('\n').map((line) => line.replace(/^\s*\* ?/, '').trim())
   const [paragraph] = lines
     .join('\n')

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './workspaces.mjs'
 
-/** Runs Node with the given arguments. `ok` is true only for exit code 0. */
-export function runNode(args, { show = false, cwd = root, timeoutMs } = {}) {
-  return run(process.execPath, args, { show, cwd, timeout: timeoutMs })
+/** Runs Node with the given arguments, and with `input` on its standard input. `ok` is true only for exit code 0. */
+export function runNode(args, { show = false, cwd = root, timeoutMs, input } = {}) {
+  return run(process.execPath, args, { show, cwd, timeout: timeoutMs, input })
 }
 
 /** Runs the command line tool of an installed package, such as `typescript` or `vitest`. */
@@ -55,7 +55,7 @@ export function fail(message) {
 
 /** Runs a program of the PATH. */
 export function run(command, args, { show = false, ...options } = {}) {
-  const stdio = show ? 'inherit' : ['ignore', 'pipe', 'pipe']
+  const stdio = show ? 'inherit' : [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe']
   const child = spawnSync(command, args, { ...options, stdio, encoding: 'utf8', maxBuffer: 2 ** 28 })
   const trouble = child.error?.message ?? (child.signal ? `ended by ${child.signal}` : '')
   return outcome(child.error ? null : child.status, [child.stdout, child.stderr, trouble])

@@ -1,6 +1,6 @@
-// `npm run test:runtimes`: runs the contract of stores, in memory and on Redis, the suites of all adapters and the suites of
-// the service's HTTP server on Node.js 20, 22, 24 and 26; the contract and `sluice/fetch` on Bun and Deno; and the contract on
-// Node.js 22.11, which cannot `require` ES modules. It gets the runtimes from the npm registry.
+// `npm run test:runtimes`: runs the contract of stores, in memory and on Redis, the suites of all adapters and those of the
+// service's HTTP server and worker threads on Node.js 20, 22, 24 and 26; the contract and `sluice/fetch` on Bun and Deno; and
+// the contract on Node.js 22.11, which cannot `require` ES modules. It gets the runtimes from the npm registry.
 // Arguments: `22`, `bun` and so on run on that runtime only; all others go to vitest.
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,12 @@ import { setUp } from './set-up.mjs'
 import { readManifest, root } from './workspaces.mjs'
 
 const MOST_MS = 1_200_000
-const SUITES = ['.contract.test', 'packages/sluice/test/http/adapters/', 'packages/service/test/server/']
+const SUITES = [
+  '.contract.test',
+  'packages/sluice/test/http/adapters/',
+  'packages/service/test/server/',
+  'packages/service/test/serve/threads/',
+]
 const RUNTIMES = {
   20: () => onNode('20', /^v20\./),
   22: () => onNode('22', /^v22\./),

@@ -1,11 +1,15 @@
 // Serves one framework's application three times in one process: bare, and behind the limiter of each build. Sends the
 // ports, and after each message the CPU time that the process has used.
-import { express, fastify } from '../http/frameworks.mjs'
+import { express, fastify, hono } from '../http/frameworks.mjs'
 import { loadBuild } from './load-build.mjs'
 
 const { framework, builds } = JSON.parse(process.argv[2])
-const start = { express, fastify }[framework]
-const add = { express: (app, limited) => app.use(limited), fastify: (app, limited) => app.register(limited) }[framework]
+const use = (app, limited) => app.use(limited)
+const [start, add] = {
+  express: [express, use],
+  fastify: [fastify, (app, limited) => app.register(limited)],
+  hono: [hono, use],
+}[framework]
 
 const ports = { bare: await start(() => {}) }
 for (const [name, folder] of Object.entries(builds)) {

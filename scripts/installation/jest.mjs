@@ -1,14 +1,14 @@
-// Jest and ts-jest in a project of their own, with the configurations of docs/modules.md, and the settings of an older
-// TypeScript. It installs about 250 packages, so only `npm run test:long` does it.
+// Jest and ts-jest in a project of their own, with the configurations of docs/modules.md, and the settings of
+// TypeScript 5.9 and 5.8. It installs about 250 packages, so only `npm run test:long` does it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, runNode, runNpm } from '../run-command.mjs'
 import { root } from '../workspaces.mjs'
-import { checkSettings } from './modules.mjs'
+import { checkSettings, SETTINGS, settingsOf58 } from './modules.mjs'
 
 const PACKAGES = [
   ...['jest@30', 'ts-jest@29', '@types/jest@30', '@types/node@20', 'typescript@5.9'],
-  '@babel/plugin-transform-modules-commonjs@7',
+  ...['typescript-5.8@npm:typescript@5.8', '@babel/plugin-transform-modules-commonjs@7'],
 ]
 const TEST = `test('the clock of a test decides', () => {
   const clock = new ManualClock(0)
@@ -53,8 +53,10 @@ export function checkJest(folder, files) {
     const { ok, output } = runNode([...flags, join(project, 'node_modules/jest/bin/jest.js'), '--ci'], { cwd: place })
     if (!ok || !output.includes('1 passed')) fail(`${heading}:\n${output}`)
   }
-  const compile = (args) => runNode([join(project, 'node_modules/typescript/bin/tsc'), ...args], { cwd: project })
-  const old = [[{ module: 'commonjs', moduleResolution: 'node10' }, 'use.ts', 'TS2307']]
-  checkSettings(project, compile, old)
+  const compileBy = (name) => (args) =>
+    runNode([join(project, 'node_modules', name, 'bin/tsc'), ...args], { cwd: project })
+  const old = [{ module: 'commonjs', moduleResolution: 'node10' }, 'use.ts', 'TS2307']
+  checkSettings(project, compileBy('typescript'), [...SETTINGS, old])
+  checkSettings(project, compileBy('typescript-5.8'), [...settingsOf58, old])
   return WAYS.length
 }

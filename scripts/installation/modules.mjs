@@ -22,7 +22,7 @@ console.log(first, second, typeof clientAddress, typeof rateLimit, typeof redisS
 const SAID = 'true false function function function'
 
 /** The table of docs/modules.md: the settings, the file, and the error if there is one. */
-const SETTINGS = [
+export const SETTINGS = [
   [{ module: 'nodenext' }, 'use.mts'],
   [{ module: 'nodenext' }, 'use.cts'],
   [{ module: 'node20' }, 'use.mts'],
@@ -32,7 +32,11 @@ const SETTINGS = [
   [{ module: 'node18' }, 'use.cts', 'TS1479'],
   [{ module: 'esnext', moduleResolution: 'bundler' }, 'use.mts'],
   [{ module: 'preserve', moduleResolution: 'bundler' }, 'use.mts'],
+  [{ module: 'nodenext', strict: false }, 'use.mts'],
+  [{ module: 'nodenext', types: [], lib: ['es2023', 'dom'], skipLibCheck: true }, 'use.mts'],
 ]
+/** Settings that TypeScript 5.8 does not have. */
+const SINCE_5_9 = ['node20']
 
 /** Checks that every entry point loads by `import` and by `require`, as the same module, and that nothing is written to stderr. */
 export function checkLoading(project) {
@@ -62,12 +66,14 @@ function entryPoints() {
   return [...modules.map((entry) => entry.replace(/^\./, 'sluice')), 'sluice-service']
 }
 
+/** The settings that TypeScript 5.8 has. */
+export const settingsOf58 = SETTINGS.filter(([{ module }]) => !SINCE_5_9.includes(module))
+
 /** Compiles a program with each setting, runs what was compiled, and expects the errors that the documentation tells. */
-export function checkSettings(project, compile = (args) => runTool('typescript', args, { cwd: project }), more = []) {
+export function checkSettings(project, compile = withOurs(project), settings = SETTINGS) {
   for (const file of ['use.mts', 'use.cts', 'use.ts']) writeFileSync(join(project, file), USE)
-  const settings = [...SETTINGS, ...more]
   for (const [at, [options, file, error]] of settings.entries()) {
-    const what = `${Object.values(options).join(', ')} in ${file}`
+    const what = `${JSON.stringify(options)} in ${file}`
     const out = `out-${at}`
     mkdirSync(join(project, out), { recursive: true })
     const compilerOptions = { target: 'es2022', strict: true, types: ['node'], outDir: out, rootDir: '.', ...options }
@@ -79,4 +85,8 @@ export function checkSettings(project, compile = (args) => runTool('typescript',
     if (ran.output !== SAID) fail(`compiled with ${what}, it says:\n${ran.output}`)
   }
   return settings.length
+}
+
+function withOurs(project) {
+  return (args) => runTool('typescript', args, { cwd: project })
 }

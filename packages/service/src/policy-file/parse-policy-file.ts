@@ -1,4 +1,4 @@
-import { InvalidTypeError, type Level, type PolicyData, type PolicyProblem, readPolicy } from 'sluice'
+import { InvalidTypeError, type Level, type PolicyData, type PolicyProblem, type ReadLevel, readPolicy } from 'sluice'
 import { findIdleLevels } from '../idle-levels/find-idle-levels.js'
 import { buildData } from './build-data.js'
 import { findLongWaits } from './find-long-waits.js'
@@ -26,6 +26,9 @@ export interface PolicyFile {
   readonly warnings: readonly PolicyFileProblem[]
 }
 
+/** Finds further faults in the levels of a policy without problems. */
+export type FindFaults = (levels: readonly ReadLevel[]) => readonly PolicyProblem[]
+
 const FORM = "a policy file has 'version: 1', and 'levels:' with a list"
 
 /**
@@ -48,6 +51,11 @@ const FORM = "a policy file has 'version: 1', and 'levels:' with a list"
  * ```
  */
 export function parsePolicyFile(text: string, { file = 'policy' }: ParsePolicyFileOptions = {}): PolicyFile {
+  return readPolicyFile(text, file, () => [])
+}
+
+/** As `parsePolicyFile`. What `findFaults` finds is a problem of the file, too. */
+export function readPolicyFile(text: string, file: string, findFaults: FindFaults): PolicyFile {
   if (typeof text !== 'string') throw new InvalidTypeError(`text must be the text of a file, got ${typeof text}`)
   if (text.length >= TOO_MANY_BYTES) throw tooLarge(file)
   // A byte order mark does not count as a column.
@@ -63,7 +71,7 @@ export function parsePolicyFile(text: string, { file = 'policy' }: ParsePolicyFi
   }
   const { data, faults: building, targets } = buildData(node, lines)
   if (data === undefined) throw problemsAt(building)
-  const found = readData(data as Record<string, unknown>, node, new NodeFinder(node, targets), building)
+  const found = readData(data as Record<string, unknown>, node, new NodeFinder(node, targets), building, findFaults)
   if (found.faults.length > 0) throw problemsAt(found.faults)
   const { policy, attributes } = found
   return { policy, attributes, warnings: positioned(found.warnings, lines) }
@@ -80,6 +88,7 @@ function readData(
   root: SourceNode,
   finder: NodeFinder,
   building: readonly Fault[],
+  findFaults: FindFaults,
 ): Found {
   const { $schema: _, ...policy } = data
   const faultAt = (problem: PolicyProblem): Fault => ({
@@ -90,7 +99,8 @@ function readData(
   const own = [...building, ...findLostTexts(root, finder), ...missingVersion(policy, root)]
   const offsets = new Set(own.map(({ offset, message }) => (message === NO_VERSION ? -1 : offset)))
   // A value with a fault in how it is written gets no second problem about what it says.
-  const others = problems.map(faultAt).filter(({ offset }) => !offsets.has(offset))
+  const further = problems.length > 0 ? problems : findFaults(levels)
+  const others = further.map(faultAt).filter(({ offset }) => !offsets.has(offset))
   return {
     policy: policy as unknown as PolicyFile['policy'],
     attributes,

@@ -27,29 +27,40 @@ export class ProcessFigures {
     this.#delay.disable()
   }
 
-  /** Names of general figures are those that dashboards for Node.js know. */
+  /** The figures of this thread: its heap and its event loop. Names of general figures are those that dashboards for Node.js know. */
   write(text: PrometheusText): void {
-    const gauge = (name: string, help: string, value: number) => text.metric(name, 'gauge', help).sample({}, value)
-    const counter = (name: string, help: string, value: number) => text.metric(name, 'counter', help).sample({}, value)
-    const { user, system } = process.cpuUsage()
-    counter('process_cpu_user_seconds_total', 'CPU time of the program.', user / 1e6)
-    counter('process_cpu_system_seconds_total', 'CPU time of the system for the program.', system / 1e6)
-    counter('process_cpu_seconds_total', 'CPU time.', (user + system) / 1e6)
-    gauge('process_start_time_seconds', 'When the process started, in epoch seconds.', performance.timeOrigin / 1_000)
-    const { rss, heapTotal, heapUsed, external } = process.memoryUsage()
-    gauge('process_resident_memory_bytes', 'Memory of the process.', rss)
+    const { gauge, counter } = writers(text)
+    const { heapTotal, heapUsed, external } = process.memoryUsage()
     gauge('nodejs_heap_size_total_bytes', 'Size of the heap.', heapTotal)
     gauge('nodejs_heap_size_used_bytes', 'Used part of the heap.', heapUsed)
     gauge('nodejs_external_memory_bytes', 'Memory of buffers and tables outside the heap.', external)
-    const files = openFiles()
-    if (files !== undefined) gauge('process_open_fds', 'Open files and connections.', files.open)
-    if (files?.most !== undefined) gauge('process_max_fds', 'The most open files and connections.', files.most)
     const { active, idle } = performance.eventLoopUtilization()
     counter('nodejs_eventloop_active_seconds_total', 'How long the event loop was busy.', active / 1_000)
     counter('nodejs_eventloop_idle_seconds_total', 'How long the event loop waited for work.', idle / 1_000)
     const help = 'The longest delay of the event loop in each second.'
     text.metric('nodejs_eventloop_worst_delay_seconds', 'histogram', help).durations({}, this.#worstDelays.read())
     text.metric('nodejs_version_info', 'gauge', 'The version of Node.js.').sample({ version: process.version }, 1)
+  }
+}
+
+/** Writes the figures that all threads of the process have in common. */
+export function writeProcess(text: PrometheusText): void {
+  const { gauge, counter } = writers(text)
+  const { user, system } = process.cpuUsage()
+  counter('process_cpu_user_seconds_total', 'CPU time of the program.', user / 1e6)
+  counter('process_cpu_system_seconds_total', 'CPU time of the system for the program.', system / 1e6)
+  counter('process_cpu_seconds_total', 'CPU time.', (user + system) / 1e6)
+  gauge('process_start_time_seconds', 'When the process started, in epoch seconds.', performance.timeOrigin / 1_000)
+  gauge('process_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss())
+  const files = openFiles()
+  if (files !== undefined) gauge('process_open_fds', 'Open files and connections.', files.open)
+  if (files?.most !== undefined) gauge('process_max_fds', 'The most open files and connections.', files.most)
+}
+
+function writers(text: PrometheusText) {
+  return {
+    gauge: (name: string, help: string, value: number) => void text.metric(name, 'gauge', help).sample({}, value),
+    counter: (name: string, help: string, value: number) => void text.metric(name, 'counter', help).sample({}, value),
   }
 }
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { type AsyncStore, type SyncStore, systemClock } from 'sluice'
 import { createRecorder, PrometheusText, type Recorder, writeDecisions } from 'sluice/metrics'
+import { ThreadStore } from '../serve/threads/thread-store.js'
 import { DoorCounts } from './door-counts.js'
 import { LiveSummary } from './live-summary.js'
-import { ProcessFigures } from './process-figures.js'
+import { ProcessFigures, writeProcess } from './process-figures.js'
 import { storeHealth, writeStoreHealth } from './store-health.js'
 import { TopKeys } from './top-keys.js'
 
@@ -21,7 +22,7 @@ export class ServiceRecorder {
   readonly doors = new DoorCounts()
   readonly topKeys: TopKeys
   readonly summary: LiveSummary
-  /** The answer to a scrape. One of several processes replaces it by a function that asks all of them. */
+  /** The answer to a scrape. One of several workers replaces it by a function that asks all of them. */
   scrape: () => string | Promise<string> = () => this.prometheus()
   readonly #store: SyncStore | AsyncStore
   readonly #process = new ProcessFigures()
@@ -57,7 +58,7 @@ export class ServiceRecorder {
     if (result === 'loaded') this.#loadedMs = systemClock.now()
   }
 
-  /** Everything but the top keys, of this process: a key is never a label. */
+  /** Everything but the top keys, of this process or thread: a key is never a label. */
   prometheus(): string {
     const text = new PrometheusText()
     const health = storeHealth(this.#store)
@@ -65,11 +66,14 @@ export class ServiceRecorder {
     text.metric('sluice_info', 'gauge', 'The version of the service and the kind of its store.').sample(facts, 1)
     writeDecisions(text, this.decisions.read())
     this.doors.write(text, this.#server?.connectionCount ?? 0)
-    writeStoreHealth(text, health)
+    // The first thread writes what is the same in all threads.
+    const isOneOfThreads = this.#store instanceof ThreadStore
+    if (!isOneOfThreads) writeStoreHealth(text, health)
     text.metric('sluice_policy_reloads_total', 'counter', 'How often the policy was read again, by result.')
     for (const [result, count] of Object.entries(this.#reloads)) text.sample({ result }, count)
     const help = 'When the policy in force was loaded, in epoch seconds.'
     text.metric('sluice_policy_loaded_timestamp_seconds', 'gauge', help).sample({}, this.#loadedMs / 1_000)
+    if (!isOneOfThreads) writeProcess(text)
     this.#process.write(text)
     return text.toString()
   }

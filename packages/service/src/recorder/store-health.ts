@@ -2,6 +2,7 @@ import { type AsyncStore, MemoryStore, type MemoryStoreStats, type SyncStore } f
 import { LeasedStore, type LeasedStoreStats } from 'sluice/leased'
 import type { PrometheusText } from 'sluice/metrics'
 import type { RedisStore, RedisStoreStats } from 'sluice/redis'
+import { ThreadStore } from '../serve/threads/thread-store.js'
 
 /** How the store is, as plain data. `leases`: what is held in front of it on lease. */
 export type StoreHealth = OwnHealth & { readonly leases?: LeasedStoreStats }
@@ -14,7 +15,7 @@ type OwnHealth =
 /** Reads a store's own counters. Asks no server. */
 export function storeHealth(store: SyncStore | AsyncStore): StoreHealth {
   if (store instanceof LeasedStore) return { ...storeHealth(store.lending), leases: store.stats() }
-  if (store instanceof MemoryStore) return { kind: 'memory', ...store.stats() }
+  if (store instanceof MemoryStore || store instanceof ThreadStore) return { kind: 'memory', ...store.stats() }
   const { stats } = store as Partial<RedisStore>
   if (typeof stats === 'function') return { kind: 'redis', ...stats.call(store) }
   return { kind: 'other' }

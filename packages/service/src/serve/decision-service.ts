@@ -3,7 +3,6 @@ import {
   type AsyncStore,
   createLimiter,
   createPolicy,
-  memoryStore,
   type Policy,
   type SyncStore,
   tokenBucket,
@@ -11,6 +10,7 @@ import {
 import { LeasedStore } from 'sluice/leased'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
+import type { OpenedStore } from './open-store.js'
 
 /** Whether a service should get requests now. */
 export interface Readiness {
@@ -25,10 +25,7 @@ const READY = '#readyz'
 /** The policy in force and the store that it decides on. Doors ask it; it knows nothing of HTTP. */
 export class DecisionService {
   readonly store: SyncStore | AsyncStore
-  /**
-   * Where idempotency keys of refunds are claimed. A process keeps a bounded number of reservations for each store, so the
-   * embedded store has another one beside it: keys of refunds, which are kept for an hour, take no room from reservations.
-   */
+  /** Where idempotency keys of refunds are claimed. */
   readonly claims: SyncStore | AsyncStore
   /** Counts what the service does, from its start to `close`. */
   readonly recorder: ServiceRecorder
@@ -40,9 +37,9 @@ export class DecisionService {
   /** The store has answered once, so its address and password are right. */
   #hasAnswered = false
 
-  constructor(store: SyncStore | AsyncStore, file: PolicyFile) {
+  constructor({ store, claims }: Pick<OpenedStore, 'store' | 'claims'>, file: PolicyFile) {
     this.store = store
-    this.claims = store.synchronous === true ? memoryStore() : store
+    this.claims = claims
     this.#file = file
     this.#policy = this.#policyOf(file)
     this.#hasCostAttributes = hasCostAttributes(file)

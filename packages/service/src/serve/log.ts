@@ -5,7 +5,7 @@ export type { Logger } from 'pino'
 /** The log of a service. */
 export type Log = Logger
 
-const LEVELS: Readonly<Record<number, string>> = { 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' }
+const LEVELS = { 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' } as const
 
 /** Where a log is written. */
 interface Output {
@@ -21,9 +21,19 @@ export function createLog(form: 'json' | 'text' | 'off', output: Output): Logger
   )
 }
 
+/** Writes a line that another thread has logged as JSON into this log, in its form. */
+export function repeatLine(log: Log, line: string): void {
+  const { level, time: _, msg, ...others } = JSON.parse(line) as Record<string, unknown>
+  log[nameOf(level) ?? 'error'](others, String(msg))
+}
+
 function textOf(line: string): string {
   const { level, time, msg, err, ...others } = JSON.parse(line) as Record<string, unknown>
   const details = Object.entries(others).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`)
   const cause = err === undefined ? '' : ` ${(err as { stack?: string }).stack ?? JSON.stringify(err)}`
-  return `${String(time).slice(11, 19)} ${LEVELS[level as number] ?? level} ${msg}${details.join('')}${cause}\n`
+  return `${String(time).slice(11, 19)} ${nameOf(level) ?? level} ${msg}${details.join('')}${cause}\n`
+}
+
+function nameOf(level: unknown): (typeof LEVELS)[keyof typeof LEVELS] | undefined {
+  return LEVELS[level as keyof typeof LEVELS]
 }

@@ -7,6 +7,8 @@ import { ioredisClusterOptions, ioredisOptions, redisStore } from 'sluice/redis'
 /** Where states are kept, from the option `--store`. */
 export interface OpenedStore {
   readonly store: SyncStore | AsyncStore
+  /** Where idempotency keys of refunds are claimed. */
+  readonly claims: SyncStore | AsyncStore
   /** The store as a person is told: without user and password. */
   readonly shown: string
   /**
@@ -40,8 +42,7 @@ const FORMS =
 
 /** Opens a store. Returns the reason as a text if the option has no valid form. Does not wait for a connection. */
 export function openStore(text: string, settings: RedisSettings, listener: StoreListener): OpenedStore | string {
-  if (text === 'memory')
-    return { store: memoryStore(), shown: 'memory', connected: async () => {}, close: async () => {} }
+  if (text === 'memory') return openMemory()
   const match = /^(redis|rediss)(-cluster)?:\/\/(.+)$/.exec(text)
   if (match === null) return `the store must be ${FORMS}, got '${withoutPassword(text)}'`
   const [, scheme, isCluster, rest] = match
@@ -61,12 +62,22 @@ export function openStore(text: string, settings: RedisSettings, listener: Store
       redis.close()
       client.disconnect()
     }
-    return { store: leased ?? redis, shown: withoutPassword(text), connected: () => connected(client), close }
+    const store = leased ?? redis
+    return { store, claims: store, shown: withoutPassword(text), connected: () => connected(client), close }
   } catch (error) {
     client.disconnect()
     if (error instanceof InvalidValueError) return error.message
     throw error
   }
+}
+
+/**
+ * A process keeps a bounded number of reservations for each store. So claims have a store of their own: keys of refunds, which
+ * are kept for an hour, take no room from reservations.
+ */
+function openMemory(): OpenedStore {
+  const nothing = async () => {}
+  return { store: memoryStore(), claims: memoryStore(), shown: 'memory', connected: nothing, close: nothing }
 }
 
 /** How long a close waits for Redis to take leases back. */

@@ -1,5 +1,5 @@
 import { readPolicyText } from '../policy-file/load-policy-file.js'
-import { type PolicyFile, parsePolicyFile } from '../policy-file/parse-policy-file.js'
+import { type FindFaults, type PolicyFile, readPolicyFile } from '../policy-file/parse-policy-file.js'
 import { PolicyFileError, policyFileErrorOf } from '../policy-file/policy-file-error.js'
 import type { Log } from './log.js'
 import { watchPath } from './watch-path.js'
@@ -24,6 +24,7 @@ export type UsePolicy = (file: PolicyFile, text: PolicyText) => void
 export class PolicySource {
   readonly #path: string
   readonly #log: Log
+  readonly #findFaults: FindFaults
   #use: UsePolicy = () => {}
   #refuse: () => void = () => {}
   #stopWatching: (() => void) | undefined
@@ -35,17 +36,18 @@ export class PolicySource {
   #reading: Promise<void> | undefined
   #isAgainDue = false
 
-  private constructor(path: string, text: string, log: Log) {
+  private constructor(path: string, text: string, log: Log, findFaults: FindFaults) {
     this.#path = path
     this.#log = log
-    this.#file = parsePolicyFile(text, { file: path })
+    this.#findFaults = findFaults
+    this.#file = readPolicyFile(text, path, findFaults)
     this.#text = { file: path, text }
     this.#seen = text
   }
 
-  /** Reads the file. Rejects with a `PolicyFileError` if it is bad. */
-  static async open(path: string, log: Log): Promise<PolicySource> {
-    return new PolicySource(path, await readText(path), log)
+  /** Reads the file. Rejects with a `PolicyFileError` if it is bad. `findFaults` says what else makes a policy bad. */
+  static async open(path: string, log: Log, findFaults: FindFaults): Promise<PolicySource> {
+    return new PolicySource(path, await readText(path), log, findFaults)
   }
 
   /** The last good policy. */
@@ -98,7 +100,7 @@ export class PolicySource {
       const text = await readText(this.#path)
       if (text === this.#seen && !isAsked) return
       this.#seen = text
-      const file = parsePolicyFile(text, { file: this.#path })
+      const file = readPolicyFile(text, this.#path, this.#findFaults)
       const named = { file: this.#path, text }
       this.#use(file, named)
       this.#file = file

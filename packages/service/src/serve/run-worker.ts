@@ -1,59 +1,81 @@
 import { UsageError } from '../cli/command.js'
 import { parsePolicyFile } from '../policy-file/parse-policy-file.js'
+import type { FirstChannel } from './fleet-worker.js'
 import type { Log } from './log.js'
+import type { OpenedStore } from './open-store.js'
 import type { ServeOptions } from './serve-options.js'
 import { type RunningService, startService } from './start-service.js'
-import type { FromWorker, ToWorker } from './to-worker.js'
+import type { ToWorker } from './to-worker.js'
+
+/** Where a worker runs: in a process or a thread. */
+interface WorkerPlace {
+  readonly channel: FirstChannel
+  /** Resolves if the worker is to end without having been told. */
+  readonly ended: Promise<unknown>
+  /** Default: the store of the options. */
+  readonly opened?: OpenedStore
+}
 
 /**
- * Serves as one of several processes. Starts with the first policy that the first process sends, and resolves when that
- * process tells it to shut down, when `ended` resolves, or when it cannot start.
+ * Serves as one of several workers. Starts with the first policy that the first process or thread sends, and resolves when
+ * that tells it to shut down, when `ended` resolves, or when it cannot start.
  */
-export async function runWorker(options: ServeOptions, log: Log, ended: Promise<unknown>): Promise<void> {
+export async function runWorker(options: ServeOptions, log: Log, place: WorkerPlace): Promise<void> {
+  const { channel, ended, opened } = place
   let running: Promise<RunningService> | undefined
-  const scrapes = new Map<number, (text: string) => void>()
+  const scrapes = new Scrapes(channel)
   const closed = new Promise<void>((resolve) => {
-    process.on('message', (message: ToWorker) => {
+    channel.onMessage((message: ToWorker) => {
       if ('close' in message) return resolve()
-      if ('scraped' in message) return scrapes.get(message.scraped)?.(message.text)
+      if ('scraped' in message) return scrapes.end(message.scraped, message.text)
       if (!('policy' in message))
         return void running?.then(({ service: { recorder } }) => {
-          if ('report' in message) tellFirst({ reported: message.report, text: recorder.prometheus() })
+          if ('report' in message) channel.send({ reported: message.report, text: recorder.prometheus() })
           else recorder.reloaded('refused')
         })
       const { policy: given, port } = message
       const policy = parsePolicyFile(given.text, given)
       if (running !== undefined) return void running.then(({ service }) => service.use(policy))
-      running = startService({ ...options, port }, log, policy)
+      running = startService({ ...options, port }, log, policy, opened)
       running.then(
         ({ service, url, store }) => {
-          service.recorder.scrape = () => scrapeAll(scrapes)
-          tellFirst({ listening: { url, store } })
+          service.recorder.scrape = () => scrapes.begin()
+          channel.send({ listening: { url, store } })
         },
         (error: Error) => {
           const exitCode = error instanceof UsageError ? error.exitCode : 1
-          tellFirst({ failed: { message: error.message, exitCode } }, resolve)
+          channel.send({ failed: { message: error.message, exitCode } }, resolve)
         },
       )
     })
   })
-  tellFirst({ awake: true })
+  channel.send({ awake: true })
   await Promise.race([closed, ended])
   await (await running?.catch(() => undefined))?.close()
-  process.disconnect?.()
+  channel.close()
 }
 
-/** The metrics of all workers, from the first process. */
-function scrapeAll(scrapes: Map<number, (text: string) => void>): Promise<string> {
-  const scrape = ++lastScrape
-  return new Promise<string>((resolve) => {
-    scrapes.set(scrape, resolve)
-    tellFirst({ scrape })
-  }).finally(() => scrapes.delete(scrape))
-}
+/** Scrapes that this worker was asked for, and that wait for the metrics of all workers. */
+class Scrapes {
+  readonly #channel: FirstChannel
+  readonly #waiting = new Map<number, (text: string) => void>()
+  #last = 0
 
-let lastScrape = 0
+  constructor(channel: FirstChannel) {
+    this.#channel = channel
+  }
 
-function tellFirst(message: FromWorker, done: () => void = () => {}): void {
-  process.send?.(message, undefined, undefined, done)
+  /** The metrics of all workers, from the first process or thread. */
+  begin(): Promise<string> {
+    const scrape = ++this.#last
+    return new Promise<string>((resolve) => {
+      this.#waiting.set(scrape, resolve)
+      this.#channel.send({ scrape })
+    })
+  }
+
+  end(scrape: number, text: string): void {
+    this.#waiting.get(scrape)?.(text)
+    this.#waiting.delete(scrape)
+  }
 }

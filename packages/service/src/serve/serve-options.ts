@@ -14,6 +14,8 @@ export interface ServeOptions {
   /** The header fields that hold attributes for the gate, by attribute. */
   readonly gateAttributes: Readonly<Record<string, string>>
   readonly workers: number
+  /** Each worker listens on the port by itself: workers are threads then. */
+  readonly reusePort: boolean
   readonly prefix: string | undefined
   readonly onFailure: OnFailure | undefined
   readonly instances: number | undefined
@@ -52,7 +54,10 @@ const OPTIONS = {
     value: 'LIST',
     help: 'header fields that hold attributes for /v1/gate: merchant=x-merchant,plan=x-plan',
   },
-  workers: { value: 'N', help: 'processes that serve the same port; needs a Redis. Default 1' },
+  workers: {
+    value: 'N',
+    help: 'workers that serve the same port: processes, or threads with --store memory (Node.js 22.12 or newer). Default 1',
+  },
   prefix: { value: 'TEXT', help: 'the start of every key in Redis. Default sluice:' },
   'on-failure': {
     value: 'RULE',
@@ -82,11 +87,12 @@ export const SERVE_OPTIONS = {
 
 /**
  * Reads the command line's values, and those of the environment for options that it leaves out. A flag of the command line is
- * `true`, as the text is in the environment.
+ * `true`, as the text is in the environment. `node` is the version of Node.js that serves.
  */
 export function readServeOptions(
   values: Readonly<Record<string, string | true | undefined>>,
   env: Readonly<Record<string, string | undefined>>,
+  node = process.versions.node,
 ): ServeOptions {
   const given = (name: string) => {
     const value = values[name] ?? (env[variableOf(name)] || undefined)
@@ -109,10 +115,11 @@ export function readServeOptions(
   }
   const workers = whole('workers', 1, 256, 1) as number
   const store = given('store') ?? 'memory'
-  if (workers > 1 && store === 'memory')
+  const reusePort = workers > 1 && store === 'memory'
+  if (reusePort && !canReusePort(node))
     throw new UsageError(
-      `${sourceOf('workers')} needs a Redis, such as --store redis://localhost:6379: with --store memory each process ` +
-        'would have a store of its own, and a key could use its limit in each of them',
+      `${sourceOf('workers')} with --store memory needs Node.js 22.12 or newer, where worker threads can share a port, and ` +
+        `this is ${node}; on this one it needs a Redis, such as --store redis://localhost:6379`,
     )
   const lease = oneOf('lease', ['true', 'false']) === 'true'
   if (lease && store === 'memory')
@@ -131,6 +138,7 @@ export function readServeOptions(
     trustedProxies: readProxies(listOf(given('trusted-proxies')), sourceOf('trusted-proxies')),
     gateAttributes: readFields(listOf(given('gate-attributes')), sourceOf('gate-attributes')),
     workers,
+    reusePort,
     prefix: given('prefix'),
     onFailure: oneOf('on-failure', ['open', 'closed', 'local']),
     instances: whole('instances', 1, 1_000_000, workers > 1 ? workers : undefined),
@@ -140,6 +148,12 @@ export function readServeOptions(
     log: oneOf('log', ['json', 'text', 'off']),
     shutdownMs: whole('shutdown-ms', 0, 3_600_000, 10_000) as number,
   }
+}
+
+/** Can several threads listen on one port? Since Node.js 22.12 and 23.1. */
+function canReusePort(version: string): boolean {
+  const [major, minor] = version.split('.').map(Number)
+  return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)
 }
 
 function variableOf(name: string): string {

@@ -16,8 +16,9 @@ import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import type { Door } from '../server/door.js'
 import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
+import { listenError } from './listen-error.js'
 import type { Logger } from './log.js'
-import { openStore } from './open-store.js'
+import { type OpenedStore, openStore } from './open-store.js'
 import type { ServeOptions } from './serve-options.js'
 import { StoreLog } from './store-log.js'
 
@@ -42,13 +43,18 @@ export interface RunningService {
 
 /**
  * Starts a service with a policy. Rejects with a `UsageError` if it cannot. The caller puts other policies in force by
- * `service.use`.
+ * `service.use`. Decides on the store of the options, unless one is given.
  */
-export async function startService(options: ServeOptions, log: Logger, file?: PolicyFile): Promise<RunningService> {
+export async function startService(
+  options: ServeOptions,
+  log: Logger,
+  file?: PolicyFile,
+  given?: OpenedStore,
+): Promise<RunningService> {
   const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
-  const opened = openStore(options.store, options, new StoreLog(log, options.onFailure ?? 'open'))
+  const opened = given ?? openStore(options.store, options, new StoreLog(log, options.onFailure ?? 'open'))
   if (typeof opened === 'string') throw new UsageError(opened)
-  const service = new DecisionService(opened.store, policy)
+  const service = new DecisionService(opened, policy)
   const { recorder } = service
   await opened.connected()
   // Gives back what ended while no service was there, and goes on about once a second.
@@ -103,20 +109,10 @@ function adminDoorOf(service: DecisionService, options: ServeOptions, log: Logge
   return adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits'))
 }
 
-async function listen(server: HttpServer, { host, port }: ServeOptions): Promise<void> {
+async function listen(server: HttpServer, { host, port, reusePort }: ServeOptions): Promise<void> {
   try {
-    await server.listen(host, port)
+    await server.listen(host, port, reusePort)
   } catch (error) {
-    const reason = whyNotListening(error as NodeJS.ErrnoException, host, port)
-    throw reason === undefined ? error : new UsageError(reason, 1)
+    throw listenError(error, { host, port })
   }
-}
-
-function whyNotListening({ code }: NodeJS.ErrnoException, host: string, port: number): string | undefined {
-  if (code === 'EADDRINUSE')
-    return `port ${port} is taken: another process listens on it; --http ${host}:0 takes a free port`
-  if (code === 'EADDRNOTAVAIL') return `this machine has no address ${host}; --http 0.0.0.0:${port} takes all it has`
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `there is no host ${host}; an address is safer than a name`
-  if (code === 'EACCES') return `port ${port} may not be used by this user; take one above 1023`
-  return undefined
 }

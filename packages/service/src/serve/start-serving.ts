@@ -1,15 +1,18 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { adviseOnPolicy } from './advise-on-policy.js'
+import { freePort } from './free-port.js'
 import type { Log } from './log.js'
 import { PolicySource } from './policy-source.js'
 import type { ServeOptions } from './serve-options.js'
 import { EXAMPLE_POLICY, startService } from './start-service.js'
+import { startWorkerProcess } from './start-worker-process.js'
+import { findUnkeptLimits } from './threads/find-unkept-limits.js'
+import { FirstThread } from './threads/first-thread.js'
+import { workerThreads } from './threads/worker-threads.js'
 import type { Listening } from './to-worker.js'
 import { WorkerFleet } from './worker-fleet.js'
 
-/** A service in one or several processes, whose policy follows its file. */
+/** A service in one or several processes or threads, whose policy follows its file. */
 export interface Serving extends Listening {
   /** The policy at the start. */
   readonly file: PolicyFile
@@ -17,15 +20,18 @@ export interface Serving extends Listening {
   reload(): Promise<void>
   /** Stops accepting, waits for the requests in flight until the deadline, and ends. */
   close(): Promise<void>
-  /** Ends all other processes at once. */
+  /** Ends all other processes and threads at once. */
   kill(): void
 }
 
 /** Starts the service of a command line. Rejects with a `UsageError` or a `PolicyFileError` if it cannot. */
 export async function startServing(options: ServeOptions, log: Log): Promise<Serving> {
-  const source = await PolicySource.open(options.policy ?? EXAMPLE_POLICY, log)
+  const first = options.workers > 1 && options.store === 'memory' ? new FirstThread(log) : undefined
+  const source = await PolicySource.open(options.policy ?? EXAMPLE_POLICY, log, (levels) =>
+    first === undefined ? [] : findUnkeptLimits(levels, first.table),
+  )
   const started =
-    options.workers > 1 ? await startWorkers(options, log, source) : await startAlone(options, log, source)
+    options.workers > 1 ? await startWorkers(options, log, source, first) : await startAlone(options, log, source)
   adviseOnPolicy(source.file, options, log)
   return {
     ...started,
@@ -52,10 +58,20 @@ async function startAlone(options: ServeOptions, log: Log, source: PolicySource)
   return { url, store, close, kill: () => {} }
 }
 
-async function startWorkers(options: ServeOptions, log: Log, source: PolicySource): Promise<Started> {
-  // Node gives all workers of port 0 the same port, but not a worker that starts after all others have died.
-  const port = options.port === 0 ? await freePort(options.host) : options.port
-  const fleet = new WorkerFleet(port, source.text, log)
+/** Starts processes or, with a first thread, threads. */
+async function startWorkers(
+  options: ServeOptions,
+  log: Log,
+  source: PolicySource,
+  first: FirstThread | undefined,
+): Promise<Started> {
+  const fleet = new WorkerFleet({
+    startWorker: first === undefined ? startWorkerProcess : workerThreads(options, first.table.handle),
+    port: await portOf(options, first !== undefined),
+    policy: source.text,
+    log,
+    centre: first,
+  })
   const { url, store } = await fleet.start(options.workers)
   source.watch(
     (file, text) => {
@@ -67,12 +83,10 @@ async function startWorkers(options: ServeOptions, log: Log, source: PolicySourc
   return { url, store, close: () => fleet.close(options.shutdownMs), kill: () => fleet.kill() }
 }
 
-/** A port that is free now. */
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+/** Where all workers listen. */
+async function portOf({ host, port, reusePort }: ServeOptions, isThreaded: boolean): Promise<number> {
+  // Threads that do not share a port have one each.
+  if (isThreaded && !reusePort) return port
+  // Node gives all processes of port 0 the same port, but not a process that starts after all others have died.
+  return reusePort || port === 0 ? freePort(host, port) : port
 }

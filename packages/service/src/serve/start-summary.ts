@@ -15,7 +15,7 @@ export function startSummary({ file, url, store }: Serving, options: ServeOption
   policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${levels}
   asks     about ${attributes.length === 0 ? 'no attribute' : attributes.join(', ')}; other attributes of a request are ignored
   store    ${store}${aboutStore(store, options)}
-  workers  ${options.workers === 1 ? '1 process' : `${options.workers} processes`}
+  workers  ${aboutWorkers(options)}
   admin    ${options.adminToken === undefined ? 'off (--admin-token TEXT)' : 'on, with the token'}
 
 Try it:
@@ -41,6 +41,11 @@ export function startFacts({ file, url, store }: Serving, options: ServeOptions)
     workers: options.workers,
     admin: options.adminToken !== undefined,
   }
+}
+
+function aboutWorkers({ workers, store }: ServeOptions): string {
+  if (workers === 1) return '1 process'
+  return store === 'memory' ? `${workers} threads of one process, on one table` : `${workers} processes`
 }
 
 function aboutStore(store: string, { lease, leaseMs = 250 }: ServeOptions): string {

@@ -1,8 +1,12 @@
+import type { NamedLimit } from 'sluice'
 import type { PolicyText } from './policy-source.js'
+import type { Question, ToldError } from './threads/question.js'
+import type { SharedFact } from './threads/shared-fact.js'
 
 /**
- * What the first process tells a worker: the policy to use from now on, and where to listen; that a policy was refused; to
- * report its metrics; the metrics of all workers; or to shut down. All messages between the processes are plain JSON.
+ * What the first process or thread tells a worker: the policy to use from now on, and where to listen; that a policy was
+ * refused; to report its metrics; the metrics of all workers; or to shut down. All messages between processes are plain
+ * JSON, and those between threads are plain data.
  */
 export type ToWorker =
   | { readonly policy: PolicyText; readonly port: number }
@@ -11,9 +15,15 @@ export type ToWorker =
   | { readonly scraped: number; readonly text: string }
   | { readonly close: true }
 
+/** What only a thread is told: what all threads must know, and the answers to its questions. */
+export type ToThread =
+  | { readonly facts: readonly SharedFact[] }
+  | { readonly answered: number; readonly value: unknown }
+  | { readonly answered: number; readonly error: ToldError }
+
 /**
- * What a worker tells the first process: that it waits for its policy, that it listens, or why it cannot; that it wants the
- * metrics of all workers; or its own metrics. Numbers tell scrapes apart.
+ * What a worker tells the first process or thread: that it waits for its policy, that it listens, or why it cannot; that it
+ * wants the metrics of all workers; or its own metrics. Numbers tell scrapes apart.
  */
 export type FromWorker =
   | { readonly awake: true }
@@ -21,6 +31,12 @@ export type FromWorker =
   | { readonly failed: Failure }
   | { readonly scrape: number }
   | { readonly reported: number; readonly text: string }
+
+/** What only a thread says: a line of its log, what all threads must know, and questions. */
+export type FromThread =
+  | { readonly logged: string }
+  | { readonly fact: { readonly limit: NamedLimit } }
+  | { readonly asked: number; readonly question: Question }
 
 /** Where a worker listens and on which store it decides. All workers of a service say the same. */
 export interface Listening {

@@ -1,9 +1,9 @@
-import cluster, { type Worker } from 'node:cluster'
 import { UsageError } from '../cli/command.js'
+import type { FleetCentre, FleetWorker } from './fleet-worker.js'
 import type { Log } from './log.js'
 import type { PolicyText } from './policy-source.js'
 import { ScrapeRound } from './scrape-round.js'
-import type { Failure, FromWorker, Listening, ToWorker } from './to-worker.js'
+import type { Failure, FromThread, FromWorker, Listening } from './to-worker.js'
 
 /** After a worker dies, the next starts so much later; twice as much after each further death, up to the most. */
 const FIRST_PAUSE_MS = 100
@@ -12,16 +12,33 @@ const MOST_PAUSE_MS = 10_000
 const WELL_MS = 30_000
 /** A worker that does not end so long after its deadline is killed. */
 const OVERTIME_MS = 1_000
+/** The label `worker` of what the first thread counts for all. */
+const FIRST = 'first'
+
+/** What a fleet is made of. */
+interface FleetParts {
+  /** Starts one more worker: a process or a thread. */
+  readonly startWorker: () => FleetWorker
+  /** Where all workers listen, also those that start later. */
+  readonly port: number
+  /** The policy at the start. */
+  readonly policy: PolicyText
+  readonly log: Log
+  /** Absent for workers that need nothing but their policy. */
+  readonly centre?: FleetCentre | undefined
+}
 
 /**
- * Processes that serve one port together. This process accepts connections and deals them out, watches the policy file
- * and replaces workers that die. It decides nothing. A worker gets its policy from here, never from the file: so a worker
- * that starts while the file is bad has the policy of all others.
+ * Processes or threads that serve one port together. The first one, where this runs, watches the policy file and replaces
+ * workers that die. It decides no request. A worker gets its policy from here, never from the file: so a worker that starts
+ * while the file is bad has the policy of all others.
  */
 export class WorkerFleet {
+  readonly #startWorker: () => FleetWorker
   readonly #port: number
   readonly #log: Log
-  readonly #workers = new Set<Worker>()
+  readonly #centre: FleetCentre | undefined
+  readonly #workers = new Set<FleetWorker>()
   readonly #pauses = new Set<NodeJS.Timeout>()
   readonly #scrapes = new Map<number, ScrapeRound>()
   #lastScrape = 0
@@ -29,8 +46,9 @@ export class WorkerFleet {
   #pauseMs = FIRST_PAUSE_MS
   #isClosing = false
 
-  /** `port` is where all workers listen, also those that start later: not 0. */
-  constructor(port: number, policy: PolicyText, log: Log) {
+  constructor({ startWorker, port, policy, log, centre }: FleetParts) {
+    this.#startWorker = startWorker
+    this.#centre = centre
     this.#port = port
     this.#policy = policy
     this.#log = log
@@ -50,20 +68,20 @@ export class WorkerFleet {
   /** Puts another policy in force in all workers. */
   use(policy: PolicyText): void {
     this.#policy = policy
-    for (const worker of this.#workers) tell(worker, { policy, port: this.#port })
+    for (const worker of this.#workers) worker.send({ policy, port: this.#port })
   }
 
   /** Tells all workers that a policy file could not be used, for their metrics. */
   refuse(): void {
-    for (const worker of this.#workers) tell(worker, { refused: true })
+    for (const worker of this.#workers) worker.send({ refused: true })
   }
 
   /** Shuts all workers down. Resolves when they have ended: those that take longer than `deadlineMs` are killed. */
   async close(deadlineMs: number): Promise<void> {
     this.#isClosing = true
     for (const pause of this.#pauses) clearTimeout(pause)
-    const ended = [...this.#workers].map((worker) => new Promise((resolve) => worker.once('exit', resolve)))
-    for (const worker of this.#workers) tell(worker, { close: true })
+    const ended = [...this.#workers].map((worker) => new Promise((resolve) => worker.onEnd(resolve)))
+    for (const worker of this.#workers) worker.send({ close: true })
     const overtime = setTimeout(() => this.kill(), deadlineMs + OVERTIME_MS)
     await Promise.all(ended)
     clearTimeout(overtime)
@@ -71,55 +89,64 @@ export class WorkerFleet {
 
   /** Ends all workers at once. */
   kill(): void {
-    for (const worker of this.#workers) worker.process.kill('SIGKILL')
+    for (const worker of this.#workers) worker.kill()
   }
 
   #startOne(): Promise<Listening> {
-    const worker = cluster.fork()
+    const worker = this.#startWorker()
     this.#workers.add(worker)
     const startedMs = performance.now()
     return new Promise((resolve, reject) => {
       let isListening = false
       let failure: Failure = { message: 'a worker ended before it listened', exitCode: 1 }
-      worker.on('message', (message: FromWorker) => {
-        if ('awake' in message) tell(worker, { policy: this.#policy, port: this.#port })
-        else if ('failed' in message) failure = message.failed
-        else if ('scrape' in message) this.#scrape(worker, message.scrape)
-        else if ('reported' in message) this.#scrapes.get(message.reported)?.report(`${worker.id}`, message.text)
-        else {
+      worker.onMessage((message) => {
+        if ('failed' in message) failure = message.failed
+        else if ('listening' in message) {
           isListening = true
-          this.#log.info({ worker: worker.id, pid: worker.process.pid }, 'a worker listens')
+          const { url } = message.listening
+          this.#log.info({ worker: worker.id, ...worker.facts, url }, 'a worker listens')
           resolve(message.listening)
-        }
+        } else this.#hear(worker, message)
       })
-      worker.once('exit', (code, signal) => {
+      worker.onEnd((how) => {
         this.#workers.delete(worker)
         for (const round of this.#scrapes.values()) round.report(`${worker.id}`)
         if (!isListening) reject(new UsageError(failure.message, failure.exitCode))
         if (this.#isClosing) return
         if (isListening && performance.now() - startedMs > WELL_MS) this.#pauseMs = FIRST_PAUSE_MS
-        if (isListening) this.#replace(worker, { code, signal })
+        if (isListening) this.#replace(worker, how)
       })
     })
   }
 
+  #hear(worker: FleetWorker, message: FromWorker | FromThread): void {
+    if ('awake' in message) {
+      // It was told to shut down while it woke up.
+      if (this.#isClosing) return
+      this.#centre?.greet(worker)
+      worker.send({ policy: this.#policy, port: this.#port })
+    } else if ('scrape' in message) this.#scrape(worker, message.scrape)
+    else if ('reported' in message) this.#scrapes.get(message.reported)?.report(`${worker.id}`, message.text)
+    else if ('logged' in message || 'fact' in message || 'asked' in message)
+      this.#centre?.hear(message, worker, this.#workers)
+  }
+
   /** Asks all workers for their metrics, and tells `asker`. */
-  #scrape(asker: Worker, scraped: number): void {
+  #scrape(asker: FleetWorker, scraped: number): void {
     const report = ++this.#lastScrape
     const workers = [...this.#workers]
-    const round = new ScrapeRound(
-      workers.map(({ id }) => `${id}`),
-      (text) => {
-        this.#scrapes.delete(report)
-        tell(asker, { scraped, text })
-      },
-    )
+    const names = workers.map(({ id }) => `${id}`)
+    const round = new ScrapeRound(this.#centre === undefined ? names : [FIRST, ...names], (text) => {
+      this.#scrapes.delete(report)
+      asker.send({ scraped, text })
+    })
     this.#scrapes.set(report, round)
-    for (const worker of workers) tell(worker, { report })
+    for (const worker of workers) worker.send({ report })
+    if (this.#centre !== undefined) round.report(FIRST, this.#centre.metrics())
   }
 
   /** Starts another worker after a pause, and once more if that cannot start. */
-  #replace(worker: Worker, how: object): void {
+  #replace(worker: FleetWorker, how: object): void {
     const inMs = this.#pauseMs
     this.#pauseMs = Math.min(2 * inMs, MOST_PAUSE_MS)
     this.#log.error({ worker: worker.id, ...how, inMs }, 'a worker ended; another takes its place')
@@ -131,9 +158,4 @@ export class WorkerFleet {
     }, inMs)
     this.#pauses.add(pause)
   }
-}
-
-/** A worker that has just died cannot be told: its successor is told instead. */
-function tell(worker: Worker, message: ToWorker): void {
-  worker.send(message, () => {})
 }

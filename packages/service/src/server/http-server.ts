@@ -75,9 +75,12 @@ export class HttpServer {
     )
   }
 
-  /** Resolves when the server listens. Rejects with the system's error if it cannot. */
-  async listen(host: string, port: number): Promise<void> {
-    this.#server.listen({ host, port, backlog: BACKLOG })
+  /**
+   * Resolves when the server listens. Rejects with the system's error if it cannot. With `reusePort`, other servers of this
+   * user that ask for it can listen on the same port, and the system deals connections out.
+   */
+  async listen(host: string, port: number, reusePort = false): Promise<void> {
+    this.#server.listen({ host, port, backlog: BACKLOG, reusePort })
     await once(this.#server, 'listening')
   }
 

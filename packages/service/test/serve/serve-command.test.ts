@@ -94,11 +94,6 @@ const WRONG: readonly (readonly [readonly string[], number, RegExp])[] = [
   [['--store', 'redis://'], 2, /the store must be memory/],
   [['--store', 'redis://user:secret@:99999'], 2, /the store must be memory(?!.*secret)/],
   [['--workers', '0'], 2, /--workers must be a whole number from 1 to 256, got '0'/],
-  [
-    ['--workers', '2'],
-    2,
-    /--workers needs a Redis, such as --store redis:.*each process would have a store of its own/,
-  ],
   [['--deadline-ms', '1.5'], 2, /--deadline-ms must be a whole number from 1 to 3600000, got '1\.5'/],
   [['--lease'], 2, /--lease needs a Redis, such as --store redis:.*--store memory decides every key in this process/],
   [['--store', 'redis://127.0.0.1', '--lease=100'], 2, /--lease takes no value/],

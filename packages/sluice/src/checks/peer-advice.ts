@@ -16,6 +16,8 @@ interface PeerOption {
   readonly example?: string
   /** The advice if none of the names can be used. */
   readonly otherwise?: string
+  /** The advice above is for callers who can use one of these options. Unless given, it is for all. */
+  readonly otherwiseWith?: readonly string[]
 }
 
 const FIXED_WINDOW: Example = ['fixedWindow', "quota: 100, window: '1m'"]
@@ -34,14 +36,25 @@ const IN_ANY_WINDOW = `createLimiter({ limit: ${called(SLIDING_LOG)} }) and acqu
 const BOUNDS_THE_WORK =
   'work bounds its own time, as in run(() => fetch(url, { signal: AbortSignal.timeout(5000) })). maxWaitMs of a call bounds only its wait'
 
+const SETS_THE_DEADLINE = 'redisStore(client, { deadlineMs: 50 }) bounds the wait for Redis'
+const BLOCKS_A_KEY =
+  "limiter.block(key, { duration: '1d' }) denies a key everything, and so does a level of a policy whose limit has a quota of 0"
+const REFUSES_CALLERS = 'leave it out: a queue that is full refuses a caller, and drops none'
+
+/** The second argument of `createLimiters` has no limit and no name. */
+const IN_THE_FIRST_ARGUMENT = {
+  otherwise: `it is in the first argument, as in createLimiters({ search: ${called(FIXED_WINDOW)} })`,
+  otherwiseWith: ['maxWaiters'],
+}
+
 /** The peers' options by what they mean. */
 const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   // How many.
   [
     'max limit quota maxRequests requests intervalCap reservoir',
-    { here: ['quota', 'drain', 'capacity', 'max', 'limit', 'levels'] },
+    { here: ['quota', 'drain', 'capacity', 'max', 'limit', 'levels'], ...IN_THE_FIRST_ARGUMENT },
   ],
-  ['points', { here: ['quota', 'drain', 'capacity', 'max', 'limit', 'levels', 'cost'] }],
+  ['points', { here: ['quota', 'drain', 'capacity', 'max', 'limit', 'levels', 'cost'], ...IN_THE_FIRST_ARGUMENT }],
   ['tokensPerInterval bucketSize burst', { here: ['capacity', 'quota', 'limit', 'levels'], limit: TOKEN_BUCKET }],
   ['highWater maxQueue queueLimit capacity', { here: ['capacity', 'quota', 'limit', 'levels'], limit: TOKEN_BUCKET }],
   ['weight tokens', { here: ['cost'] }],
@@ -49,7 +62,7 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   // In how long.
   [
     'windowMs window timeWindow duration interval ttl expire windowSize',
-    { here: ['window', 'refill', 'drain', 'limit', 'levels'] },
+    { here: ['window', 'refill', 'drain', 'limit', 'levels'], ...IN_THE_FIRST_ARGUMENT },
   ],
   ['slices align', { here: ['limit', 'levels'], limit: SLIDING_WINDOW }],
   [
@@ -70,10 +83,14 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
     'keyGenerator getTracker generateKey identifyClient',
     { here: ['key', 'keyOf'], otherwise: "the key is an argument of every call, as in limiter.tryAcquire('user:42')" },
   ],
-  ['keyPrefix identifier nameSpace namespace', { here: ['name', 'prefix'] }],
+  ['keyPrefix identifier nameSpace namespace', { here: ['name', 'prefix'], ...IN_THE_FIRST_ARGUMENT }],
   ['ipv6Subnet', { here: ['ipv6Prefix'] }],
   ['trustProxy', { here: ['trustedProxies'] }],
-  ['allowList allowlist whitelist skipIf ignoreUserAgents', { here: ['skip', 'when'] }],
+  [
+    'allowList allowlist whitelist whiteList isWhiteListed skipIf ignoreUserAgents',
+    { here: ['skip', 'when'], otherwise: 'leave such a key out: do not ask the limiter', otherwiseWith: ['limit'] },
+  ],
+  ['blackList isBlackListed denyList', { otherwise: BLOCKS_A_KEY, otherwiseWith: ['limit', 'levels'] }],
   ['groupId', { otherwise: 'a level of a policy counts several paths together, by its when' }],
   ['throttlers', { here: ['levels', 'limit'], otherwise: 'each throttler is a limit with a name of its own' }],
   ['instead', { otherwise: OF_ROUTES }],
@@ -98,7 +115,17 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   ['skipSuccessfulRequests requestWasSuccessful', { here: ['settle'] }],
   ['skipFailedRequests', { here: ['settle'], example: 'settle: ({ status, taken }) => (status >= 400 ? 0 : taken)' }],
   // Where it is counted.
-  ['storeClient redis redisClient client sendCommand datastore clientOptions storage cache', { here: ['store'] }],
+  ['storeClient redis redisClient client sendCommand datastore clientOptions storage', { here: ['store'] }],
+  ['storeType clusterNodes Redis connection', { here: ['store'] }],
+  ['cache', { here: ['maxKeys', 'store'], example: 'store: memoryStore({ maxKeys: 5_000 })' }],
+  [
+    'tableName dbName tableCreated',
+    { otherwise: 'a database needs a store of your own, which storeContract tests', otherwiseWith: ['store'] },
+  ],
+  [
+    'useRedisPackage useRedis3AndLowerPackage',
+    { otherwise: 'leave it out: redisStore knows the package of its client', otherwiseWith: ['store', 'deadlineMs'] },
+  ],
   ['insuranceLimiter rejectIfRedisNotReady', { here: ['onFailure'] }],
   ['passOnStoreError skipOnError', { here: ['onFailure'], example: "onFailure: 'open'" }],
   [
@@ -108,9 +135,14 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   ['validate logger', { otherwise: 'leave it out: a wrong option always throws' }],
   // How callers wait.
   ['retry retryLimit maxRetries', { here: ['retries'] }],
-  ['timeout expiration throwOnTimeout', { here: ['deadlineMs'], otherwise: BOUNDS_THE_WORK }],
+  [
+    'timeout expiration throwOnTimeout',
+    { here: ['deadlineMs'], otherwise: BOUNDS_THE_WORK, otherwiseWith: ['maxWaitMs', 'drain'] },
+  ],
+  ['timeoutMs', { here: ['deadlineMs'], otherwise: SETS_THE_DEADLINE, otherwiseWith: ['onFailure'] }],
   ['strict', { here: ['limit', 'levels'], limit: SLIDING_LOG, otherwise: IN_ANY_WINDOW }],
-  ['strategy queueClass', { otherwise: 'leave it out: a queue that is full refuses a caller, and drops none' }],
+  ['strategy queueClass rejectOnDrop', { otherwise: REFUSES_CALLERS }],
+  ['penalty', { here: ['blockFor'], otherwise: REFUSES_CALLERS, otherwiseWith: ['drain'] }],
   ['autoStart', { otherwise: 'call pause() of the shaper first, and resume() to start it' }],
   [
     'carryoverConcurrencyCount carryoverIntervalCount',
@@ -161,9 +193,14 @@ const EXAMPLES: ReadonlyMap<string, string> = new Map([
 export function peerAdvice(name: string, known: readonly string[]): string | undefined {
   const option = PEER_OPTIONS.get(name)
   const ours = option?.here?.find((each) => known.includes(each))
-  if (option === undefined || ours === undefined) return option?.otherwise
+  if (option === undefined || ours === undefined) return otherwiseOf(option, known)
   const isPart = ours === 'limit' || ours === 'levels' || (isRate(ours) && PEER_OPTIONS.get(ours) !== option)
   return `${name} is ${isPart ? 'part of ' : ''}\`${ours}\` here, as in { ${exampleOf(ours, known, option)} }`
+}
+
+function otherwiseOf(option: PeerOption | undefined, known: readonly string[]): string | undefined {
+  const isMeant = option?.otherwiseWith?.some((each) => known.includes(each)) ?? true
+  return isMeant ? option?.otherwise : undefined
 }
 
 /** Both the number and the time of a rate are in one option. */
@@ -172,6 +209,8 @@ function isRate(ours: string): boolean {
 }
 
 function exampleOf(ours: string, known: readonly string[], { limit = FIXED_WINDOW, example }: PeerOption): string {
+  if (ours === 'maxKeys') return 'maxKeys: 5_000'
+  if (example?.startsWith('store:') && known.includes('name')) return `name: 'search', ${example}`
   if (example !== undefined) return example
   const isLevel = known.includes('when')
   if (ours === 'limit') return `limit: ${isLevel ? asData(limit) : called(limit)}`

@@ -114,7 +114,7 @@ export function decideNowObserved(store: PromptStore, asker: Asker, demand: Dema
 
 /** Asks the store as `decide` does, and publishes the answer. `isKnown`: all run-time overrides were known. */
 export function decideObserved(
-  store: Store,
+  store: Pick<Store, 'decide' | 'synchronous'>,
   asker: Asker,
   method: DecisionMethod,
   demands: readonly DecidedDemand[],

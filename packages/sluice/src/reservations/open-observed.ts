@@ -1,6 +1,6 @@
 import { type Asker, type DecidedDemand, decideObserved, decisionChannel } from '../diagnostics/decision-channel.js'
 import type { Opening, Store } from '../stores/index.js'
-import { type Awaitable, after } from '../stores/store.js'
+import { type Awaitable, after, isPromiseLike } from '../stores/store.js'
 import { openReservationsOf } from './open-reservations.js'
 
 /** A reservation to open. `isKnown`: all run-time overrides were known; default true. */
@@ -20,15 +20,16 @@ export function openObserved(store: Store, asker: Asker, asking: Asking): Awaita
   const open = () => openReservationsOf(store).open(id, demands, ttlMs, data, isSame)
   if (!decisionChannel.hasSubscribers) return open()
   let opening: Awaitable<Opening> | undefined
-  const decide = () => {
-    opening = open()
-    return after(opening, ({ reservation }) => reservation.answer)
+  const asStore = {
+    decide() {
+      opening = open()
+      return after(opening, ({ reservation }) => reservation.answer)
+    },
+    // Read after `decide`: the reservations of a synchronous store may answer later.
+    get synchronous() {
+      return !isPromiseLike(opening)
+    },
   }
-  const answered = decideObserved({ ...asStore(store), decide }, asker, 'reserve', demands, isKnown)
+  const answered = decideObserved(asStore, asker, 'reserve', demands, isKnown)
   return after(answered, () => opening as Awaitable<Opening>)
-}
-
-/** The members of a store that observing a decision reads. */
-function asStore({ synchronous }: Store): Store {
-  return { synchronous } as Store
 }

@@ -1,5 +1,15 @@
 import { InvalidTypeError, InvalidValueError, shown } from '../errors.js'
-import type { Correction, Demand, Opening, OpenReservation, Reservations, Store } from '../stores/index.js'
+import {
+  type AsyncStore,
+  type Correction,
+  type Demand,
+  type Opening,
+  type OpenReservation,
+  type Reservations,
+  type Store,
+  type SyncStore,
+  withFallback,
+} from '../stores/index.js'
 import { type Awaitable, after, isPromiseLike } from '../stores/store.js'
 import { LocalReservations } from './local-reservations.js'
 
@@ -114,6 +124,7 @@ export class OpenReservations {
   /** If the store fails, decides by `onFailure`, as any decision of it. */
   #openRemotely(remote: Reservations, asked: Parameters<Reservations['open']>): Awaitable<Opening> {
     const instead = (error: unknown) => {
+      if (remote.tellsFailures === true) throw error
       if (error instanceof InvalidTypeError || error instanceof InvalidValueError) throw error
       return this.#local.open(...asked)
     }
@@ -123,6 +134,33 @@ export class OpenReservations {
     } catch (error) {
       return instead(error)
     }
+  }
+}
+
+/**
+ * The open reservations of a store, for a store of your own that other threads or processes ask through this one: they
+ * find, settle and cancel what was opened here. The store keeps them, or else this process does. They live as long as the
+ * store.
+ *
+ * @example
+ * ```ts
+ * import { memoryStore, reservationsOf } from 'sluice'
+ *
+ * const store = memoryStore()
+ * const reservations = reservationsOf(store)
+ * // For a message of another thread: { id, demands, ttlMs, data }
+ * const { reservation } = await reservations.open('r1', [], 60_000, '')
+ * console.log(await reservations.close(reservation, [])) // true
+ * ```
+ */
+export function reservationsOf(store: SyncStore | AsyncStore): Reservations {
+  const known = openReservationsOf(withFallback(store))
+  return {
+    // The asker compares the data.
+    open: (id, demands, ttlMs, data) => known.open(id, demands, ttlMs, data, () => true),
+    find: (id) => known.find(id),
+    close: (reservation, corrections) => known.close(reservation, corrections),
+    sweep: () => known.sweep(),
   }
 }
 

@@ -256,6 +256,11 @@ export interface Reservations {
   close(reservation: OpenReservation, corrections: readonly Correction[]): Awaitable<boolean>
   /** Gives back now what has ended. */
   sweep?(): Awaitable<void>
+  /**
+   * True if a failure of `open` is told to the caller. Default: this process then decides by `onFailure` and keeps the
+   * reservation itself, so that no other process can settle it.
+   */
+  readonly tellsFailures?: boolean
 }
 
 /** Either a value or the promise of one. */

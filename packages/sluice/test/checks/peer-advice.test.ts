@@ -1,11 +1,14 @@
+import { Redis } from 'ioredis'
 import * as sluice from 'sluice'
 import {
   concurrency,
   createLimiter,
+  createLimiters,
   createPolicy,
   createShaper,
   fixedWindow,
   leakyBucket,
+  memoryStore,
   slidingLog,
   slidingWindow,
   tokenBucket,
@@ -18,11 +21,12 @@ import { shapedFetch } from 'sluice/http'
 import { rateLimit as koa } from 'sluice/koa'
 import { rateLimit as nest } from 'sluice/nest'
 import { rateLimit as node } from 'sluice/node'
-import { redisStore } from 'sluice/redis'
+import { ioredisOptions, redisStore } from 'sluice/redis'
 import { describe, expect, it } from 'vitest'
 
 const limit = fixedWindow({ quota: 100, window: '1m' })
 const key = () => 'a'
+const client = new Redis({ ...ioredisOptions, lazyConnect: true })
 
 /** Every place where a caller may write an option of another library, with options that are right there. */
 const PLACES: Readonly<Record<string, readonly [call: (options: never) => unknown, right: object]>> = {
@@ -44,9 +48,11 @@ const PLACES: Readonly<Record<string, readonly [call: (options: never) => unknow
   koa: [koa, { limit }],
   nest: [nest, { limit }],
   node: [node, { limit }],
+  memoryStore: [memoryStore, { maxKeys: 5 }],
+  createLimiters: [(options: object) => createLimiters({ search: limit }, options), {}],
+  redisStore: [(options: object) => redisStore(client, options), {}],
 }
 
-/** Options of other libraries: what each is called in `rateLimit`, in a window, in a token bucket and in a shaper. */
 /** Options that have the same name here. */
 const OURS_TOO: Readonly<Record<string, readonly string[]>> = {
   concurrency: ['max', 'ttl'],
@@ -57,7 +63,10 @@ const NAMES = `windowMs max points duration keyGenerator timeWindow intervalCap 
   legacyHeaders skipSuccessfulRequests skipFailedRequests requestPropertyName allowList ban blockDuration execEvenly keyPrefix
   storeClient inMemoryBlockOnConsumed minTime maxConcurrent reservoir reservoirRefreshInterval reservoirIncreaseAmount highWater
   concurrency carryoverConcurrencyCount tokensPerInterval fillInterval ttl throttlers statusCode passOnStoreError rate timeout
-  expiration throwOnTimeout strict autoStart retryAfter skipOnError`.split(/\s+/)
+  expiration throwOnTimeout strict autoStart retryAfter skipOnError cache timeoutMs whiteList blackList isWhiteListed
+  isBlackListed useRedisPackage tableName dbName storeType penalty rejectOnDrop clusterNodes Redis connection`.split(
+  /\s+/,
+)
 
 describe('an option of another library', () => {
   const said = (place: string, options: object): string => {
@@ -111,6 +120,26 @@ describe('an option of another library', () => {
     ['express', 'statusCode', 'statusCode is `status` here'],
     ['express', 'passOnStoreError', "passOnStoreError is `onFailure` here, as in { onFailure: 'open' }"],
     ['fastify', 'skipOnError', "skipOnError is `onFailure` here, as in { onFailure: 'open' }"],
+    ['fastify', 'cache', "cache is `store` here, as in { name: 'search', store: memoryStore({ maxKeys: 5_000 }) }"],
+    ['memoryStore', 'cache', 'cache is `maxKeys` here, as in { maxKeys: 5_000 }'],
+    ['createLimiters', 'cache', 'cache is `store` here, as in { store: memoryStore({ maxKeys: 5_000 }) }'],
+    [
+      'createLimiters',
+      'points',
+      "it is in the first argument, as in createLimiters({ search: fixedWindow({ quota: 100, window: '1m' }) })",
+    ],
+    ['createLimiters', 'keyPrefix', 'it is in the first argument, as in createLimiters({ search: '],
+    ['createLimiter', 'timeoutMs', 'redisStore(client, { deadlineMs: 50 }) bounds the wait for Redis'],
+    ['redisStore', 'timeoutMs', 'timeoutMs is `deadlineMs` here, as in { deadlineMs: 50 }'],
+    ['redisStore', 'useRedisPackage', 'leave it out: redisStore knows the package of its client'],
+    ['express', 'whiteList', 'whiteList is `skip` here'],
+    ['createLimiter', 'isWhiteListed', 'leave such a key out: do not ask the limiter'],
+    ['createLimiter', 'blackList', "limiter.block(key, { duration: '1d' }) denies a key everything"],
+    ['createLimiter', 'storeType', 'storeType is `store` here, as in { store: redisStore(client) }'],
+    ['createLimiter', 'dbName', 'a database needs a store of your own, which storeContract tests'],
+    ['createShaper', 'connection', 'connection is `store` here'],
+    ['createShaper', 'rejectOnDrop', 'a queue that is full refuses a caller, and drops none'],
+    ['createShaper', 'penalty', 'a queue that is full refuses a caller, and drops none'],
     ['createLimiter', 'points', 'points is part of `limit` here'],
     [
       'createLimiter',
@@ -190,6 +219,12 @@ describe('an option of another library', () => {
 
   it('is not guessed where it means nothing', () => {
     expect(() => sluice.memoryStore({ max: 5 } as never)).toThrow(/it takes maxKeys|did you mean maxKeys/)
+    for (const place of ['memoryStore', 'createLimiters', 'createLimiter', 'tokenBucket', 'express', 'a level']) {
+      for (const name of ['timeout', 'expiration', 'throwOnTimeout'])
+        expect(said(place, { [name]: 5 }), place).not.toMatch(/work bounds|run\(/)
+    }
+    for (const name of ['whiteList', 'blackList', 'penalty', 'timeoutMs', 'tableName'])
+      expect(said('tokenBucket', { [name]: 5 })).toContain('it takes capacity, refill')
     expect(() => createLimiter({ limit }).tryAcquire('a', { limit: 5 } as never)).toThrow('it takes cost')
     expect(() => createLimiter({ limit }).tryAcquire('a', { points: 5 } as never)).toThrow('points is `cost` here')
   })

@@ -1,14 +1,16 @@
 /** Cells of the table in the README that can be tried: each peer that is installed here does what its cell says. */
 import { readFile } from 'node:fs/promises'
+import Bottleneck from 'bottleneck'
 import express from 'express'
 import { rateLimit as expressRateLimit, MemoryStore } from 'express-rate-limit'
 import Fastify, { type FastifyPluginAsync, type FastifyRequest } from 'fastify'
-import { RateLimiterMemory, RateLimiterUnion } from 'rate-limiter-flexible'
-import { createLimiter, createPolicy, fixedWindow, memoryStore } from 'sluice'
+import PQueue from 'p-queue'
+import { RateLimiterMemory, RateLimiterQueue, RateLimiterUnion } from 'rate-limiter-flexible'
+import { createLimiter, createPolicy, createShaper, fixedWindow, memoryStore } from 'sluice'
 import { rateLimit } from 'sluice/express'
 import { ManualClock } from 'sluice/testing'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { sendAll, serving, times } from './page-examples.js'
+import { type Seen, sendAll, serving, times } from './page-examples.js'
 
 type Mark = '✓' | 'partly' | '–'
 const hour = 3_600_000
@@ -160,5 +162,94 @@ describe('the table says of each what it does: the fields, bans and memory', () 
     limiter.tryAcquire('a')
     for (let i = 0; i < 5_000; i++) limiter.tryAcquire(`b${i}`)
     expect(cell('bounded memory', 'Sluice')).toBe(has(!limiter.tryAcquire('a').allowed && store.size <= 5))
+  })
+})
+
+describe('the table says of each what it does: denials, waits and places', () => {
+  const isDenied = ({ status, headers }: Seen): boolean => status === 429 && Number(headers.get('retry-after')) > 0
+
+  test.each([
+    ['Sluice', () => rateLimit({ limit: perHour(1) })],
+    ['express-rate-limit', () => expressRateLimit({ limit: 1, windowMs: hour })],
+  ])('%s denies with 429 and Retry-After', async (peer, limited) => {
+    const [, second] = await serving(express().use(limited()), (origin) => sendAll(origin, times(2)))
+    expect(cell('HTTP middleware with 429', peer)).toBe(has(isDenied(second)))
+  })
+
+  test('@fastify/rate-limit denies with 429 and Retry-After', async () => {
+    const [, second] = await fastifyAnswers({ max: 1 }, times(2))
+    expect(cell('HTTP middleware with 429', '@fastify/rate-limit')).toBe(has(isDenied(second)))
+  })
+
+  /** Whether the second call waits until the 300 ms of the first are over, by each library's own means. */
+  test.each<[peer: string, call: () => () => Promise<unknown>]>([
+    [
+      'Sluice',
+      () => {
+        const shaper = createShaper({ drain: '3/s', capacity: 5 })
+        return () => shaper.run(() => {})
+      },
+    ],
+    [
+      'rate-limiter-flexible',
+      () => {
+        const queue = new RateLimiterQueue(new RateLimiterMemory({ points: 1, duration: 0.3 }))
+        return () => queue.removeTokens(1)
+      },
+    ],
+    [
+      'bottleneck',
+      () => {
+        const bank = new Bottleneck({ minTime: 300 })
+        return () => bank.schedule(async () => {})
+      },
+    ],
+    [
+      'p-queue',
+      () => {
+        const queue = new PQueue({ interval: 300, intervalCap: 1 })
+        return () => queue.add(() => {})
+      },
+    ],
+  ])('%s lets a call wait for its turn', async (peer, start) => {
+    const call = start()
+    await call()
+    const startedMs = performance.now()
+    await call()
+    expect(cell('waits for its turn', peer)).toBe(has(performance.now() - startedMs > 10))
+  })
+
+  test.each<[peer: string, start: () => (job: () => Promise<void>) => Promise<unknown>]>([
+    [
+      'Sluice',
+      () => {
+        const shaper = createShaper({ concurrency: 2, capacity: 10 })
+        return (job) => shaper.run(job)
+      },
+    ],
+    [
+      'bottleneck',
+      () => {
+        const bank = new Bottleneck({ maxConcurrent: 2 })
+        return (job) => bank.schedule(job)
+      },
+    ],
+    [
+      'p-queue',
+      () => {
+        const queue = new PQueue({ concurrency: 2 })
+        return (job) => queue.add(job)
+      },
+    ],
+  ])('%s bounds how many run at the same time', async (peer, start) => {
+    const run = start()
+    let [running, most] = [0, 0]
+    const job = async () => {
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      running--
+    }
+    await Promise.all(Array.from({ length: 6 }, () => run(job)))
+    expect(cell('limits how many run', peer)).toBe(has(most === 2))
   })
 })

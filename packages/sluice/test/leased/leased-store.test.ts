@@ -78,7 +78,7 @@ describe('hot and cold keys', () => {
     const { clock, inner, store } = nodes()
     for (let i = 0; i < 20; i++) await warm(store, { ...busy, key: `k${i}` })
     const before = inner.counts.exchanges
-    clock.advance(250)
+    clock.advance(260)
     expect(inner.counts.exchanges - before).toBe(20)
   })
 

@@ -51,6 +51,13 @@ describe('50 nodes with one busy key under more load than the limit', () => {
   }
 })
 
+it('nodes that lose one message in a hundred make hardly more calls, however great the load', async () => {
+  const weather = { ...FAIR, lost: 0.01 }
+  const { perSecond, callsOfBusiest } = await run({ ...FLEET, nodes: 4, load: even(20 * PER_SECOND), weather })
+  expect(perSecond).toBeGreaterThan(0.95 * PER_SECOND)
+  expect(callsOfBusiest).toBeLessThanOrEqual(6)
+})
+
 describe('50 nodes under less load than the limit', () => {
   it('admit every request, with at most five calls a second a node', async () => {
     const { history, asked, callsOfNode } = await run({ ...FLEET, load: even(0.8 * PER_SECOND) })

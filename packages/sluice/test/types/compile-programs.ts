@@ -25,11 +25,11 @@ import { concurrency, createLimiter, createLimiters, createPolicy, createShaper,
 import { fastify as fastifyServer } from 'fastify'
 import { shapedFetch } from 'sluice/http'
 import { rateLimit as express, type ExpressOptions } from 'sluice/express'
-import { rateLimit as fastify, type FastifyOptions } from 'sluice/fastify'
+import { rateLimit as fastify, routeLimit, type FastifyOptions } from 'sluice/fastify'
 import { rateLimit as fetchLimit } from 'sluice/fetch'
 import { rateLimit as hono } from 'sluice/hono'
 import { rateLimit as koa } from 'sluice/koa'
-import { rateLimit as nest, RateLimit, RateLimitModule } from 'sluice/nest'
+import { rateLimit as nest, RateLimit, RateLimitModule, type NestOptions } from 'sluice/nest'
 import { rateLimit as node } from 'sluice/node'
 declare const store: sluice.AsyncStore
 declare const text: string

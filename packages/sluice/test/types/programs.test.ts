@@ -39,6 +39,10 @@ const RIGHT: readonly string[] = [
   'node({ limiter: createLimiter({ limit }), key: (request) => request.url, onDenied: (_, response) => void response.end() })',
   "fastifyApp.get('/', { config: { rateLimit: { limit, name: 'a', store, instead: true } } }, () => text)",
   "fastifyApp.get('/', { config: { rateLimit: { policy, attributes: (request) => ({ user: request.ip, tokens: 5 }) } } }, () => text)",
+  "fastifyApp.get('/', { config: { rateLimit: routeLimit({ policy, attributes: (request) => ({ user: request.ip, tokens: 5 }), instead: true }) } }, () => text)",
+  'RateLimitModule.forRootAsync({ inject: [], useFactory: async (name: string) => ({ limit, name, store, key: (request) => request.user }) })',
+  "RateLimitModule.forRootAsync({ useFactory: async () => ({ policy, attributes: () => ({ user: 'a', tokens: 1 }) }) })",
+  'declare const options: NestOptions; RateLimitModule.forRootAsync({ useFactory: () => options }); RateLimitModule.forRootAsync({ useFactory: async () => options })',
   "node<import('node:http').IncomingMessage, import('node:http').ServerResponse>({ limit, name: 'a', store })",
   // Options that are in a variable.
   'declare const options: ExpressOptions; express(options)',
@@ -104,6 +108,18 @@ const WRONG: readonly (readonly [program: string, names: RegExp])[] = [
     "fastifyApp.route({ method: 'GET', url: '/', config: { rateLimit: { limit, allowList: [text] } }, handler: () => text })",
     /'allowList'.*Write<"skip">/s,
   ],
+  ["fastifyApp.get('/', { config: { rateLimit: { limit, windowMs: 5 } } }, () => text)", /'number'.*Write<"limit">/s],
+  ["fastifyApp.get('/', { config: { rateLimit: { limit, cache: 5 } } }, () => text)", /'number'.*Write<"store">/s],
+  ['routeLimit({ limit, onDenyed: () => text })', /'onDenyed' does not exist/],
+  ['RateLimitModule.forRootAsync({ useFactory: async () => ({ policy }) })', /Property 'attributes' is missing/],
+  [
+    "RateLimitModule.forRootAsync({ useFactory: async () => ({ policy, attributes: () => ({ usr: 'a', tokens: 1 }) }) })",
+    /usr.*user/s,
+  ],
+  [
+    'RateLimitModule.forRootAsync({ useFactory: async (max: number) => ({ limit, max }) })',
+    /'number'.*Write<"limit">/s,
+  ],
   ['nest({ ttl: 60_000, limit })', /'ttl' does not exist/],
   ["node({ limiter: createLimiter({ limit }), blockFor: '1m' })", /'blockFor'.*not assignable to type 'undefined'/s],
 
@@ -130,23 +146,28 @@ const WRONG: readonly (readonly [program: string, names: RegExp])[] = [
   ],
 ]
 
-const ADAPTERS = [
-  'express',
-  'fastify',
-  'fetchLimit',
-  'hono',
-  'koa',
-  'nest',
-  'RateLimit',
-  'RateLimitModule.forRoot',
-  'node',
+/** Options are in these parentheses: `express({ limit })`, or the options that a factory returns. */
+const ADAPTERS: readonly (readonly [before: string, after: string])[] = [
+  ...[
+    'express',
+    'fastify',
+    'fetchLimit',
+    'hono',
+    'koa',
+    'nest',
+    'RateLimit',
+    'RateLimitModule.forRoot',
+    'node',
+    'routeLimit',
+  ].map((name) => [`${name}(`, ')'] as const),
+  ['RateLimitModule.forRootAsync({ useFactory: () => (', ') })'],
 ]
 
 /** The same mistakes in every adapter. */
 const WRONG_IN_EACH: readonly (readonly [options: string, names: RegExp])[] = [
-  ['{}', /Property 'limit' is missing/],
+  ['{}', /Property 'limit' is missing|'\{\}' is not assignable to type .*Options/],
   ['{ limit, policy: known }', /'TokenBucket' is not assignable to type 'undefined'/],
-  ['{ limit, keyGenerator: () => text }', /'keyGenerator' does not exist/],
+  ['{ limit, keyGenerator: () => text }', /'keyGenerator' does not exist|Write<"key">/],
   ['{ limit, store }', /Property 'name' is missing/],
   ['{ limit: () => limit, store: memoryStore() }', /Property 'name' is missing/],
   ['{ policy }', /Property 'attributes' is missing/],
@@ -163,11 +184,14 @@ const WRONG_IN_EACH: readonly (readonly [options: string, names: RegExp])[] = [
 describe('types', () => {
   const wrong = [
     ...WRONG,
-    ...ADAPTERS.flatMap((adapter) =>
-      WRONG_IN_EACH.map(([options, names]) => [`${adapter}(${options})`, names] as const),
+    ...ADAPTERS.flatMap(([before, after]) =>
+      WRONG_IN_EACH.map(([options, names]) => [`${before}${options}${after}`, names] as const),
     ),
   ]
-  const right = [...RIGHT, ...ADAPTERS.flatMap((adapter) => RIGHT_IN_EACH.map((options) => `${adapter}(${options})`))]
+  const right = [
+    ...RIGHT,
+    ...ADAPTERS.flatMap(([before, after]) => RIGHT_IN_EACH.map((options) => `${before}${options}${after}`)),
+  ]
   let complaints: readonly (readonly Complaint[])[]
 
   beforeAll(async () => {

@@ -31,7 +31,9 @@ Exit code: 0 after a shutdown; 1 if the policy or the port cannot be used; 2 if 
     try {
       if (cluster.isWorker) {
         const { runWorker } = await import('../../serve/run-worker.js')
-        await runWorker(options, log.child({ worker: cluster.worker?.id }), signals.first)
+        const { processChannel } = await import('../../serve/start-worker-process.js')
+        const place = { channel: processChannel(), ended: signals.first }
+        await runWorker(options, log.child({ worker: cluster.worker?.id }), place)
       } else await serveUntil(signals, options, log, { io, isJson: json === true })
       return 0
     } catch (error) {

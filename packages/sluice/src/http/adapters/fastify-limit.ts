@@ -6,6 +6,7 @@ import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import { mergeFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
+import type { RefusedOptions } from '../refused-options.js'
 import { admit } from './admit.js'
 import {
   attempt,
@@ -61,7 +62,10 @@ export interface FastifyOwnOptions<Request extends FastifyRequestLike, Reply ext
 export type FastifyRouteOptions<
   Request extends FastifyRequestLike = FastifyRequest,
   Reply extends FastifyReplyLike = FastifyReply,
-> = FastifyOptions<Request, Reply> & {
+> = FastifyOptions<Request, Reply> & FastifyInsteadOptions
+
+/** What the limit of a route does with the limit for all routes. */
+export interface FastifyInsteadOptions {
   /** True: this limit replaces the limit for all routes. Default false: a request has to pass both. */
   readonly instead?: boolean
 }
@@ -71,31 +75,8 @@ const HOOKS = ['onRequest', 'preHandler'] as const
 /** A hook in which a limit can decide. */
 export type FastifyHook = (typeof HOOKS)[number]
 
-/**
- * The type of `config.rateLimit`. Fastify's types take every name in a route's `config`, so the compiler has to be told which
- * names are wrong there: those of @fastify/rate-limit.
- */
-export type FastifyRouteConfig = FastifyPeerOptions & FastifyRouteOptions
-
-/** A wrong option, which the compiler refuses with the name of the right one. */
-interface Write<Option extends string> {
-  readonly write: Option
-}
-
-interface FastifyPeerOptions {
-  readonly max?: Write<'limit'>
-  readonly timeWindow?: Write<'limit'>
-  readonly keyGenerator?: Write<'key'>
-  readonly allowList?: Write<'skip'>
-  readonly errorResponseBuilder?: Write<'onDenied'>
-  readonly onExceeded?: Write<'onDecision'>
-  readonly onExceeding?: Write<'onDecision'>
-  readonly ban?: Write<'blockFor'>
-  readonly redis?: Write<'store'>
-  readonly nameSpace?: Write<'name'>
-  readonly skipOnError?: Write<'onFailure'>
-  readonly enableDraftSpec?: Write<'dialect'>
-}
+/** The type of `config.rateLimit`. `routeLimit(options)` makes one and checks more of it. */
+export type FastifyRouteConfig = RefusedOptions & FastifyRouteOptions
 
 /** The options of a limit, for the parts of requests and replies that are used here. */
 export type FastifyLimitOptions = FastifyRouteOptions<FastifyRequestLike, FastifyReplyLike>

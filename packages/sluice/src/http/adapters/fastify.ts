@@ -6,6 +6,7 @@ import type { RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
 import {
   type FastifyHook,
+  type FastifyInsteadOptions,
   FastifyLimit,
   type FastifyLimitOptions,
   type FastifyOwnOptions,
@@ -21,6 +22,7 @@ import { attempt } from './node-exchange.js'
 export { rateLimitOf } from '../rate-limit-of.js'
 export type {
   FastifyHook,
+  FastifyInsteadOptions,
   FastifyOptions,
   FastifyOwnOptions,
   FastifyReplyLike,
@@ -95,7 +97,7 @@ export function rateLimit<
     }
     // A mistake in a route's options shows when the route is added, if the plugin is loaded by then.
     app.addHook('onRoute', function (this: object, { config }) {
-      if (isLimited(config?.rateLimit)) routeLimit(config.rateLimit, this)
+      if (isLimited(config?.rateLimit)) limitOfRoute(config.rateLimit, this)
     })
     app.addHook('onRequest', enterAt('onRequest', forAll))
     app.addHook('preHandler', lastPreHandler(enterAt('preHandler', forAll), mayDecideLate))
@@ -107,6 +109,39 @@ export function rateLimit<
     [Symbol.for('fastify.display-name')]: 'sluice',
     [Symbol.for('plugin-meta')]: { name: 'sluice', fastify: '>=4' },
   })
+}
+
+/**
+ * The options of a route, for `config.rateLimit`. Written directly there they work as well, but the compiler then accepts names that
+ * are no options, and does not know the attributes of a policy.
+ *
+ * @example
+ * ```ts
+ * import { type FastifyRequest, fastify } from 'fastify'
+ * import { createPolicy, tokenBucket } from 'sluice'
+ * import { rateLimit, routeLimit } from 'sluice/fastify'
+ *
+ * const limit = tokenBucket({ capacity: 10, refill: '10/m' })
+ * const policy = createPolicy({ levels: [{ name: 'user', key: ['user'], limit }] })
+ * const attributes = (request: FastifyRequest) => ({ user: request.headers['x-user'] })
+ *
+ * const app = fastify()
+ * await app.register(rateLimit())
+ * app.get('/search', { config: { rateLimit: routeLimit({ policy, attributes }) } }, () => 'found')
+ * ```
+ */
+export function routeLimit<
+  Request extends FastifyRequestLike = FastifyRequest,
+  Reply extends FastifyReplyLike = FastifyReply,
+  P extends AnyPolicy | undefined = undefined,
+  L extends AnyLimiter | undefined = undefined,
+  S extends AnyStore | undefined = undefined,
+>(
+  options: RateLimitOptions<Request, Reply, string, P, L, S> &
+    FastifyOwnOptions<Request, Reply> &
+    FastifyInsteadOptions,
+): FastifyRouteConfig {
+  return options as object as FastifyRouteConfig
 }
 
 /** Fastify calls `rateLimit` itself as a plugin, and waits for the promise of a plugin. An error would end the process. */
@@ -148,7 +183,7 @@ const decided = new WeakSet<object>()
 
 /** The limit of a request's own route, if it decides in this hook, the first time that it is asked for. */
 function ownLimit(request: FastifyRequestLike, own: FastifyLimitOptions, hook: FastifyHook): FastifyLimit | undefined {
-  const limit = routeLimit(own, request.server)
+  const limit = limitOfRoute(own, request.server)
   if (limit.hook !== hook || decided.has(request)) return undefined
   decided.add(request)
   return limit
@@ -169,7 +204,7 @@ interface Inherited {
 const NOTHING_INHERITED: Inherited = { options: undefined, limits: new WeakMap() }
 
 /** The limit of a route by its options. Routes with the same options object share it, as GET and its HEAD do. */
-function routeLimit(own: FastifyLimitOptions, context: { [INHERITED]?: Inherited } = {}): FastifyLimit {
+function limitOfRoute(own: FastifyLimitOptions, context: { [INHERITED]?: Inherited } = {}): FastifyLimit {
   const { options, limits } = context[INHERITED] ?? NOTHING_INHERITED
   const limit = limits.get(own) ?? new FastifyLimit(inheritedOptions(own, options), ['instead'])
   limits.set(own, limit)

@@ -2,6 +2,7 @@
 import { type DynamicModule, UseGuards } from '@nestjs/common'
 import { APP_GUARD, HttpAdapterHost } from '@nestjs/core'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
+import type { RefusedOptions } from '../refused-options.js'
 import { ApplicationGuard } from './application-guard.js'
 import {
   type NestCallOptions,
@@ -77,9 +78,13 @@ export class RateLimitModule {
     return moduleWith({ useFactory: () => guard })
   }
 
-  static forRootAsync({ useFactory, ...given }: NestAsyncOptions): DynamicModule {
+  static forRootAsync<
+    P extends AnyPolicy | undefined = undefined,
+    L extends AnyLimiter | undefined = undefined,
+    S extends AnyStore | undefined = undefined,
+  >({ useFactory, ...given }: NestAsyncOptions<NestCallOptions<P, L, S> & RefusedOptions>): DynamicModule {
     const made = async (...injected: unknown[]) =>
-      new RateLimitGuard(await useFactory(...injected), { what: 'RateLimitModule.forRootAsync' })
+      new RateLimitGuard((await useFactory(...injected)) as NestOptions, { what: 'RateLimitModule.forRootAsync' })
     return moduleWith({ ...given, useFactory: made })
   }
 }

@@ -10,7 +10,7 @@ interface SharedRound extends Round {
 }
 
 /** A round lasts between these shares of the lease time, so that no node is always the last to ask. */
-const SHORTEST = 0.8
+const SHORTEST = 0.85
 const LONGEST = 1.2
 /** The first time of a further round may be shorter, so that rounds which begin together do not end together. */
 const SHORTEST_FIRST = 0.4

@@ -1,12 +1,15 @@
 import { type FastifyInstance, fastify } from 'fastify'
 import { fixedWindow, InvalidTypeError } from 'sluice'
-import { type FastifyOptions, rateLimit } from 'sluice/fastify'
+import { type FastifyOptions, type FastifyRouteConfig, rateLimit, routeLimit } from 'sluice/fastify'
 import { parseRateLimit } from 'sluice/http'
 import { describe, expect, it } from 'vitest'
 
 const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 
-function withRoute(config: { rateLimit?: FastifyOptions }, plugin = rateLimit({ limit: limit(10), name: 'all' })) {
+function withRoute(
+  config: { rateLimit?: FastifyOptions | FastifyRouteConfig },
+  plugin = rateLimit({ limit: limit(10), name: 'all' }),
+) {
   const app = fastify()
   app.register(plugin)
   app.get('/search', { config }, async () => 'found')
@@ -26,6 +29,12 @@ describe('a limit of a route', () => {
     expect(await left(app, '/search')).toEqual([200, { all: 9, search: 1 }])
     expect(await left(app, '/other')).toEqual([200, { all: 8 }])
     expect(await left(app, '/search')).toEqual([200, { all: 7, search: 0 }])
+  })
+
+  it('may be made by routeLimit, which lets the compiler check it', async () => {
+    const app = withRoute({ rateLimit: routeLimit({ limit: limit(2), name: 'search', instead: true }) })
+    expect(await left(app, '/search')).toEqual([200, { search: 1 }])
+    expect(await left(app, '/other')).toEqual([200, { all: 9 }])
   })
 
   it('denies without taking from the limit for all', async () => {

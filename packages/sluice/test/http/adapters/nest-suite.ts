@@ -14,7 +14,7 @@ import {
 } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
-import { createPolicy, fixedWindow, InvalidTypeError, type Verdict } from 'sluice'
+import { createPolicy, fixedWindow, InvalidTypeError, memoryStore, type Verdict } from 'sluice'
 import { parseRateLimit } from 'sluice/http'
 import {
   RateLimit,
@@ -25,6 +25,7 @@ import {
   rateLimitOf,
   SkipRateLimit,
 } from 'sluice/nest'
+import { ManualClock } from 'sluice/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { laterStore } from './later-store.js'
 
@@ -383,6 +384,19 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         })
         expect(await left(`${url}/search`, by('203.0.113.1'))).toEqual([200, { search: 0 }])
         expect(await left(`${url}/search`, by('203.0.113.2'))).toEqual([503, { search: 0 }])
+      })
+
+      it('goes by the same clock, unless it has a store of its own', async () => {
+        const clock = new ManualClock(Date.UTC(2026, 0, 1))
+        const module = RateLimitModule.forRoot({ ...outer, clock })
+        const hourly = { limit: fixedWindow({ quota: 1, window: '1h' }), name: 'search' }
+        const url = await start({ module, controller: controllerWith('search', RateLimit(hourly)) })
+        const own = { ...hourly, store: memoryStore() }
+        const apart = await start({ module, controller: controllerWith('search', RateLimit(own)) })
+        const status = async (at: string) => (await left(`${at}/search`, by('203.0.113.1')))[0]
+        for (const at of [url, apart]) expect([await status(at), await status(at)]).toEqual([200, 429])
+        clock.advance(3_600_000)
+        expect([await status(url), await status(apart)]).toEqual([200, 429])
       })
 
       it('may set an option that needs an inherited one', async () => {

@@ -1,4 +1,4 @@
-import { useOlderNest } from './older-nest.js'
+import { itIsOlderNest, useOlderNest } from './older-nest.js'
 
 useOlderNest(10)
 const { nestSuite } = await import('./nest-suite.js')
@@ -8,3 +8,4 @@ nestSuite('nest 10 on express', 'express')
 nestSuite('nest 10 on fastify', 'fastify')
 nestGivenBackSuite('nest 10 on express', 'express')
 nestGivenBackSuite('nest 10 on fastify', 'fastify')
+itIsOlderNest(10)

@@ -1,4 +1,4 @@
-import { useOlderNest } from './older-nest.js'
+import { itIsOlderNest, useOlderNest } from './older-nest.js'
 
 useOlderNest(11)
 const { nestSuite } = await import('./nest-suite.js')
@@ -8,3 +8,4 @@ nestSuite('nest 11 on express', 'express')
 nestSuite('nest 11 on fastify', 'fastify')
 nestGivenBackSuite('nest 11 on express', 'express')
 nestGivenBackSuite('nest 11 on fastify', 'fastify')
+itIsOlderNest(11)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect as http2Connect } from 'node:http2'
 import { connect } from 'node:net'
-import { concurrency, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
+import { concurrency, createLimiter, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
 import { type Outcome, parseRateLimit, type TrustedProxies } from 'sluice/http'
 import { ManualClock } from 'sluice/testing'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -14,6 +14,7 @@ import { pipelined } from './pipelined.js'
 import { trapTests } from './trap-tests.js'
 
 const five = fixedWindow({ quota: 5, window: '100d' })
+const one = fixedWindow({ quota: 1, window: '100d' })
 
 /** The status of a response, as each framework has it. */
 interface AnyResponse {
@@ -476,6 +477,26 @@ export function adapterSuite(name: string, start: StartApp, differences: Differe
         (await fetch(`${origin}/ok`, { headers: { 'x-forwarded-for': addresses } })).status
       expect([await from('192.0.2.1'), await from('192.0.2.2')]).toEqual([200, 200])
       expect(await from('192.0.2.3, 192.0.2.1')).toBe(429)
+    })
+
+    it('believes two proxies if it is told of two hops, and not a third', async () => {
+      const limit = fixedWindow({ quota: 1, window: '100d' })
+      const { origin } = await app({ limits: [{ limit, trustedProxies: { hops: 2 } }] })
+      const from = async (addresses: string) =>
+        (await fetch(`${origin}/ok`, { headers: { 'x-forwarded-for': addresses } })).status
+      expect([await from('192.0.2.1, 203.0.113.1'), await from('192.0.2.2, 203.0.113.1')]).toEqual([200, 200])
+      expect(await from('192.0.2.3, 192.0.2.1, 203.0.113.2')).toBe(429)
+    })
+
+    it.each<[beside: string, spec: () => AppSpec['limits'][number]]>([
+      ['limiter', () => ({ limiter: createLimiter({ limit: one }) })],
+      ['policy', () => ({ policy: createPolicy({ levels: [{ name: 'ip', key: ['ip'], limit: one }] }) })],
+    ])('tells skip the whole address of the client, beside a %s too', async (_beside, spec) => {
+      const { origin } = await app({ limits: [{ ...spec(), trustedProxies: 'loopback', skipAddress: '2001:db8::7' }] })
+      const from = async (address: string) =>
+        (await fetch(`${origin}/ok`, { headers: { 'x-forwarded-for': address } })).status
+      expect([await from('2001:DB8:0::7'), await from('[2001:db8::7]:443')]).toEqual([200, 200])
+      expect([await from('2001:db8::8'), await from('2001:db8::9')]).toEqual([200, 429])
     })
 
     it('tells skip the whole address of the client, and key the client as it is counted', async () => {
