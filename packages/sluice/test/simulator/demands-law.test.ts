@@ -23,14 +23,18 @@ const bucket = (capacity: number, perSecond: number) => tokenBucket({ capacity, 
 /** A node that decides requests of the given demands on a leased store, and notes what each key was admitted. */
 function decides(demandsOf: () => readonly Demand[], admitted: Admitted, errors: Error[]): Strategy {
   return ({ queue, network, server, random }, node) => {
-    const inner = new RemoteStore(server, network, node)
-    const store = new LeasedStore(inner, { clock: node.clock }, () => random.next())
     const note = ({ name, key, limit, cost: units }: Demand, atUs: number) => {
       const id = JSON.stringify([name, key])
       const known = admitted.get(id) ?? { limit: limit as TokenBucket, admissions: [] }
       admitted.set(id, known)
       known.admissions.push({ atMs: atUs / 1_000, units })
     }
+    // The law counts units that were taken, less those that were given back, each at its time.
+    const inner = new RemoteStore(server, network, node, (demand, { atUs }) => {
+      note(demand, atUs)
+      note({ ...demand, cost: -demand.cost }, queue.nowUs)
+    })
+    const store = new LeasedStore(inner, { clock: node.clock }, () => random.next())
     return {
       node,
       ask: () => {

@@ -14,9 +14,17 @@ export class RemoteStore implements LendingStore {
   readonly clock: Clock
   readonly leases: Leases
   readonly #server: LendingBuckets
+  readonly #onRefund: (demand: Demand, taken: Taken) => void
   readonly #ask: <T>(atStore: () => Promise<T>) => Promise<T | undefined>
 
-  constructor(server: LendingBuckets, network: Network, node: Node) {
+  /** `onRefund` is called when the store gives units back. */
+  constructor(
+    server: LendingBuckets,
+    network: Network,
+    node: Node,
+    onRefund: (demand: Demand, taken: Taken) => void = () => {},
+  ) {
+    this.#onRefund = onRefund
     this.#server = server
     this.#ask = (atStore) => network.call(node, atStore)
     this.clock = node.clock
@@ -46,6 +54,7 @@ export class RemoteStore implements LendingStore {
   refund(demand: Demand, taken: Taken | undefined): Promise<Decision> {
     let refunded: Promise<Decision> | undefined
     const refund = () => {
+      if (refunded === undefined && taken !== undefined) this.#onRefund(demand, taken)
       refunded ??= this.#server.refund(demand, taken)
       return refunded
     }
