@@ -4,7 +4,7 @@ import { ManualClock } from 'sluice/testing'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { SharedMemory } from './shared-memory.js'
 
-const KEYS = 30_000
+const KEYS = 10_000
 const MOST_UNDERWAY = 250
 const TRAVEL_MS = 1
 /** At least half of the calls that are under way are answered in the time of a trip, and then replaced. */
@@ -12,7 +12,7 @@ const SENDING_MS = (2 * TRAVEL_MS * KEYS) / (MOST_UNDERWAY / 2)
 
 const limit = tokenBucket({ capacity: 100, refill: '1/s' })
 
-describe('a process with 30,000 keys in use', () => {
+describe('a process with 10,000 keys in use', () => {
   let clock: ManualClock
   let shared: SharedMemory
   let store: SyncedStore
