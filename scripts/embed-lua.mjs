@@ -29,7 +29,7 @@ const twins = {
 }
 
 /** The shared files, each a function. */
-const shared = ['leased-bucket', 'leased-window', 'bucket', 'log']
+const shared = ['leased-window', 'bucket', 'log']
 
 /** The module's text, given a way to read a Lua file by its name. */
 export function moduleText(read) {
@@ -38,19 +38,23 @@ export function moduleText(read) {
   const chosen = `${locals}\nlocal ALGORITHMS = {\n${functions}\n}`
   const overrides = stripped(read('overrides'))
   const reservations = stripped(read('reservations'))
-  const leases = stripped(read('leases'))
   const general = stripped(
     read('general')
       .replace('-- ALGORITHMS', () => chosen)
       .replace('-- OVERRIDES', () => overrides)
-      .replace('-- RESERVATIONS', () => reservations)
-      .replace('-- LEASES', () => leases),
+      .replace('-- RESERVATIONS', () => reservations),
+  )
+  const states = stripped(
+    read('states')
+      .replace('-- LEASED BUCKET', () => stripped(read('leased-bucket')))
+      .replace('-- LEASES', () => stripped(read('leases')))
+      .replace('-- GENERAL', () => general),
   )
   const fast = stripped(read('fast'))
   const body = stripped(
     read('main')
       .replace('-- FAST', () => fast)
-      .replace('-- GENERAL', () => general),
+      .replace('-- STATES', () => states),
   )
   return `// Made by scripts/embed-lua.mjs from lua/*.lua. Change those, then run \`node scripts/embed-lua.mjs\`.
 

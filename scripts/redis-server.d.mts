@@ -7,6 +7,6 @@ export interface RedisServer {
   stop(): Promise<void>
 }
 
-export function startRedis(options?: { port?: number; args?: readonly string[] }): Promise<RedisServer>
+export function startRedis(options?: { port?: number; args?: readonly string[]; folder?: string }): Promise<RedisServer>
 export function startSentinel(lines: readonly string[]): Promise<RedisServer>
 export function freePort(): Promise<number>

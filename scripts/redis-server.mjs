@@ -22,12 +22,12 @@ function killAll() {
 }
 
 /**
- * Starts a server and waits until it serves.
- * @param {{ port?: number, args?: readonly string[] }} [options]
+ * Starts a server and waits until it serves. A `folder` of the caller outlives the server, with the data in it.
+ * @param {{ port?: number, args?: readonly string[], folder?: string }} [options]
  */
-export function startRedis({ port, args = [] } = {}) {
+export function startRedis({ port, args = [], folder } = {}) {
   const options = ['--save', '', '--appendonly', 'no', ...args]
-  return start(port, () => options, 'Ready to accept connections')
+  return start(port, () => options, 'Ready to accept connections', folder)
 }
 
 /**
@@ -43,17 +43,17 @@ export function startSentinel(lines) {
   return start(undefined, argsIn, '+monitor')
 }
 
-async function start(port, argsIn, readyText) {
+async function start(port, argsIn, readyText, ownFolder) {
   for (let attempt = 1; ; attempt++) {
-    const server = await tryStart(port ?? (await freePort()), argsIn, readyText)
+    const server = await tryStart(port ?? (await freePort()), argsIn, readyText, ownFolder)
     if (server !== undefined) return server
     // Another process took the port in between.
     if (port !== undefined || attempt === 10) throw new Error('redis-server does not start')
   }
 }
 
-async function tryStart(port, argsIn, readyText) {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-'))
+async function tryStart(port, argsIn, readyText, ownFolder) {
+  const folder = ownFolder ?? (await mkdtemp(join(tmpdir(), 'sluice-redis-')))
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder]
   const args = await argsIn(folder)
   const command = process.env.SLUICE_REDIS_SERVER ?? 'redis-server'
@@ -61,7 +61,7 @@ async function tryStart(port, argsIn, readyText) {
   running.add(child)
   const exited = once(child, 'exit').then(async () => {
     running.delete(child)
-    await rm(folder, { recursive: true, force: true })
+    if (ownFolder === undefined) await rm(folder, { recursive: true, force: true })
   })
   if (!(await says(child, readyText))) {
     await exited

@@ -1,4 +1,3 @@
-import { FirstUse } from '../limiter/first-use.js'
 import { type AsyncLimiter, createLimiter, type Limiter, type SharedStoreOptions } from '../limiter/index.js'
 import { blockForOption, checkStoreName, onFailureOption, storeOption } from '../limiter/store-option.js'
 import { type Limit, parseLimit } from '../limits/index.js'
@@ -16,7 +15,7 @@ const MOST_REMEMBERED = 1_000
  */
 export class ChosenLimiters {
   readonly #options: ChosenOptions
-  #firstUse: FirstUse | undefined
+  readonly store: SyncStore | AsyncStore
   /** By frozen limits, as the functions that make limits return them. A database may return other objects, which may change. */
   readonly #byLimit = new WeakMap<object, Limiter | AsyncLimiter>()
   readonly #byText = new Map<string, Limiter | AsyncLimiter>()
@@ -26,7 +25,7 @@ export class ChosenLimiters {
     const { name = options.store === undefined ? 'default' : undefined, onFailure, blockFor } = options
     checkStoreName(name, 'limits')
     const store = storeOption(options)
-    this.#firstUse = options.store === undefined && options.clock === undefined ? new FirstUse() : undefined
+    this.store = store
     onFailureOption(onFailure, store)
     blockForOption(blockFor, store)
     this.#options = { name, store, onFailure, blockFor } as ChosenOptions
@@ -34,7 +33,6 @@ export class ChosenLimiters {
 
   /** The limiter of a limit, which may be wrong: it comes from a function of the application. */
   of(limit: Limit): Limiter | AsyncLimiter {
-    this.#firstUse = this.#firstUse?.again()
     const known = this.#byLimit.get(limit)
     if (known !== undefined) return known
     const limiter = this.#byTextOf(parseLimit(limit))

@@ -91,6 +91,11 @@ export interface RequestReader<Request> {
    */
   remoteAddress?(request: Request): string | null | undefined
   field(request: Request, name: string): string | null | undefined
+  /**
+   * The request as a limit in front of the framework has seen it: that of the server. Left out if the framework passes on
+   * the request of the server itself.
+   */
+  serverRequest?(request: Request): object | undefined
 }
 
 /** Finds the client of a request. All addresses are `undefined` if the adapter cannot tell where the request comes from. */
@@ -115,23 +120,51 @@ export function requestClient<Request>(
   const remoteAddress = reader.remoteAddress?.bind(reader)
   if (remoteAddress === undefined) return undefined
   const readsNone = options.trustedProxies === undefined
+  const known = (request: Request) => originBefore(request) ?? originBefore(reader.serverRequest?.(request))
   const origin = (request: Request) => {
+    const before = readsNone ? known(request) : undefined
+    if (before !== undefined) return before
     const remote = remoteAddress(request)
     if (remote === null) return undefined
-    return find(remote, readsNone ? noField : (name) => reader.field(request, name))
+    if (readsNone) return find(remote, noField)
+    const found = find(remote, (name) => reader.field(request, name))
+    noteOrigin(request, found)
+    return found
   }
   const keyOf = (from: string | undefined, prefix: number) => from && clientKeyOf(from, prefix)
   return {
     origin,
     address: (request) => keyOf(origin(request), 128),
     key: (request) => keyOf(origin(request), ipv6Prefix),
-    notice: readsNone ? noticeOf(reader) : () => {},
+    notice: readsNone ? noticeOf(reader, known) : () => {},
   }
 }
 
-function noticeOf<Request>(reader: RequestReader<Request>): (request: Request) => void {
+/** A property of the request: where it comes from, according to a limit that has `trustedProxies`. */
+const ORIGIN = Symbol('sluice.origin')
+
+interface WithOrigin {
+  [ORIGIN]?: string
+}
+
+/** A limit without `trustedProxies` behind one that has them knows the same clients: otherwise all would count as one. */
+function originBefore(request: unknown): string | undefined {
+  return (request as WithOrigin | undefined)?.[ORIGIN]
+}
+
+function noteOrigin(request: unknown, origin: string): void {
+  ;(request as WithOrigin)[ORIGIN] = origin
+}
+
+/** A limit before this one that trusts proxies has found the client already. */
+function noticeOf<Request>(
+  reader: RequestReader<Request>,
+  known: (request: Request) => string | undefined,
+): (request: Request) => void {
   const notice = proxyNotice()
-  return (request) => notice((name) => reader.field(request, name))
+  return (request) => {
+    if (known(request) === undefined) notice((name) => reader.field(request, name))
+  }
 }
 
 /** Without trusted proxies no field is read. */

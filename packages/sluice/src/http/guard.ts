@@ -6,7 +6,7 @@ import type { Awaitable } from '../stores/index.js'
 import type { RequestReader } from './client-address.js'
 import { checkDialects } from './dialect.js'
 import { checkGuardOptions, type GuardOptions } from './guard-options.js'
-import { atOnce, mapped } from './mapped.js'
+import { atOnce, isLater, mapped } from './mapped.js'
 import { type AnswerFormat, type Ending, type HeldUnits, Passage } from './passage.js'
 import { QuotaItems } from './quota-items.js'
 import { lastPassage, notePassage } from './rate-limit-of.js'
@@ -35,6 +35,7 @@ export class Guard<Request extends object, Response = unknown> {
   readonly #limiter: RequestLimiter<Request, unknown>
   readonly #format: AnswerFormat
   readonly #options: GuardOptions<Request, Response>
+  readonly #serverRequest: RequestReader<Request>['serverRequest']
   /** The same for every request, unless the cost is a function. */
   readonly #cost: CostOptions | undefined
   /** The codes of warnings that were made: each is made once. */
@@ -49,6 +50,7 @@ export class Guard<Request extends object, Response = unknown> {
   ) {
     this.#options = { ...checkGuardOptions(options, more, what) }
     this.#limiter = requestLimiter(options, reader)
+    this.#serverRequest = reader.serverRequest?.bind(reader)
     const { expose, cost, dialect } = options
     const { only } = this.#limiter
     const dialects = checkDialects(dialect)
@@ -95,7 +97,7 @@ export class Guard<Request extends object, Response = unknown> {
     cost: CostOptions | undefined,
     { mustHold, mayRepeat }: EnterOptions,
   ): Awaitable<Passage | undefined> {
-    const before = lastPassage(request)
+    const before = this.#passageBefore(request)
     const same = before === undefined || mayRepeat === true ? undefined : this.#samePassage(before, question)
     if (same !== undefined) {
       this.#warnOnce('SLUICE_TWICE', TWICE)
@@ -112,6 +114,12 @@ export class Guard<Request extends object, Response = unknown> {
       : this.#passage(request, question, answer, undefined)
   }
 
+  /** The passage through the limit before this one, which may be in front of the framework. */
+  #passageBefore(request: Request): Passage | undefined {
+    const last = lastPassage(request)
+    return last !== undefined || this.#serverRequest === undefined ? last : lastPassage(this.#serverRequest(request))
+  }
+
   /** The passage of the same request in which the same limiter was asked the same. */
   #samePassage(last: Passage, question: unknown): Passage | undefined {
     const { source, name } = this.#limiter
@@ -125,7 +133,7 @@ export class Guard<Request extends object, Response = unknown> {
 
   /** Notes the answer for `rateLimitOf`, and tells `onDecision`. */
   #passage(request: Request, question: unknown, answer: Answer, held: HeldUnits | undefined): Passage {
-    const passage = new Passage(this.#format, answer, held, question, lastPassage(request))
+    const passage = new Passage(this.#format, answer, held, question, this.#passageBefore(request))
     notePassage(request, passage)
     if (this.#options.onDecision !== undefined) this.#tell(passage.verdict, request)
     return passage
@@ -135,7 +143,7 @@ export class Guard<Request extends object, Response = unknown> {
   #tell(verdict: Verdict, request: Request): void {
     try {
       const told: unknown = this.#options.onDecision?.(verdict, request)
-      if (told instanceof Promise) told.catch((error) => this.#warnOfDecision(error))
+      if (isLater(told)) Promise.resolve(told).catch((error) => this.#warnOfDecision(error))
     } catch (error) {
       this.#warnOfDecision(error)
     }

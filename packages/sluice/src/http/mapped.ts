@@ -5,7 +5,7 @@ import { InvalidTypeError } from '../errors.js'
 export type Later<T> = T | PromiseLike<T>
 
 /** Whether a value comes later. */
-function isLater<T>(value: Later<T>): value is PromiseLike<T> {
+export function isLater<T>(value: Later<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }
 

@@ -33,17 +33,28 @@ interface Limited {
 export function rateLimitOf(request: object): Verdict | undefined {
   if (typeof request !== 'object' || request === null) throw invalidType('request', 'the request of a handler', request)
   const verdicts: Verdict[] = []
-  for (let each = lastPassage(request); each !== undefined; each = each.before) verdicts.unshift(each.verdict)
+  for (let each = lastPassage(request) ?? lastPassage(serverRequestOf(request)); each !== undefined; each = each.before)
+    verdicts.unshift(each.verdict)
   return verdicts.length < 2 ? verdicts[0] : verdictOfAll(verdicts)
 }
 
 /** The latest passage of a request. Its `before` is the passage before it. */
-export function lastPassage(request: object): Passage | undefined {
-  return (request as Limited)[PASSAGE]
+export function lastPassage(request: object | undefined): Passage | undefined {
+  return (request as Limited | undefined)?.[PASSAGE]
 }
 
 export function notePassage(request: object, passage: Passage): void {
   ;(request as Limited)[PASSAGE] = passage
+}
+
+/** The request of the server in the request or context of Fastify, Koa or Hono, for a limit in front of the framework. */
+function serverRequestOf(request: object): object | undefined {
+  const { env, raw, req } = request as {
+    readonly env?: { readonly incoming?: object }
+    readonly raw?: object
+    readonly req?: { readonly raw?: object }
+  }
+  return env?.incoming ?? raw ?? req?.raw ?? req
 }
 
 function verdictOfAll(verdicts: readonly Verdict[]): Verdict {

@@ -1,4 +1,3 @@
-import { clientKeyOf } from '../addresses/index.js'
 import { InvalidTypeError, invalidType, invalidValue } from '../errors.js'
 import {
   type AsyncLimiter,
@@ -9,9 +8,12 @@ import {
   type Reservation,
   type SharedStoreOptions,
 } from '../limiter/index.js'
+import { madeWith } from '../limiter/made-with.js'
 import { type Decision, isConcurrency, type Limit, quotaOf } from '../limits/index.js'
 import type { AsyncPolicyReservation, PolicyReservation, Verdict } from '../policy/index.js'
 import type { AsyncStore, Awaitable, SyncStore } from '../stores/index.js'
+import { AddressKeys } from './address-keys.js'
+import type { AnyPolicy } from './attributes-option.js'
 import { ChosenLimiters } from './chosen-limiters.js'
 import { IPV6_PREFIX, type RequestClient, type RequestReader, requestClient } from './client-address.js'
 import { verdictOfOne } from './describe.js'
@@ -86,7 +88,7 @@ function byLimit<Request>(
     peek: (key) => limiter.peek(key),
     holds: () => isHolding,
     textOf: (key) => key,
-    source: options.store ?? limiter,
+    source: madeWith(limiter)?.store ?? limiter,
     name: limiter.name,
     only: { name: limiter.name, limit },
   }
@@ -125,7 +127,7 @@ function byChosenLimit<Request>(
     peek: ({ key, limiter }) => mapped(limiter.peek(key), (decision) => verdictOf(limiter, decision)),
     holds: ({ limiter }) => holdsUnits(limiter.limit),
     textOf: ({ key }) => key,
-    source: options.store ?? limiters,
+    source: limiters.store,
     name: options.name ?? 'default',
     only: undefined,
   }
@@ -148,13 +150,18 @@ function keyFunction<Request>(
     return found ?? unknownAddress()
   }
   if (key === undefined) return (request) => byAddress(request)
+  const addresses = new AddressKeys(
+    client,
+    'a key or a part of it',
+    'Let key return its second argument, the client, or its network',
+  )
   return (request) => {
     const found = client.key(request)
     if (key.length > 1) client.notice(request)
     return mapped(key(request, found as string), (given) =>
       isAbsent(given)
         ? BY_ADDRESS + byAddress(request, found)
-        : withoutHost(checkText(given, limiter?.name ?? name), ipv6Prefix),
+        : addresses.keyOf(checkText(given, limiter?.name ?? name), request, found, ipv6Prefix ?? IPV6_PREFIX),
     )
   }
 }
@@ -193,17 +200,6 @@ const NO_CLIENT: RequestClient<unknown> = {
   notice: () => {},
 }
 
-const GLOBAL_IPV6 = /^[23][\da-f]{3}:[\da-f]{1,4}:/i
-
-/**
- * A key that is an IPv6 address of the Internet, as the client's network: a client has a whole network of addresses, and
- * would have a key for each. Example: `2001:db8:0:1::7` is `2001:db8::/56`. Other keys stay, also `12::34`, which may be a
- * tenant and a user.
- */
-function withoutHost(key: string, ipv6Prefix: number | undefined): string {
-  return GLOBAL_IPV6.test(key) ? clientKeyOf(key, ipv6Prefix ?? IPV6_PREFIX) : key
-}
-
 /** Keeps clients without a key apart from keys that look like their addresses. No header field can contain it. */
 const BY_ADDRESS = '\0'
 
@@ -222,16 +218,39 @@ function byPolicy<Request>(
   if (ipOf === undefined && options.attributes === undefined && policy.attributes.includes('ip')) unknownAddress()
   return {
     addressOf: addressFunction(options, client),
-    question: requestAttributes(options, reader, ipOf),
+    question: noticingAddresses(policy, requestAttributes(options, reader, ipOf), client),
     check: (attributes, cost) => policy.check(attributes, cost),
     reserve: (attributes, cost) => policy.reserve(attributes, cost),
     peek: (attributes) => policy.peek(attributes),
     holds: () => policy.queues || policy.leases,
     textOf: (attributes) => JSON.stringify(attributes),
-    source: policy,
+    source: madeWith(policy)?.store ?? policy,
     name: policy.name,
     only: undefined,
   }
+}
+
+/** Attributes that the adapter knows. The policy counts an `ip` by its network. */
+const KNOWN = ['ip', 'method', 'path']
+
+/** Warns once if an attribute of a key is an IPv6 address, which only `ip` may be. */
+function noticingAddresses<Request, Attributes extends Record<string, unknown>>(
+  policy: AnyPolicy,
+  attributesOf: (request: Request) => Awaitable<Attributes>,
+  client: RequestClient<Request> = NO_CLIENT,
+): (request: Request) => Awaitable<Attributes> {
+  const names = madeWith(policy)?.keyAttributes?.filter((name) => !KNOWN.includes(name)) ?? []
+  if (names.length === 0) return attributesOf
+  const addresses = new AddressKeys(
+    client,
+    `an attribute of a key, ${names.join(' or ')},`,
+    "Write 'ip' in the key of the level: the policy counts it by its network",
+  )
+  return (request) =>
+    mapped(attributesOf(request), (attributes) => {
+      for (const name of names) addresses.check(attributes[name], request)
+      return attributes
+    })
 }
 
 function unknownAddress(): never {

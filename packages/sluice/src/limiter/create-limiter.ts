@@ -4,8 +4,8 @@ import type { Clock } from '../clock.js'
 import { InvalidTypeError } from '../errors.js'
 import { type BlockFor, type Limit, parseLimit } from '../limits/index.js'
 import type { AsyncStore, OnFailure, PromptStore, Store, SyncStore } from '../stores/index.js'
-import { FirstUse } from './first-use.js'
 import type { AsyncLimiter, Limiter, PromptLimiter } from './limiter.js'
+import { noteMadeWith } from './made-with.js'
 import { asyncLimiter, promptLimiter, StoreLimiter } from './store-limiter.js'
 import {
   blockForOption,
@@ -96,18 +96,11 @@ export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
   const named = { name, limit, onFailure }
   store.prepare?.(named)
   const maxWaiters = given.maxWaiters === undefined ? undefined : checkUnits('maxWaiters', given.maxWaiters)
-  const isOwn = given.store === undefined && given.clock === undefined
-  const limiter = new StoreLimiter(
-    store,
-    named,
-    blockForOption(given.blockFor, store),
-    isOwn ? new FirstUse() : undefined,
-    maxWaiters,
-  )
+  const limiter = new StoreLimiter(store, named, blockForOption(given.blockFor, store), maxWaiters)
   const made: unknown = isSynchronous(store)
     ? limiter
     : isPrompt(store)
       ? promptLimiter(limiter)
       : asyncLimiter(limiter)
-  return made as LimiterOn<S>
+  return noteMadeWith(made as LimiterOn<S>, { store })
 }

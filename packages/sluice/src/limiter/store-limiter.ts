@@ -12,7 +12,6 @@ import type { Answer, AsyncStore, Awaitable, Demand, NamedLimit, PromptStore, Sy
 import { after } from '../stores/store.js'
 import { UnitQueues } from '../waiting/unit-queues.js'
 import { checkAcquire, checkBlock, checkCall, checkReserve, checkSet } from './check-call.js'
-import type { FirstUse } from './first-use.js'
 import { type AsyncLease, checkHasPlaces, type Lease, makeLease } from './lease.js'
 import type {
   AcquireOptions,
@@ -42,8 +41,6 @@ export class StoreLimiter {
   readonly #promptStore: PromptStore | undefined
   readonly #queues: UnitQueues
   readonly #blockFor: BlockRule | undefined
-  /** Present until the limiter is known to be kept. */
-  #firstUse: FirstUse | undefined
   readonly #timed: TimedReservations
   readonly #asker: Asker
 
@@ -51,10 +48,8 @@ export class StoreLimiter {
     store: SyncStore | AsyncStore,
     named: NamedLimit,
     blockFor: BlockRule | undefined,
-    firstUse: FirstUse | undefined,
     maxWaiters: number | undefined,
   ) {
-    this.#firstUse = firstUse
     this.name = named.name
     this.limit = named.limit
     this.#store = store
@@ -69,7 +64,6 @@ export class StoreLimiter {
 
   tryAcquire(key: string, options?: CostOptions): Awaitable<Decision> {
     const cost = checkCall('tryAcquire', key, options)
-    if (this.#firstUse !== undefined) this.#firstUse = this.#firstUse.again()
     const decision = this.#promptStore === undefined ? undefined : this.#decideNow(this.#promptStore, key, cost)
     if (decision !== undefined) return decision
     return decisionChannel.hasSubscribers ? this.#decideObserved(key, cost) : this.#decide(key, cost)
@@ -81,7 +75,6 @@ export class StoreLimiter {
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
-    this.#firstUse = this.#firstUse?.again()
     return this.#queues.acquire(key, checkAcquire(key, options))
   }
 
@@ -117,7 +110,6 @@ export class StoreLimiter {
   reserve(key: string, options?: ReserveOptions): Awaitable<StoreReservation> {
     checkKey(key)
     const { cost, ttlMs, id } = checkReserve(options)
-    this.#firstUse = this.#firstUse?.again()
     const demand = this.#blocking(this.#queues.demand(key, cost))
     if (ttlMs !== undefined) return this.#timed.reserve(id, demand, ttlMs)
     return after(this.#ask('reserve', demand), (answer) => {

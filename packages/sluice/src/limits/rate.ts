@@ -27,6 +27,8 @@ export interface ExactRate {
 }
 
 const RATE = /^(\d{1,15})(?:\.(\d{1,40}))?\/(\d{0,9})([a-z]{1,12})$/i
+/** A small number as JavaScript writes it: 1/3e8 is 3.3333333333333334e-9. */
+const EXPONENT = /^(\d)(?:\.(\d{1,17}))?e-(\d{1,2})(?=\/)/i
 const WANTED = "a rate such as '5/s', '100/m', '0.08/s' or '10/250ms'"
 const LONGEST_PERIOD_US = 36_500n * 86_400_000_000n
 
@@ -49,7 +51,7 @@ export function parseRate(value: unknown, option = 'rate'): Rate {
 export function exactRate(option: string, value: unknown): ExactRate {
   if (typeof value === 'number') throw invalidType(option, WANTED, value, perAdvice(value))
   if (typeof value !== 'string') throw invalidType(option, WANTED, value)
-  const match = RATE.exec(withoutSpaces(value))
+  const match = RATE.exec(withoutSpaces(value).replace(EXPONENT, decimalsOf))
   if (match === null) throw invalidValue(option, WANTED, value)
   const [, whole = '', fraction = '', count, name = ''] = match
   const unit = unitOf(option, name, value)
@@ -65,6 +67,10 @@ export function exactRate(option: string, value: unknown): ExactRate {
   const perUs = periodUs * 10n ** BigInt(fraction.length)
   const divisor = greatestCommonDivisor(units, perUs)
   return { units: units / divisor, perUs: perUs / divisor, text: rateText(whole, fraction, periodUs) }
+}
+
+function decimalsOf(_exponent: string, digit: string, digits = '', zeros: string): string {
+  return `0.${'0'.repeat(Math.max(0, Number(zeros) - 1))}${digit}${digits}`
 }
 
 function perAdvice(bare: number): string {

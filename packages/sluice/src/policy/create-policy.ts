@@ -1,6 +1,7 @@
 import { checkOptions } from '../checks/check-options.js'
 import type { Clock } from '../clock.js'
 import { InvalidPolicyError, InvalidTypeError, invalidType } from '../errors.js'
+import { noteMadeWith } from '../limiter/made-with.js'
 import { checkBlocks, isSynchronous, storeOption } from '../limiter/store-option.js'
 import type { AsyncStore, Store, SyncStore } from '../stores/index.js'
 import { AsyncStorePolicy } from './async-store-policy.js'
@@ -71,9 +72,10 @@ export function createPolicy<const Levels extends readonly Level[], S extends Sy
   const matcher = new Matcher(name, read, (named) => store.prepare?.(named))
   const policy = new StorePolicy(name, matcher, store, isSynchronous(store))
   // On a synchronous store every method of a `StorePolicy` returns its value, which its types do not say.
-  return (isSynchronous(store) ? policy : new AsyncStorePolicy(policy)) as unknown as PolicyOn<
+  const made = (isSynchronous(store) ? policy : new AsyncStorePolicy(policy)) as unknown as PolicyOn<
     S,
     AttributesOf<Levels>,
     Levels[number]['name']
   >
+  return noteMadeWith(made, { store, keyAttributes: [...new Set(read.levels.flatMap(({ key }) => key))] })
 }

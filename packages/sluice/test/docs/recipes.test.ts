@@ -36,9 +36,16 @@ describe('docs/recipes.md', () => {
       vi.stubEnv('POLICY_FILE', join(folder, 'policy.yaml'))
       const [{ app }] = await runExamples<{ app: Express }>(PAGE, 'Plans in a file')
       const seen = await serving(app, (origin) =>
-        sendAll(origin, [...times(3, withKey('sk_free')), ...times(5, withKey('sk_pro')), ...times(2)]),
+        sendAll(origin, [
+          ...times(3, withKey('sk_free')),
+          ...times(5, withKey('sk_pro')),
+          ...times(2),
+          ...times(6, withKey('sk_partner')),
+          withKey('sk_suspended'),
+        ]),
       )
-      expect(statuses(seen)).toEqual([200, 200, 429, 200, 200, 200, 200, 429, 200, 429])
+      expect(statuses(seen).slice(0, 10)).toEqual([200, 200, 429, 200, 200, 200, 200, 429, 200, 429])
+      expect(statuses(seen).slice(10)).toEqual([200, 200, 200, 200, 200, 200, 429])
     } finally {
       await rm(folder, { recursive: true })
     }

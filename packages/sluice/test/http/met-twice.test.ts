@@ -1,7 +1,19 @@
+import 'reflect-metadata'
+import type { RequestListener } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
 import express from 'express'
-import { createLimiter, fixedWindow } from 'sluice'
-import { rateLimit } from 'sluice/express'
+import { fastify } from 'fastify'
+import { Hono } from 'hono'
+import Koa from 'koa'
+import { createLimiter, fixedWindow, type Limiter } from 'sluice'
+import { rateLimit, rateLimitOf } from 'sluice/express'
+import { rateLimit as fastifyLimit } from 'sluice/fastify'
+import { rateLimit as fetchLimit } from 'sluice/fetch'
+import { rateLimit as honoLimit } from 'sluice/hono'
 import { Guard } from 'sluice/http'
+import { rateLimit as koaLimit } from 'sluice/koa'
+import { rateLimit as nestLimit } from 'sluice/nest'
+import { rateLimit as nodeLimit } from 'sluice/node'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RunningApp } from './adapters/app.js'
 import { serve } from './adapters/servers.js'
@@ -9,6 +21,112 @@ import { warningsOf } from './adapters/warnings-of.js'
 
 const limit = fixedWindow({ quota: 2, window: '100d' })
 const reader = { method: () => 'GET', url: () => '/', field: () => undefined }
+
+/** Makes an application of a framework with a limiter. Its handler tells the request. */
+type Inside = (limiter: Limiter, tell: (request: object) => void) => Promise<RequestListener>
+
+/** A guard of Nest, as Nest on Fastify calls it. */
+async function nestOnFastify(limiter: Limiter, tell: (request: object) => void): Promise<RequestListener> {
+  const guard = nestLimit({ limiter })
+  const app = fastify()
+  app.get('/', async (request, reply) => {
+    const http = { getRequest: () => request, getResponse: () => reply }
+    const context = { getType: () => 'http', getHandler: () => tell, getClass: () => Object, switchToHttp: () => http }
+    await guard.canActivate(context as never)
+    tell(request)
+    return 'ok'
+  })
+  await app.ready()
+  return app.routing as RequestListener
+}
+
+const FRAMEWORKS: readonly (readonly [name: string, inside: Inside])[] = [
+  [
+    'fastify',
+    async (limiter, tell) => {
+      const app = fastify()
+      app.register(fastifyLimit({ limiter }))
+      app.get('/', async (request) => {
+        tell(request)
+        return 'ok'
+      })
+      await app.ready()
+      return app.routing as RequestListener
+    },
+  ],
+  [
+    'koa',
+    async (limiter, tell) => {
+      const app = new Koa()
+      app.use(koaLimit({ limiter }))
+      app.use((context) => {
+        tell(context)
+        context.body = 'ok'
+      })
+      return app.callback()
+    },
+  ],
+  [
+    'hono',
+    async (limiter, tell) => {
+      const app = new Hono().use(honoLimit({ limiter })).get('/', (context) => {
+        tell(context)
+        return context.text('ok')
+      })
+      return getRequestListener(app.fetch)
+    },
+  ],
+  ['nest on fastify', nestOnFastify],
+]
+
+describe('a limiter in front of a framework and in it', () => {
+  let app: RunningApp | undefined
+  afterEach(() => app?.close())
+
+  it.each(FRAMEWORKS)('counts a request once in %s, and one warning says so', async (_name, inside) => {
+    const limiter = createLimiter({ limit, name: 'same' })
+    const told: unknown[] = []
+    const names = (request: object) => told.push(rateLimitOf(request)?.levels.map(({ name }) => name))
+    app = await serve(inFront(nodeLimit({ limiter }), await inside(limiter, names)))
+    const { origin } = app
+    const warnings = await warningsOf(async () => (await fetch(origin)).text())
+    expect(limiter.peek('127.0.0.1').remaining).toBe(1)
+    expect(warnings.map(([code]) => code)).toEqual(['SLUICE_TWICE'])
+    expect(told).toEqual([['same']])
+  })
+
+  it.each(FRAMEWORKS)('of another limiter is told to the handler of %s with the inner one', async (_name, inside) => {
+    const told: unknown[] = []
+    const names = (request: object) => told.push(rateLimitOf(request)?.levels.map(({ name }) => name))
+    const inner = await inside(createLimiter({ limit, name: 'inner' }), names)
+    app = await serve(inFront(nodeLimit({ limit, name: 'outer' }), inner))
+    await (await fetch(app.origin)).text()
+    expect(told).toEqual([['outer', 'inner']])
+  })
+
+  it('is one limiter also for a fetch handler around Hono', async () => {
+    const limiter = createLimiter({ limit })
+    const key = () => 'a'
+    const hono = new Hono().use(honoLimit({ limiter, key })).get('/', (context) => context.text('ok'))
+    const handler = fetchLimit({ limiter, key })((request) => hono.fetch(request))
+    const warnings = await warningsOf(async () => handler(new Request('http://localhost/')))
+    expect(limiter.peek('a').remaining).toBe(1)
+    expect(warnings.map(([code]) => code)).toEqual(['SLUICE_TWICE'])
+  })
+
+  it('counts each of several requests that a handler of Hono sends on with the same environment', async () => {
+    const limiter = createLimiter({ limit })
+    const hono = new Hono().use(honoLimit({ limiter, key: () => 'a' })).get('/', (context) => context.text('ok'))
+    const env = { incoming: {} }
+    for (let i = 0; i < 2; i++) await hono.fetch(new Request('http://localhost/'), env)
+    expect(limiter.peek('a').remaining).toBe(0)
+  })
+})
+
+/** A handler with the limit of `sluice/node` in front of it. */
+function inFront(limited: ReturnType<typeof nodeLimit>, inner: RequestListener): RequestListener {
+  return (request, response) => limited(request, response, () => inner(request, response))
+}
 
 describe('a request that meets a limiter twice', () => {
   let app: RunningApp | undefined

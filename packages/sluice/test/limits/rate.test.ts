@@ -60,10 +60,20 @@ describe('a rate', () => {
     ['0.12345678987/s', '0.12345679/s'],
     ['12.34567898765432/s', '12.345678988/s'],
     ['0.00000000001/s', '0.031536/36500d'],
+    ['3.3333333333333334e-9/s', '10.512/36500d'],
+    ['1.6666666666666667e-7/m', '8.76/36500d'],
   ])('%s has more than nine decimals, and %s is written instead', (text, right) => {
     expect(() => exactRate('refill', text)).toThrow(
       `refill must be a rate of at most nine decimals, got '${text}': write '${right}'`,
     )
+    expect(exactRate('refill', right).text).toBe(right)
+  })
+
+  it.each([
+    [`${1e-7}/s`, '0.0000001/s'],
+    [`${2.5e-7}/m`, '0.00000025/m'],
+  ])('%s is to be written %s', (text, right) => {
+    expect(() => exactRate('refill', text)).toThrow(`refill must be written '${right}', got '${text}'`)
     expect(exactRate('refill', right).text).toBe(right)
   })
 
@@ -81,6 +91,22 @@ describe('a rate', () => {
         const [right, got] = [units * one.units * said.perUs, said.units * one.perUs * scale]
         const gap = right > got ? right - got : got - right
         expect(gap * 1_000_000n <= right).toBe(true)
+      }),
+      RUNS,
+    )
+  })
+
+  it('of any small number, as JavaScript writes it, is an error that names a rate within a millionth of it', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-10, max: 9e-7, noNaN: true }), (number) => {
+        // With few decimals it is only to be written in another way.
+        fc.pre(String(number).length > 10)
+        const said = exactRate(
+          'refill',
+          adviceOf(() => exactRate('refill', `${number}/s`)),
+        )
+        const perSecond = (Number(said.units) * 1e6) / Number(said.perUs)
+        expect(Math.abs(perSecond - number)).toBeLessThanOrEqual(number * 1.1e-6)
       }),
       RUNS,
     )

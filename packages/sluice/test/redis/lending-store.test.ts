@@ -143,6 +143,33 @@ describe('an exchange that Redis does not answer', () => {
     expect(await own.redis.get('sluice:t:{foreign}n')).toBe('of another program')
     await own.redis.del('sluice:t:{foreign}n')
   })
+
+  it.each<[string, readonly number[], string?]>([
+    ['no words', []],
+    ['a time that is not whole', [5, 0.5]],
+    ['tokens that are no number', [Number.NaN, 1]],
+    ['too many tokens', [2 ** 53, 1]],
+    ['words of a leaky bucket', [5, 1, 1]],
+    ['held units below 0', [5, 1, -1, 2e15, 0, 0]],
+    ['half a held unit', [5, 1, 0, 0, 0.5, 2e15]],
+    ['held units without end', [5, 1, 1, Number.POSITIVE_INFINITY, 0, 0]],
+    ['an end that is no number', [5, 1, 1, Number.NaN, 0, 0]],
+    ['a time that is not whole, and a block', [5, 0.5, 4e15, 4e15], 'b'],
+  ])('because no limit wrote %s leaves that alone', async (_, words, letter = '') => {
+    const value = Buffer.concat([Buffer.from(Float64Array.from(words).buffer), Buffer.from(letter)])
+    await own.redis.set('sluice:t:{odd}n', value)
+    expect('instead' in (await own.store.leases.exchange(request('odd')))).toBe(true)
+    expect(await own.redis.getBuffer('sluice:t:{odd}n')).toEqual(value)
+    expect(await own.redis.keys('sluice:nt:{odd}*')).toEqual([])
+    await own.redis.del('sluice:t:{odd}n')
+  })
+
+  it('because the key holds a list leaves the list alone', async () => {
+    await own.redis.rpush('sluice:t:{list}n', 'of another program')
+    expect('instead' in (await own.store.leases.exchange(request('list')))).toBe(true)
+    expect(await own.redis.type('sluice:t:{list}n')).toBe('list')
+    await own.redis.del('sluice:t:{list}n')
+  })
 })
 
 describe('a wrong request is refused before it shares a batch', () => {

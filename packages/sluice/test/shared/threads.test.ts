@@ -6,8 +6,7 @@ import { isLong } from '../property/arbitraries.js'
 import { tableProblems } from './table-problems.js'
 
 const WORKERS = 8
-const TRIES = isLong ? 10_000_000 : 500_000
-const DEATHS = isLong ? 1_000 : 20
+const DEATHS = isLong ? 1_000 : 50
 const workerFile = new URL('./worker.mjs', import.meta.url)
 
 interface Work {
@@ -37,10 +36,11 @@ describe('eight worker threads', () => {
     leakyBucket({ capacity: 100_000, drain: '1/h' }),
     fixedWindow({ quota: 100_000, window: '365d' }),
   ]
-  for (const limit of limits) {
-    it(`admit exactly the quota of a ${limit.algorithm}, in ${TRIES} tries on one key`, async () => {
+  for (const [i, limit] of limits.entries()) {
+    const tries = isLong || i === 0 ? 10_000_000 : 500_000
+    it(`admit exactly the quota of a ${limit.algorithm}, in ${tries} tries on one key`, async () => {
       const store = sharedStore({ maxKeys: 1_000 })
-      const workers = startWorkers(store, WORKERS, { limit, keys: 1, tries: TRIES / WORKERS })
+      const workers = startWorkers(store, WORKERS, { limit, keys: 1, tries: tries / WORKERS })
       const admitted = await Promise.all(workers.map(admittedBy))
       expect(admitted.reduce((sum, units) => sum + units)).toBe(100_000)
       expect(createLimiter({ name: 'test', limit, store }).peek('key:0').remaining).toBe(0)

@@ -7,6 +7,9 @@ interface Event {
   run: (() => void) | undefined
 }
 
+/** More events than this at one time: they lead to each other for ever. */
+const MOST_AT_ONCE = 1_000_000
+
 const START_US = 1_745_000_000_000_000
 
 /**
@@ -54,9 +57,12 @@ export class EventQueue implements Clock {
   /** Runs all events until so long after the start. */
   async runUntil(elapsedMs: number): Promise<void> {
     const endUs = START_US + Math.round(elapsedMs * 1_000)
+    let atOnce = 0
     while (this.#heap.length > 0 && this.#heap[0].atUs <= endUs) {
       const { atUs, run } = this.#pop()
       if (run === undefined) continue
+      atOnce = atUs === this.#nowUs ? atOnce + 1 : 0
+      if (atOnce > MOST_AT_ONCE) throw new Error(`time stands still, ${this.elapsedMs} ms after the start`)
       this.#nowUs = atUs
       run()
       if (!this.#isUnsettled) continue

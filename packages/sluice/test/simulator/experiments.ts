@@ -19,6 +19,9 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   synced,
 }
 
+/** The fleets of the second plot. */
+export const SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+
 const NODES = 50
 const PER_SECOND = 1_000
 const OVERLOAD = 1.5

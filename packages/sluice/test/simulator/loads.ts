@@ -59,6 +59,12 @@ export const tide = (perSecond: number): Load => ({
   node: (random, nodes) => random.below(Math.min(nodes, 10)),
 })
 
+/** Silence, in which a bucket fills, and then a flood to all nodes for a fifth of the time. */
+export const floods = (perSecond: number, everyMs: number): Load => ({
+  perSecond: (elapsedMs) => (elapsedMs % everyMs < 0.8 * everyMs ? 5 : perSecond),
+  node: (random, nodes) => random.below(nodes),
+})
+
 /** The sums of the first shares; the last one is 1. */
 function zipfShares(nodes: number): number[] {
   const weights = Array.from({ length: nodes }, (_, i) => 1 / (i + 1))

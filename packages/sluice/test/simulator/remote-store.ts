@@ -5,15 +5,26 @@ import type { LendingBuckets } from '../leased/lending-store.js'
 import type { Network } from './network.js'
 import type { Node } from './node.js'
 
+/** The message of the error of a call without an answer. */
+export const NOT_ANSWERED = 'the store did not answer'
+
 /** The store of a fleet as one node sees it: every call goes over the network, and a call that fails denies. */
 export class RemoteStore implements LendingStore {
   readonly synchronous = false
   readonly clock: Clock
   readonly leases: Leases
   readonly #server: LendingBuckets
+  readonly #onRefund: (demand: Demand, taken: Taken) => void
   readonly #ask: <T>(atStore: () => Promise<T>) => Promise<T | undefined>
 
-  constructor(server: LendingBuckets, network: Network, node: Node) {
+  /** `onRefund` is called when the store gives units back. */
+  constructor(
+    server: LendingBuckets,
+    network: Network,
+    node: Node,
+    onRefund: (demand: Demand, taken: Taken) => void = () => {},
+  ) {
+    this.#onRefund = onRefund
     this.#server = server
     this.#ask = (atStore) => network.call(node, atStore)
     this.clock = node.clock
@@ -39,8 +50,15 @@ export class RemoteStore implements LendingStore {
     return this.#ask(() => this.#server.charge(demand)).then(answered)
   }
 
+  /** A refund is never doubled: a store cannot know it from another one, so a client sends it once. */
   refund(demand: Demand, taken: Taken | undefined): Promise<Decision> {
-    return this.#ask(() => this.#server.refund(demand, taken)).then(answered)
+    let refunded: Promise<Decision> | undefined
+    const refund = () => {
+      if (refunded === undefined && taken !== undefined) this.#onRefund(demand, taken)
+      refunded ??= this.#server.refund(demand, taken)
+      return refunded
+    }
+    return this.#ask(refund).then(answered)
   }
 
   set(limited: LimitedKey, remaining: number): Promise<Decision> {
@@ -66,6 +84,6 @@ function denied(demands: readonly Demand[]): Answer {
 }
 
 function answered<T>(answer: T | undefined): T {
-  if (answer === undefined) throw new Error('the store did not answer')
+  if (answer === undefined) throw new Error(NOT_ANSWERED)
   return answer
 }

@@ -41,7 +41,8 @@ export function scenarioOf(seed: number, storeKeeps: Faults['storeKeeps']): Scen
   }
 }
 
-function badWeather(random: Random): Weather {
+/** A network that loses, delays and doubles messages. */
+export function badWeather(random: Random): Weather {
   return {
     delayMs: random.pick([0.5, 2, 15]),
     lost: random.pick([0, 0.01, 0.1]),

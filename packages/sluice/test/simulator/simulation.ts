@@ -42,6 +42,8 @@ export interface History {
   readonly asked: readonly number[]
   readonly calls: readonly Call[]
   readonly losses: readonly Loss[]
+  /** When nodes died, by the store's clock. */
+  readonly deathsMs: readonly number[]
 }
 
 /** Nodes, a store and a network, in one event queue. */
@@ -49,6 +51,7 @@ export class Simulation {
   readonly members: Member[]
   readonly world: World
   readonly losses: Loss[] = []
+  readonly #deathsMs: number[] = []
   readonly #scenario: Scenario
   readonly #load: Random
   readonly #admissions: (Admission & { node: number })[] = []
@@ -84,12 +87,20 @@ export class Simulation {
     await queue.runUntil(seconds * 1_000)
     const admissions = this.#admissions.sort((one, other) => one.atMs - other.atMs)
     const startMs = queue.startUs / 1_000
-    return { admissions, startMs, asked: this.#asked, calls: network.calls, losses: this.losses }
+    return {
+      admissions,
+      startMs,
+      asked: this.#asked,
+      calls: network.calls,
+      losses: this.losses,
+      deathsMs: this.#deathsMs,
+    }
   }
 
   /** A node dies, and a new one takes its place. */
   replace(index: number): void {
     this.members[index].node.die()
+    this.#deathsMs.push(this.world.queue.now())
     this.members[index] = this.#newMember()
   }
 

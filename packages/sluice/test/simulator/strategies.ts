@@ -1,6 +1,6 @@
 import { createLimiter, tokenBucket } from 'sluice'
 import { SyncedStore } from 'sluice/synced'
-import type { Strategy, World } from './member.js'
+import type { Member, Strategy, World } from './member.js'
 import type { Node } from './node.js'
 import { RemoteStore } from './remote-store.js'
 
@@ -101,7 +101,10 @@ export const flowProportionalShare: Strategy = (world, node) => {
 export const SYNC_MS = 100
 
 /** A node with a synced store: the real one, on a store behind the network. */
-export const synced: Strategy = ({ queue, network, server, random, limit }, node) => {
+export const synced: Strategy = (world, node) => syncedMember(world, node, syncedStoreOf(world, node))
+
+/** The synced store of a node. */
+export function syncedStoreOf({ queue, network, server, random }: World, node: Node): SyncedStore {
   const { now, alarm } = node.clock
   // A sync awaits promises before it calls the store.
   const clock = {
@@ -112,9 +115,12 @@ export const synced: Strategy = ({ queue, network, server, random, limit }, node
         ring()
       }),
   }
-  const store = new SyncedStore(new RemoteStore(server, network, node), { intervalMs: SYNC_MS, clock }, () =>
-    random.next(),
-  )
+  const inner = new RemoteStore(server, network, node)
+  return new SyncedStore(inner, { intervalMs: SYNC_MS, clock }, () => random.next())
+}
+
+/** A node that decides every request on its synced store. */
+export function syncedMember({ queue, limit }: World, node: Node, store: SyncedStore): Member {
   return {
     node,
     ask: (key, admit) => {

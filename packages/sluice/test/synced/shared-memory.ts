@@ -16,6 +16,9 @@ export class SharedMemory implements AsyncStore {
   /** How long a call takes to the store, and the same back, in milliseconds. */
   travelMs: () => number = () => 0
   fate: (method: Method) => Fate = () => 'answered'
+  underway = 0
+  /** The most calls that were under way at a time. */
+  mostUnderway = 0
 
   constructor(clock: ManualClock) {
     this.clock = clock
@@ -38,7 +41,16 @@ export class SharedMemory implements AsyncStore {
 
   async #run<T>(method: Method, run: () => T): Promise<T> {
     this.calls.push(method)
-    const fate = this.fate(method)
+    this.underway++
+    this.mostUnderway = Math.max(this.mostUnderway, this.underway)
+    try {
+      return await this.#carry(this.fate(method), run)
+    } finally {
+      this.underway--
+    }
+  }
+
+  async #carry<T>(fate: Fate, run: () => T): Promise<T> {
     const travelMs = this.travelMs()
     if (travelMs > 0) await this.#travel(travelMs)
     if (fate === 'lost') throw new Error('the call was lost')

@@ -27,6 +27,7 @@ export interface FastifyRequestLike {
   readonly headers: NodeRequest['headers']
   readonly socket: NodeRequest['socket']
   readonly routeOptions?: { readonly url?: string | undefined; readonly config?: { readonly rateLimit?: unknown } }
+  readonly raw?: object
   /** The context of the request's route. */
   readonly server?: object
 }
@@ -89,6 +90,7 @@ const reader: RequestReader<FastifyRequestLike> = {
   url: ({ url, originalUrl }) => rewrittenUrl(url, originalUrl),
   remoteAddress: ({ socket }) => remoteAddressOf(socket),
   field: ({ headers }, name) => fieldText(headers[name]),
+  serverRequest: ({ raw }) => raw,
 }
 
 /** A limit for all routes or for one route. */

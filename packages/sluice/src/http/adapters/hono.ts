@@ -5,6 +5,7 @@ import type { Awaitable } from '../../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
+import { atOnce } from '../mapped.js'
 import { targetOf } from '../request-attributes.js'
 import { inTurn } from './in-turn.js'
 import { remoteAddressOf } from './node-exchange.js'
@@ -76,8 +77,9 @@ export function rateLimit<
     {
       method: ({ req }) => req.method,
       url: ({ req }) => routedTarget(targetOf(req.url), req.path),
-      remoteAddress: (context) => (address === undefined ? nodeAddress(context) : address(context)),
+      remoteAddress: (context) => (address === undefined ? nodeAddress(context) : atOnce('address', address(context))),
       field: ({ req }, name) => req.header(name),
+      serverRequest: ({ env, req }) => env?.incoming ?? req.raw,
     },
     ['address', 'onDenied'],
   )

@@ -69,6 +69,7 @@ export function rateLimit<
       url: ({ url, originalUrl }) => rewrittenUrl(url, originalUrl),
       remoteAddress: ({ req }) => remoteAddressOf(req.socket),
       field: (context, name) => context.get(name),
+      serverRequest: ({ req }) => req,
     },
     ['onDenied'],
   )

@@ -1,9 +1,9 @@
 import { type CanActivate, type ExecutionContext, HttpException } from '@nestjs/common'
-import { InvalidTypeError } from '../../errors.js'
+import { InvalidTypeError, warn } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
-import type { ReadField } from '../client-address.js'
+import type { ReadField, RequestReader } from '../client-address.js'
 import { type EnterOptions, Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
@@ -38,6 +38,12 @@ export type NestCallOptions<
 export interface NestInsteadOptions {
   /** True: this limit replaces the limits before it, of the application and of the controller. Default: it adds to them. */
   readonly instead?: boolean
+}
+
+/** Express passes on the request of the server; a request of Fastify has it in `raw`. */
+const reader: RequestReader<ExpressRequest> = {
+  ...expressReader,
+  serverRequest: (request) => (request as { readonly raw?: object }).raw,
 }
 
 /** Thrown for a denied request. Nest answers with it, unless an exception filter does. */
@@ -92,6 +98,7 @@ export class RateLimitGuard implements CanActivate {
   readonly #options: NestRouteOptions
   readonly #guard: Guard<ExpressRequest>
   readonly #isOfRoute: boolean
+  #hasWarned = false
   /** Guards of a route, by the options that they inherit from: several applications may have the same controller. */
   readonly #inheriting = new WeakMap<object, Guard<ExpressRequest>>()
 
@@ -102,7 +109,7 @@ export class RateLimitGuard implements CanActivate {
   constructor(options: NestRouteOptions, { isOfRoute = false, what = 'rateLimit' }: GuardKind = {}) {
     checkNestOptions(what, options)
     this.#options = options
-    this.#guard = isOfRoute ? routeGuard(withoutDependents(options)) : new Guard(options, expressReader, [], what)
+    this.#guard = isOfRoute ? routeGuard(withoutDependents(options)) : new Guard(options, reader, [], what)
     this.#isOfRoute = isOfRoute
   }
 
@@ -112,7 +119,7 @@ export class RateLimitGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): Awaitable<boolean> {
-    if (skipped.has(context.getHandler()) || skipped.has(context.getClass())) return true
+    if (skipped.has(context.getHandler()) || isSkipped(context.getClass())) return true
     const [request, response] = [requestOf(context), responseOf(context)]
     const guards = routeGuards(context)
     if (request !== undefined && guards.some(isInstead) && !guards.includes(this)) {
@@ -151,10 +158,25 @@ export class RateLimitGuard implements CanActivate {
   #guardOf(request: ExpressRequest): Guard<ExpressRequest> {
     const before = firstOptions.get(request)
     this.#noteFirst(request)
-    if (before === undefined || !this.#isOfRoute) return this.#guard
+    if (!this.#isOfRoute) return this.#guard
+    if (before === undefined) {
+      this.#warnOfDependents()
+      return this.#guard
+    }
     const guard = this.#inheriting.get(before) ?? routeGuard(inheritedOptions(this.#options, before))
     this.#inheriting.set(before, guard)
     return guard
+  }
+
+  /** Warns once of options that have no effect, because there is no limit before this one. */
+  #warnOfDependents(): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    for (const { option, needs } of dependentsOf(this.#options))
+      warn(
+        `${option} of @RateLimit has no effect, because no limit is before it from which it inherits ${needs}: give it ${needs}`,
+        'SLUICE_ROUTE',
+      )
   }
 
   #noteFirst(request: ExpressRequest): void {
@@ -167,7 +189,7 @@ export class RateLimitGuard implements CanActivate {
 }
 
 function routeGuard(options: NestRouteOptions): Guard<ExpressRequest> {
-  return new Guard(options, expressReader, ['instead'], 'RateLimit')
+  return new Guard(options, reader, ['instead'], 'RateLimit')
 }
 
 function isInstead(guard: RateLimitGuard): boolean {
@@ -183,12 +205,31 @@ function routeGuards(context: ExecutionContext): readonly RateLimitGuard[] {
   return ofHandler.some(isInstead) ? ofHandler : [...guardsOfController(context.getClass()), ...ofHandler]
 }
 
-/** The guards of a controller, after those of the classes that it extends: Nest runs those too. */
+/**
+ * The guards of a controller, after those of the classes that it extends: Nest runs those too. With `instead`, the guards of a
+ * class stand for those of the classes that it extends.
+ */
 function guardsOfController(controller: object): readonly RateLimitGuard[] {
   const guards: RateLimitGuard[] = []
-  for (let each: object | null = controller; each !== null; each = Object.getPrototypeOf(each))
-    guards.unshift(...(ownGuards.get(each) ?? []))
+  for (const each of withBaseClasses(controller)) {
+    const own = ownGuards.get(each) ?? []
+    guards.unshift(...own)
+    if (own.some(isInstead)) break
+  }
   return guards
+}
+
+/** Whether a controller is freed, by itself or by a class that it extends. A class between them may have a limit again. */
+function isSkipped(controller: object): boolean {
+  for (const each of withBaseClasses(controller)) {
+    if (skipped.has(each)) return true
+    if (ownGuards.has(each)) return false
+  }
+  return false
+}
+
+function* withBaseClasses(controller: object): Iterable<object> {
+  for (let each: object | null = controller; each !== null; each = Object.getPrototypeOf(each)) yield each
 }
 
 /** The passages that a request holds, by its context, which Nest makes once for all guards of a handler. */
@@ -203,12 +244,18 @@ function heldOf(context: ExecutionContext): HeldPassages {
 /** Without options that need another option, if the route does not set that one and may still inherit it. */
 function withoutDependents(options: NestRouteOptions): NestRouteOptions {
   if (typeof options !== 'object' || options === null) return options
-  const { onFailure, forwardedIn, ...others } = options
-  return {
-    ...others,
-    ...(onFailure !== undefined && options.store !== undefined && { onFailure }),
-    ...(forwardedIn !== undefined && options.trustedProxies !== undefined && { forwardedIn }),
-  } as NestRouteOptions
+  const dropped = dependentsOf(options).map(({ option }) => [option, undefined])
+  return { ...options, ...Object.fromEntries(dropped) }
+}
+
+/** The options that need another option, which is not set. */
+function dependentsOf({ onFailure, store, forwardedIn, trustedProxies }: NestRouteOptions) {
+  return [
+    ...(onFailure !== undefined && store === undefined ? [{ option: 'onFailure', needs: 'a store' }] : []),
+    ...(forwardedIn !== undefined && trustedProxies === undefined
+      ? [{ option: 'forwardedIn', needs: 'trustedProxies' }]
+      : []),
+  ]
 }
 
 /** Turns off all limits of Sluice for a controller or for one of its routes. */

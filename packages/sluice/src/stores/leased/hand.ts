@@ -1,4 +1,5 @@
 import type { LeaseReturn } from '../../limits/index.js'
+import type { LeaseAnswer } from '../leases.js'
 
 /** Units of one grant, or of several of the same round. */
 interface Lot {
@@ -26,6 +27,10 @@ export interface Returned {
   readonly tooLate: number
 }
 
+type Grant = Pick<LeaseAnswer, 'granted' | 'roundUs' | 'lastsMs'>
+
+/** Clocks of this process and of the store may differ in speed by one in a hundred. */
+const SURE = 0.99
 /** The store counts a round of a bucket and the one before it, so spent units of older lots need no report. */
 const REPORTED_LOTS = 2
 
@@ -113,14 +118,22 @@ export class Hand {
     this.#count(nowMs)
   }
 
-  /** Adds the units of a grant. */
-  add(units: number, grant: Pick<Lot, 'roundUs' | 'takenUs' | 'untilMs'>, nowMs: number): void {
+  /**
+   * Adds the units of a grant, which was asked for at `sentMs`. Returns false if they are over already: then they go back with the
+   * next call.
+   */
+  add({ granted, roundUs, lastsMs }: Grant, sentMs: number, nowMs: number): boolean {
+    const untilMs = sentMs + SURE * lastsMs
     const newest = this.#lots.at(-1)
+    const isSameLot = newest?.roundUs === roundUs && newest.untilMs <= untilMs && newest.untilMs > nowMs
     // Of two grants of a round, the earlier end holds for both.
-    if (newest !== undefined && newest.roundUs === grant.roundUs && newest.untilMs <= grant.untilMs)
-      newest.units += units
-    else this.#lots.push({ ...grant, units, promised: 0, spent: 0 })
+    if (isSameLot) newest.units += granted
+    else {
+      const takenUs = Math.round(roundUs - lastsMs * 1_000)
+      this.#lots.push({ roundUs, takenUs, untilMs, units: granted, promised: 0, spent: 0 })
+    }
     this.#count(nowMs)
+    return untilMs > nowMs
   }
 
   /**

@@ -1,7 +1,10 @@
 import { type Fingerprint, KeyHash } from '../memory/key-hash.js'
 
-/** A key that is asked for so often in a lease time is worth a lease. */
+/** A key that is asked for so often in a lease time is worth a lease, if few keys are leased. */
 const HOT = 3
+/** An exchange of leases costs as much as several plain decisions, so with many leased keys a further one must be busier. */
+const FEW_KEYS = 512
+const HOT_AMONG_MANY = 8
 /** Counters of a row: a power of two. */
 const COUNTERS = 2 ** 16
 /** After so many requests the counters start again, so that a crowd of keys that come once does not look like hot keys. */
@@ -26,8 +29,8 @@ export class HotKeys {
     this.#hash = new KeyHash(seed)
   }
 
-  /** Counts a request. Returns whether its key is hot. */
-  count(name: string, key: string, nowMs: number): boolean {
+  /** Counts a request. Returns whether its key is worth a lease beside so many others. */
+  count(name: string, key: string, nowMs: number, leasedKeys: number): boolean {
     if (nowMs >= this.#endsMs || this.#requests >= MOST_REQUESTS) this.#startAgain(nowMs)
     this.#requests++
     this.#hash.hash(name, this.#print)
@@ -35,7 +38,7 @@ export class HotKeys {
     this.#hash.hash(key, this.#print)
     const one = this.#add((this.#print.high ^ high) & (COUNTERS - 1))
     const other = this.#add(COUNTERS + ((this.#print.low ^ low) & (COUNTERS - 1)))
-    return Math.min(one, other) >= HOT
+    return Math.min(one, other) >= (leasedKeys < FEW_KEYS ? HOT : HOT_AMONG_MANY)
   }
 
   #add(at: number): number {

@@ -4,7 +4,7 @@ import { ExpectedUnits } from './expected-units.js'
 import { Hand, type Promised } from './hand.js'
 import { KnownState } from './known-state.js'
 import type { LeasedLimit, Lender, Round } from './lender.js'
-import { Shortage } from './shortage.js'
+import { LOOK_AGAIN_MS, Shortage } from './shortage.js'
 
 /**
  * What became of a request that waited for the store: its units, a failure of the store, or a denial. `'late'`: its units came
@@ -18,16 +18,10 @@ interface Waiter {
   readonly answer: (outcome: Outcome) => void
 }
 
-/** Clocks of this process and of the store may differ in speed by one in a hundred. */
-const SURE = 0.99
 /** Below this share of the expected units, the key asks for more before its time. */
 const LOW = 0.25
 /** A key that called the store less than this share of a lease time ago does not call again at the end of the round. */
 const RECENT = 0.8
-/** A key that is blocked or has no units looks again after this long, because another process may have changed that. */
-const LOOK_AGAIN_MS = 1_000
-/** An answer that says that no units are left is believed for so many lease times from when the store was asked. */
-const BELIEVED = 1.25
 /** If a call takes more than so many lease times, its units are of little use: they last at least four, or until their window ends. */
 const LATE = 2
 /** Then the limit is not leased for so long. */
@@ -294,18 +288,10 @@ export class LeasedKey {
       for (const waiter of waiters) waiter.answer(answer)
       return
     }
-    this.#failures = 0
     const nowMs = this.#lender.nowMs()
-    this.#learn(answer, sentMs, nowMs)
-    if (nowMs - sentMs > (LATE * this.limit.leaseUs) / 1_000) this.limit.restsUntilMs = nowMs + REST_MS
+    const isLate = this.#learn(answer, sentMs, nowMs)
     const isDry = answer.granted < want
-    const isLate = answer.granted > 0 && nowMs >= endOf(answer, sentMs)
-    if (isDry && !isLate && !answer.isBlocked) {
-      const unitAfterMs = Math.min(LOOK_AGAIN_MS, answer.decisionFor(1).retryAfterMs)
-      // An answer that was long under way says little about the present.
-      const roundEndsMs = Math.min(this.#round.endsMs, sentMs + (BELIEVED * this.limit.leaseUs) / 1_000)
-      this.#shortage.dryUntil(Math.max(roundEndsMs, sentMs + unitAfterMs))
-    }
+    if (isDry && !isLate && !answer.isBlocked) this.#shortage.dry(answer, sentMs, this.#round.endsMs, this.limit)
     for (const waiter of waiters) {
       const isBlocked = this.#isBlocked(nowMs)
       const promised = isBlocked ? undefined : this.hand.promise(nowMs, waiter.cost)
@@ -318,19 +304,14 @@ export class LeasedKey {
     if (nowMs < this.#closedUntilMs) this.giveBack()
   }
 
-  #learn(answer: LeaseAnswer, sentMs: number, nowMs: number): void {
-    const { granted, roundUs, lastsMs } = answer
-    this.#lender.counts.granted += granted
-    if (granted > 0) {
-      const takenUs = Math.round(roundUs - lastsMs * 1_000)
-      this.hand.add(granted, { roundUs, takenUs, untilMs: endOf(answer, sentMs) }, nowMs)
-    }
+  /** Returns whether the answer came so late that its units are over. */
+  #learn(answer: LeaseAnswer, sentMs: number, nowMs: number): boolean {
+    this.#failures = 0
+    this.#lender.counts.granted += answer.granted
+    const isLate = answer.granted > 0 && !this.hand.add(answer, sentMs, nowMs)
+    if (nowMs - sentMs > (LATE * this.limit.leaseUs) / 1_000) this.limit.restsUntilMs = nowMs + REST_MS
     this.#known.learn(answer, sentMs, nowMs)
     if (answer.isBlocked) this.#close(sentMs, answer.decisionFor(0).retryAfterMs)
+    return isLate
   }
-}
-
-/** Until when granted units may be spent. */
-function endOf({ lastsMs }: LeaseAnswer, sentMs: number): number {
-  return sentMs + SURE * lastsMs
 }

@@ -270,8 +270,8 @@ export class LeasedStore implements PromptStore {
     const leasedLimit = this.#keys.limitOf(name, limit)
     if (cost === 0 || leasedLimit.leaseUs === 0 || this.#isClosed) return undefined
     const nowMs = this.#now()
-    if (!this.#hot.count(name, key, nowMs) || this.#keys.size >= this.#maxKeys) return undefined
-    if (nowMs < leasedLimit.restsUntilMs) return undefined
+    if (!this.#hot.count(name, key, nowMs, this.#keys.size)) return undefined
+    if (this.#keys.size >= this.#maxKeys || nowMs < leasedLimit.restsUntilMs) return undefined
     // A key that retires must be gone first. A key with a lone surrogate shares the state of another key.
     if (leasedLimit.keys.has(key) || !key.isWellFormed()) return undefined
     const leased = this.#rounds.add(

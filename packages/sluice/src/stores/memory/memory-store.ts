@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../clock.js'
 import { StoreFullError } from '../../errors.js'
 import { type Decision, type Limit, microseconds, nextBlock, type Taken } from '../../limits/index.js'
 import type { Answer, Demand, LimitedKey, SyncStore } from '../store.js'
+import { FirstUse } from './first-use.js'
 import { KeyHash } from './key-hash.js'
 import { KeyRoom } from './key-room.js'
 import { LogStorage } from './log-storage.js'
@@ -12,9 +13,6 @@ import { NamedStates } from './named-states.js'
 import { OpenState } from './open-state.js'
 import { TableSet } from './table.js'
 
-/** Every 32nd call sweeps 16 neighbouring entries, so that sweeping fetches few cache lines. */
-const CALLS_A_SWEEP = 32
-const ENTRIES_A_SWEEP = 16
 /**
  * Keeps all state in this process, in flat arrays: no object, timer or closure for each key, and never more than `maxKeys`.
  *
@@ -48,7 +46,8 @@ export class MemoryStore implements SyncStore {
   readonly #records: OpenState[] = []
   /** How many requests with several demands came so far. */
   #requests = 0
-  #callsUntilSweep = CALLS_A_SWEEP
+  /** Present until it is known that the store is kept. With a clock of its own it is one of a test. */
+  #firstUse: FirstUse | undefined
   /** Did any demand not fit when `#reserveAll` was called last? */
   #isUnmet = false
 
@@ -57,6 +56,7 @@ export class MemoryStore implements SyncStore {
     this.#room = new KeyRoom(this.#tables, maxKeys)
     this.#canShare = onFull === 'share'
     this.clock = clock ?? systemClock
+    this.#firstUse = clock === undefined ? FirstUse.ofNew() : undefined
     this.#logs = new LogStorage(maxLogTimestamps)
     this.#hash = new KeyHash(seed)
   }
@@ -73,6 +73,7 @@ export class MemoryStore implements SyncStore {
   }
 
   decideOne(name: string, limit: Limit, key: string, cost: number): Decision {
+    if (this.#firstUse !== undefined) this.#firstUse = this.#firstUse.again()
     const nowUs = this.#begin()
     const state = this.#useSingle(name, limit, key)
     // The usual case in one go: the key has a state of its own, and nothing but its words decides.
@@ -94,6 +95,7 @@ export class MemoryStore implements SyncStore {
    * processor fetch their memory at the same time.
    */
   decide(demands: readonly Demand[]): Answer {
+    if (this.#firstUse !== undefined) this.#firstUse = this.#firstUse.again()
     const nowUs = this.#begin()
     const records = this.#openAll(demands, nowUs)
     const count = demands.length
@@ -173,13 +175,10 @@ export class MemoryStore implements SyncStore {
     return overrides
   }
 
-  /** Reads the clock and, every so many calls, sweeps a little. */
+  /** Reads the clock, and sweeps a little at times. */
   #begin(): number {
     const nowUs = microseconds(this.clock.now())
-    if (--this.#callsUntilSweep === 0) {
-      this.#callsUntilSweep = CALLS_A_SWEEP
-      this.#tables.sweep(ENTRIES_A_SWEEP, nowUs)
-    }
+    this.#tables.sweepAtTimes(nowUs)
     return nowUs
   }
 

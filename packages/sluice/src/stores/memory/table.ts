@@ -154,16 +154,28 @@ export class Table {
   }
 }
 
+/** Every 32nd call sweeps 16 neighbouring entries, so that sweeping fetches few cache lines. */
+const CALLS_A_SWEEP = 32
+const ENTRIES_A_SWEEP = 16
+
 /** All tables of a store: counts their entries and sweeps them in turn. */
 export class TableSet {
   readonly counts: EntryCounts = { keys: 0, overflow: 0, dropped: 0 }
   readonly #tables: Table[] = []
   #next = 0
+  #callsUntilSweep = CALLS_A_SWEEP
 
   add(stateWords: number, owner: TableOwner): Table {
     const table = new Table(stateWords, owner, this.counts)
     this.#tables.push(table)
     return table
+  }
+
+  /** To be called once a call of the store. */
+  sweepAtTimes(nowUs: number): void {
+    if (--this.#callsUntilSweep > 0) return
+    this.#callsUntilSweep = CALLS_A_SWEEP
+    this.sweep(ENTRIES_A_SWEEP, nowUs)
   }
 
   /** Looks at the next few entries of the next table and drops whole states. */

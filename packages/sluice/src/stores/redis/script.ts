@@ -13,7 +13,7 @@ export const ALGORITHM_ORDER = [
 
 /** The script that decides, without the lines that say what time it is. */
 export const SCRIPT_BODY = `local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
-local floor, ceil, format = math.floor, math.ceil, string.format
+local floor, ceil, max, min, format = math.floor, math.ceil, math.max, math.min, string.format
 local reply, size = { now }, 1
 local LARGE = 2 ^ 49
 local onlyCost, done = tonumber(ARGV[1]), 0
@@ -48,8 +48,11 @@ end
 if done == #KEYS then return reply end
 end
 local limits, steps, rules
+local lastMs, lastText
 local function ttlMs(untilUs)
-return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
+local ms = ceil((untilUs - now) / 1000) + 1 + lingerMs
+if ms ~= lastMs then lastMs, lastText = ms, format('%d', ms) end
+return lastText
 end
 local fasts = {}
 local function fastOf(limit)
@@ -141,9 +144,8 @@ end
 return fasts[limit]
 end
 local made
-local function general()
+local function states()
 made = made or (function()
-local max, min = math.max, math.min
 local function put(number)
 size = size + 1
 reply[size] = number
@@ -151,14 +153,14 @@ end
 local function isWhole(number)
 return number >= 0 and number < 2 ^ 53 and number % 1 == 0
 end
+local BLOCK, REMEMBERED = 17, 33
+local NO_BLOCK = { untilUs = 0, lastUs = 0, rememberedUs = 0 }
 local LEASED_BYTES = 48
 local LEASES_A_ROUND = 4
 local function nextRoundEndsUs(us, leaseUs)
 local roundUs = LEASES_A_ROUND * leaseUs
 return (floor(us / roundUs) + 2) * roundUs
 end
-local BLOCK, REMEMBERED = 17, 33
-local NO_BLOCK = { untilUs = 0, lastUs = 0, rememberedUs = 0 }
 local function readBlock(text)
 local bytes = string.sub(text, -1) == 'r' and REMEMBERED or BLOCK
 if #text < bytes then return nil end
@@ -192,106 +194,130 @@ else
 call('DEL', key)
 end
 end
-local leasedBucket = function(...)
-local WORDS = '<dddddd'
-local NO_LOT = { held = 0, untilUs = 0 }
+local function putHead(fits, block, aheadUs, tokens, newerHeld, newerUs, olderHeld, olderUs)
+local isBlocked = block.untilUs > now
+if not (isBlocked or aheadUs > 0 or newerHeld or tokens >= LARGE or tokens <= -LARGE) then
+return put((fits and 1 or 0) + 8 * tokens)
+end
+put((fits and 1 or 0) + (isBlocked and 2 or 4) + (newerHeld and 8 or 0))
+if isBlocked then put(block.untilUs) end
+reply[size + 1], reply[size + 2] = aheadUs, tokens
+size = size + 2
+if not newerHeld then return end
+reply[size + 1], reply[size + 2], reply[size + 3], reply[size + 4] = newerHeld, newerUs, olderHeld, olderUs
+size = size + 4
+end
+local function describe(arithmetic, state, limit, cost, fits)
+if not state then return put(6) end
+if fits == nil then fits = arithmetic.fits(state, limit, cost) end
+local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
+putHead(fits, state.block, aheadUs, state.tokens or 0, state.newerHeld, state.newerUs, state.olderHeld, state.olderUs)
+arithmetic.report(state, limit, cost, fits)
+end
+local leasedBucketMade
+local function leasedBucket()
+leasedBucketMade = leasedBucketMade or (function()
+local MOST_PARTS = 2 ^ 50
 local function mostBeside(limit, held)
-return max(0, limit[4] * limit[2] - held * limit[2])
+local most = limit[4] * limit[2] - held * limit[2]
+return most > 0 and most or 0
 end
-local function most(state, limit)
-return mostBeside(limit, state.newer.held + state.older.held)
+local function refilled(limit, tokens, sinceUs, us, held)
+local most = mostBeside(limit, held)
+if us > sinceUs then tokens, sinceUs = tokens + (us - sinceUs) * limit[3], us end
+return tokens < most and tokens or most, sinceUs
 end
-local function refill(state, limit, us)
-local gained = max(0, us - state.sinceUs) * limit[3]
-state.tokens = min(state.tokens + gained, most(state, limit))
-state.sinceUs = max(state.sinceUs, us)
+local function advanced(limit, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+if olderHeld > 0 and olderUs <= now then
+tokens, sinceUs = refilled(limit, tokens, sinceUs, olderUs, newerHeld + olderHeld)
+olderHeld, olderUs = 0, 0
 end
-local function advance(state, limit)
-for _, place in ipairs({ 'older', 'newer' }) do
-local lot = state[place]
-if lot.held > 0 and lot.untilUs <= now then
-refill(state, limit, lot.untilUs)
-state[place] = NO_LOT
+if newerHeld > 0 and newerUs <= now then
+tokens, sinceUs = refilled(limit, tokens, sinceUs, newerUs, newerHeld + olderHeld)
+newerHeld, newerUs = 0, 0
 end
+tokens, sinceUs = refilled(limit, tokens, sinceUs, now, newerHeld + olderHeld)
+return tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs
 end
-refill(state, limit, now)
+local function open(words, limit)
+if not words then return limit[4] * limit[2], now, 0, 0, 0, 0 end
+local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = nil, nil, 0, 0, 0, 0
+if #words == LEASED_BYTES then
+units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = unpackWords('<dddddd', words)
+if not (isWhole(newerHeld) and isWhole(newerUs) and isWhole(olderHeld) and isWhole(olderUs)) then return nil end
+elseif #words == 16 then
+units, sinceUs = unpackWords('<dd', words)
+else
+return nil
 end
-local function trim(state)
-if state.newer.held + state.older.held == 0 then state.newer, state.older = nil, nil end
+if not (isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53) then return nil end
+local tokens = max(floor(units * limit[2] + 0.5), -MOST_PARTS)
+return advanced(limit, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
 end
-local function open(words, limit, leastTokens, block)
-local units, sinceUs, newerHeld, newerUs, olderHeld, olderUs = unpackWords(WORDS, words)
-local isState = isWhole(sinceUs) and units > -2 ^ 53 and units < 2 ^ 53
-and isWhole(newerHeld) and isWhole(newerUs) and isWhole(olderHeld) and isWhole(olderUs)
-if not isState then return nil end
-local state = {
-tokens = max(floor(units * limit[2] + 0.5), leastTokens), sinceUs = sinceUs, lastCost = 0, block = block, stored = true,
-newer = { held = newerHeld, untilUs = newerUs }, older = { held = olderHeld, untilUs = olderUs },
-}
-advance(state, limit)
-trim(state)
-return state
+local function wholeUs(limit, tokens, us, newerHeld, newerUs, olderHeld, olderUs)
+local full = limit[4] * limit[2]
+if tokens >= full then return now end
+if olderHeld > 0 then tokens, us = refilled(limit, tokens, us, olderUs, newerHeld + olderHeld) end
+if newerHeld > 0 then tokens, us = refilled(limit, tokens, us, newerUs, newerHeld) end
+return us + ceil((full - tokens) / limit[3])
 end
-local function wholeUs(state, limit)
-local tokens, us, held = state.tokens, state.sinceUs, state.newer.held + state.older.held
-for _, lot in ipairs({ state.older, state.newer }) do
-if lot.held > 0 then
-tokens = min(tokens + max(0, lot.untilUs - us) * limit[3], mostBeside(limit, held))
-us, held = max(us, lot.untilUs), held - lot.held
+local function save(key, limit, block, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+local words
+if newerHeld + olderHeld > 0 then
+words = pack('<dddddd', tokens / limit[2], sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+else
+words = pack('<dd', tokens / limit[2], sinceUs)
 end
+write(key, words, wholeUs(limit, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs), block)
 end
-return us + ceil((limit[4] * limit[2] - tokens) / limit[3])
-end
-local function save(key, state, limit)
-local newer, older = state.newer, state.older
-local words = pack(WORDS, state.tokens / limit[2], state.sinceUs, newer.held, newer.untilUs, older.held, older.untilUs)
-write(key, words, wholeUs(state, limit), state.block)
-end
-local function takeBack(state, limit, roundUs, spent, unspent)
-for _, place in ipairs({ 'newer', 'older' }) do
-local lot = state[place]
-if lot.held > 0 and lot.untilUs == roundUs then
-local back = min(unspent, max(0, lot.held - spent))
-local held = max(0, lot.held - spent) - back
-state[place] = held == 0 and NO_LOT or { held = held, untilUs = roundUs }
-state.tokens = min(state.tokens + back * limit[2], most(state, limit))
-return true
-end
-end
-return false
-end
-local function hold(state, units, untilUs)
-if state.newer.held == 0 then state.newer, state.older = state.older, NO_LOT end
-local newer, older = state.newer, state.older
-if newer.held > 0 and newer.untilUs >= untilUs then
-state.newer = { held = newer.held + units, untilUs = newer.untilUs }
-return newer.untilUs
-end
-if newer.held > 0 then state.older = { held = older.held + newer.held, untilUs = newer.untilUs } end
-state.newer = { held = units, untilUs = untilUs }
-return untilUs
-end
-local function lease(state, limit, want, leaseUs, returns, take)
+local function takeBack(limit, at, count, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
 local isChanged = false
-take(state, limit, 0)
-state.newer, state.older = state.newer or NO_LOT, state.older or NO_LOT
-for _, each in ipairs(returns) do isChanged = takeBack(state, limit, each[1], each[2], each[3]) or isChanged end
-local granted, untilUs = min(want, max(0, floor(state.tokens / limit[2]))), now
-if granted > 0 then
-take(state, limit, granted)
-untilUs, isChanged = hold(state, granted, nextRoundEndsUs(now, leaseUs)), true
+for i = at, at + 3 * count - 1, 3 do
+local roundUs, spent, unspent = steps[i], steps[i + 1], steps[i + 2]
+local isNewer = newerHeld > 0 and newerUs == roundUs
+if isNewer or (olderHeld > 0 and olderUs == roundUs) then
+local left = (isNewer and newerHeld or olderHeld) - spent
+if left < 0 then left = 0 end
+if unspent > left then unspent = left end
+local held, untilUs = left - unspent, left > unspent and roundUs or 0
+if isNewer then newerHeld, newerUs = held, untilUs else olderHeld, olderUs = held, untilUs end
+local most = mostBeside(limit, newerHeld + olderHeld)
+tokens = tokens + unspent * limit[2]
+if tokens > most then tokens = most end
+isChanged = true
 end
-trim(state)
-return granted, untilUs, isChanged
 end
-return { open = open, most = most, save = save, lease = lease }
+return isChanged, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs
 end
+local function grant(limit, want, leaseUs, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+local granted, untilUs = floor(tokens / limit[2]), now
+if granted > want then granted = want end
+if granted <= 0 then return 0, now, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs end
+untilUs = nextRoundEndsUs(now, leaseUs)
+if tokens == limit[4] * limit[2] then sinceUs = now end
+tokens = tokens - granted * limit[2]
+if newerHeld == 0 then newerHeld, newerUs, olderHeld, olderUs = olderHeld, olderUs, 0, 0 end
+if newerHeld > 0 and newerUs >= untilUs then
+newerHeld, untilUs = newerHeld + granted, newerUs
+else
+if newerHeld > 0 then olderHeld, olderUs = olderHeld + newerHeld, newerUs end
+newerHeld, newerUs = granted, untilUs
+end
+return granted, untilUs, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs
+end
+return { mostBeside = mostBeside, open = open, save = save, takeBack = takeBack, grant = grant }
+end)()
+return leasedBucketMade
+end
+local generalMade
+local function general()
+generalMade = generalMade or (function()
 local leasedWindow = function(...)
 local refund, take, left, takenUs, sliceEndUs = ...
-return function(state, limit, want, leaseUs, returns)
+return function(state, limit, want, leaseUs, at, count)
 local isChanged = false
-for _, each in ipairs(returns) do
-local roundUs, unspent = each[1], each[3]
+for i = at, at + 3 * count - 1, 3 do
+local roundUs, unspent = steps[i], steps[i + 2]
 if unspent > 0 and now < roundUs + LEASES_A_ROUND * leaseUs then
 isChanged = refund(state, limit, unspent, roundUs - 1) or isChanged
 end
@@ -305,11 +331,6 @@ end
 local bucket = function(...)
 local isLeaky = ...
 local MOST_PARTS = 2 ^ 50
-local leasedMade
-local function leased()
-leasedMade = leasedMade or leasedBucket()
-return leasedMade
-end
 local function stored(limit, units)
 local parts = floor(units * limit[2] + 0.5)
 if not isLeaky or units < 0 then return parts end
@@ -323,9 +344,18 @@ local gained = (now - sinceUs) * limit[3]
 if gained <= 0 then return tokens end
 return gained >= full - tokens and full or tokens + gained
 end
+local function openLeased(words, limit, block)
+local tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs = leasedBucket().open(words, limit)
+if not tokens then return nil end
+local state = { tokens = tokens, sinceUs = sinceUs, lastCost = 0, block = block, stored = true }
+if newerHeld + olderHeld > 0 then
+state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = newerHeld, newerUs, olderHeld, olderUs
+end
+return state
+end
 local function open(key, limit)
 local words, block = read(key)
-if words and not isLeaky and #words == LEASED_BYTES then return leased().open(words, limit, -MOST_PARTS, block) end
+if words and not isLeaky and #words == LEASED_BYTES then return openLeased(words, limit, block) end
 if words == nil or (words and #words ~= (isLeaky and 24 or 16)) then return nil end
 if not words then
 return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, block = block }
@@ -362,28 +392,26 @@ elseif state.tokens == limit[4] * limit[2] then
 return false
 end
 if now > state.sinceUs then state.sinceUs = now end
-local most = state.newer and leased().most(state, limit) or limit[4] * limit[2]
-state.tokens = min(most, state.tokens + units * limit[2])
+local most = state.newerHeld and leasedBucket().mostBeside(limit, state.newerHeld + state.olderHeld)
+state.tokens = min(most or limit[4] * limit[2], state.tokens + units * limit[2])
 return true
 end
 local function save(key, state, limit)
-if state.newer then return leased().save(key, state, limit) end
-local full, tokens = limit[4] * limit[2], state.tokens
-local wholeUs = tokens < full and state.sinceUs + ceil((full - tokens) / limit[3]) or now
+local full, tokens, sinceUs, newerHeld = limit[4] * limit[2], state.tokens, state.sinceUs, state.newerHeld
+if newerHeld then
+local newerUs, olderHeld, olderUs = state.newerUs, state.olderHeld, state.olderUs
+return leasedBucket().save(key, limit, state.block, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+end
+local wholeUs = tokens < full and sinceUs + ceil((full - tokens) / limit[3]) or now
 local units = (isLeaky and tokens >= 0 and full - tokens or tokens) / limit[2]
-local words = isLeaky and pack('<ddd', units, state.sinceUs, state.lastCost) or pack('<dd', units, state.sinceUs)
+local words = isLeaky and pack('<ddd', units, sinceUs, state.lastCost) or pack('<dd', units, sinceUs)
 write(key, words, wholeUs, state.block)
 end
 local function aheadUs(state, limit)
 return state.tokens == limit[4] * limit[2] and 0 or max(0, state.sinceUs - now)
 end
 local function report() end
-local function lease(state, limit, want, leaseUs, returns)
-return leased().lease(state, limit, want, leaseUs, returns, take)
-end
-return {
-open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report, lease = lease,
-}
+return { open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report }
 end
 local log = function(...)
 local HEADER, ENTRY = 16, 16
@@ -729,26 +757,6 @@ arithmetics[algorithm] = arithmetic
 end
 return arithmetic
 end
-local function describe(arithmetic, state, limit, cost, fits)
-if not state then return put(6) end
-if fits == nil then fits = arithmetic.fits(state, limit, cost) end
-local tokens = state.tokens or 0
-local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-local isBlocked, newer, older = state.block.untilUs > now, state.newer, state.older
-if isBlocked or aheadUs > 0 or newer or tokens >= LARGE or tokens <= -LARGE then
-put((fits and 1 or 0) + (isBlocked and 2 or 4) + (newer and 8 or 0))
-if isBlocked then put(state.block.untilUs) end
-put(aheadUs)
-put(tokens)
-for _, lot in ipairs(newer and { newer, older } or {}) do
-put(lot.held)
-put(lot.untilUs)
-end
-else
-put((fits and 1 or 0) + 8 * tokens)
-end
-arithmetic.report(state, limit, cost, fits)
-end
 local function allows(arithmetic, state, limit, cost)
 return state and state.block.untilUs <= now and arithmetic.fits(state, limit, cost)
 end
@@ -1003,46 +1011,75 @@ for _, member in ipairs(found) do put(member) end
 end
 return { begin = begin, keep = keep, claim = claim, find = find, due = due }
 end
-local leases = function()
+return { overrides = overrides, reservations = reservations, arithmeticOf = arithmeticOf, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }
+end)()
+return generalMade
+end
+local leasesMade
+local function leases()
+leasesMade = leasesMade or (function()
 local function isStale(guard, sequence)
 local last = pcall('GET', guard)
 return type(last) == 'string' and sequence <= (tonumber(last) or 0)
 end
-local function remember(guard, sequence, leaseUs, returns)
+local function remember(guard, sequence, leaseUs, at, count)
 local roundUs = LEASES_A_ROUND * leaseUs
 local latestUs = now + 2 * roundUs
-for _, each in ipairs(returns) do latestUs = max(latestUs, each[1]) end
+for i = at, at + 3 * count - 1, 3 do
+if steps[i] > latestUs then latestUs = steps[i] end
+end
 call('SET', guard, format('%d', sequence), 'PX', ttlMs(latestUs + roundUs))
 end
-local function returnsAt(at, count)
-local returns = {}
-for i = 1, count do
-returns[i] = { steps[at + 3 * i - 3], steps[at + 3 * i - 2], steps[at + 3 * i - 1] }
+local bucket
+local function exchangeBucket(key, guard, limit, want, leaseUs, sequence, at, count)
+bucket = bucket or leasedBucket()
+local words, block = read(key)
+if words == nil then return put(6) end
+local tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs = bucket.open(words, limit)
+if not tokens then return put(6) end
+local granted, untilUs, isChanged = 0, now, false
+if not isStale(guard, sequence) then
+if block.untilUs > now then want = 0 end
+isChanged, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs =
+bucket.takeBack(limit, at, count, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+granted, untilUs, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs =
+bucket.grant(limit, want, leaseUs, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+if isChanged or granted > 0 then
+bucket.save(key, limit, block, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
 end
-return returns
+remember(guard, sequence, leaseUs, at, count)
 end
-local function exchange(keyAt, limit, want, leaseUs, sequence, returns)
-local key, guard = KEYS[keyAt + 1], KEYS[keyAt + 2]
-local arithmetic = arithmeticOf(limit)
+local aheadUs = tokens == limit[4] * limit[2] and 0 or sinceUs - now
+putHead(tokens >= 0, block, aheadUs, tokens, newerHeld + olderHeld > 0 and newerHeld, newerUs, olderHeld, olderUs)
+put(granted)
+put(untilUs)
+end
+local function exchangeWindow(key, guard, limit, want, leaseUs, sequence, at, count)
+local arithmetic = general().arithmeticOf(limit)
 local state = arithmetic.open(key, limit)
 if not state then return put(6) end
 local granted, untilUs = 0, now
 if not isStale(guard, sequence) then
 local isChanged
 if state.block.untilUs > now then want = 0 end
-granted, untilUs, isChanged = arithmetic.lease(state, limit, want, leaseUs, returns)
+granted, untilUs, isChanged = arithmetic.lease(state, limit, want, leaseUs, at, count)
 if isChanged then arithmetic.save(key, state, limit) end
-remember(guard, sequence, leaseUs, returns)
+remember(guard, sequence, leaseUs, at, count)
 end
 describe(arithmetic, state, limit, 0)
 put(granted)
 put(untilUs)
 end
-return { exchange = exchange, returnsAt = returnsAt }
+return { bucket = exchangeBucket, window = exchangeWindow }
+end)()
+return leasesMade
 end
-return { overrides = overrides, reservations = reservations, leases = leases, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }
+return { general = general, leases = leases }
 end)()
 return made
+end
+local function general()
+return states().general()
 end
 local function decideEach(limit, cost, keyAt, count)
 local fast = fastOf(limit)
@@ -1139,9 +1176,10 @@ elseif step == 14 then
 general().set(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
 keyAt, at = keyAt + 1, at + 3
 else
-local leases, count = general().leases(), steps[at + 5]
-local returns = leases.returnsAt(at + 6, count)
-leases.exchange(keyAt, limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4], returns)
+local limit, want, leaseUs, sequence = limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4]
+local leases, count = states().leases(), steps[at + 5]
+local exchange = limit[1] == 1 and leases.bucket or leases.window
+exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
 keyAt, at = keyAt + 2, at + 6 + 3 * count
 end
 end

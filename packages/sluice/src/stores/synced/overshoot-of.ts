@@ -5,7 +5,10 @@ import { arithmeticOf, isUnlimited, type Limit, parseLimit, quotaOf } from '../.
 export interface Fleet {
   /** How many processes use the limit: a whole number from 1. */
   readonly nodes: number
-  /** The longest time from one sync of a key to the answer of its next one: `intervalMs`, and the time of a call. */
+  /**
+   * The longest time from one sync of a key to the answer of its next one: `intervalMs`, and the time that the calls of all
+   * keys in use take. `longestGapMs` of the store's `stats()` tells it.
+   */
   readonly gapMs: number
 }
 

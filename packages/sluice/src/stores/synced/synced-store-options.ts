@@ -8,7 +8,8 @@ import type { AsyncStore } from '../store.js'
 export interface SyncedStoreOptions {
   /**
    * The longest time between two syncs of a key in use, in milliseconds: a whole number from 1 to 60,000. A sync begins
-   * after 0.8 to 1 times this time, so that the nodes of a fleet do not call together. Default 100.
+   * after 0.8 to 1 times this time, so that the nodes of a fleet do not call together. With many keys in use, the time of
+   * their calls comes on top. Default 100.
    */
   readonly intervalMs?: number
   /**

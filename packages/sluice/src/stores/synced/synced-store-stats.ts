@@ -15,7 +15,7 @@ export interface SyncedStoreStats {
   readonly overshoot: number
   /** Intervals that ended with calls to the store. */
   readonly syncs: number
-  /** Calls of syncs: at most one for each key in an interval. Those of an interval are made together. */
+  /** Calls of syncs: at most one for each key in an interval, and at most 250 at a time. */
   readonly calls: number
   /** Calls of syncs that the store did not answer. */
   readonly failures: number

@@ -6,11 +6,16 @@ import type { Views } from './views.js'
 
 /** An interval lasts at least this share of its longest time. */
 const SHORTEST = 0.8
+/** So many calls are under way at most, so that requests which ask the store find room beside them. */
+const MOST_UNDERWAY = 250
+/** When so many are left, the next ones are made together. */
+const FEW_UNDERWAY = MOST_UNDERWAY / 2
 
 /**
  * Tells the store what this process has taken, and learns what the store has. When the interval ends, each key in use makes
- * one call: it charges its unreported units or, if there are none, looks. All these calls are made in one turn, so that the
- * store can send them together. One alarm serves all keys, and there is none while no key is in use.
+ * one call: it charges its unreported units or, if there are none, looks. Up to 250 of these calls are made in one turn, so
+ * that the store can send them together. More wait for answers, and the next interval begins with the last call. One alarm
+ * serves all keys, and there is none while no key is in use.
  *
  * A report without an answer may have been counted or not. Its units stay unreported and are charged again: then the store
  * may count them twice, which is too strict, but it never misses them. A look must be answered first, so that a store which
@@ -25,6 +30,11 @@ export class Syncs {
   readonly #intervalMs: number
   readonly #random: () => number
   readonly #due = new Set<SyncedKey>()
+  /** The keys that are still to be synced after the interval that has ended. `undefined` while an interval lasts. */
+  #waiting: Iterator<SyncedKey> | undefined
+  /** Has a call been made since the last interval ended? */
+  #hasCalled = false
+  #underway = 0
   #stopAlarm: (() => void) | undefined
   #nowMs = 0
 
@@ -89,9 +99,12 @@ export class Syncs {
     this.#stopAlarm?.()
     // A closed store sets no alarm.
     this.#stopAlarm = ignore
+    this.#waiting = undefined
     const keys = [...this.#due]
     await Promise.all(keys.map((key) => key.call))
-    await Promise.all(keys.filter(({ unreported }) => unreported > 0).map((key) => this.report(key)))
+    const unreported = keys.filter((key) => key.unreported > 0)
+    for (let i = 0; i < unreported.length; i += MOST_UNDERWAY)
+      await Promise.all(unreported.slice(i, i + MOST_UNDERWAY).map((key) => this.report(key)))
     this.#due.clear()
   }
 
@@ -101,16 +114,32 @@ export class Syncs {
   }
 
   #ring(): void {
-    const before = this.counts.calls
-    for (const key of this.#due) {
-      if (key.call !== undefined) continue
-      if (key.isUsed || key.unreported > 0) void this.#sync(key, key.isUnsure ? 0 : key.unreported)
-      else this.#forget(key)
-      key.isUsed = false
+    this.#waiting = [...this.#due].values()
+    this.#hasCalled = false
+    this.#syncWaiting()
+  }
+
+  /** Syncs the keys that wait while there is room. After the last one the next interval begins. */
+  #syncWaiting(): void {
+    while (this.#waiting !== undefined && this.#underway < MOST_UNDERWAY) {
+      const { value: key } = this.#waiting.next()
+      if (key === undefined) {
+        this.#waiting = undefined
+        this.#stopAlarm = undefined
+        if (this.#due.size > 0) this.#setAlarm()
+      } else if (key.call === undefined) this.#syncOrForget(key)
     }
-    if (this.counts.calls > before) this.counts.syncs++
-    this.#stopAlarm = undefined
-    if (this.#due.size > 0) this.#setAlarm()
+  }
+
+  #syncOrForget(key: SyncedKey): void {
+    if (!key.isUsed && key.unreported === 0) {
+      this.#forget(key)
+      return
+    }
+    key.isUsed = false
+    if (!this.#hasCalled) this.counts.syncs++
+    this.#hasCalled = true
+    void this.#sync(key, key.isUnsure ? 0 : key.unreported)
   }
 
   #forget(key: SyncedKey): void {
@@ -132,7 +161,10 @@ export class Syncs {
     this.counts.calls++
     key.sending = units
     if (units > 0) key.sentUs = Math.round(sentMs * 1_000)
+    this.#underway++
     const answer = await this.#ask(key, units).catch(ignore)
+    this.#underway--
+    if (this.#underway === FEW_UNDERWAY) this.#syncWaiting()
     key.sending = 0
     key.call = undefined
     if (answer === undefined || answer.degraded !== undefined) {

@@ -113,8 +113,15 @@ export function decisionTests(app: (spec: AppSpec) => Promise<RunningApp>): void
           throw new Error('no counter')
         },
       ],
+      [
+        'returns another kind of promise, which rejects',
+        () => ({
+          // biome-ignore lint/suspicious/noThenProperty: the query builders of some databases are such
+          then: (_told: unknown, fail: (error: Error) => void) => fail(new Error('no counter')),
+        }),
+      ],
     ])('an onDecision that %s is one warning, and the decision stands', async (_how, onDecision) => {
-      const { origin } = await app({ limits: [{ limit: limit(2), onDecision }] })
+      const { origin } = await app({ limits: [{ limit: limit(2), onDecision: onDecision as () => void }] })
       const statuses: number[] = []
       const warnings = await warningsOf(async () => {
         for (let i = 0; i < 3; i++) statuses.push((await fetch(`${origin}/ok`)).status)

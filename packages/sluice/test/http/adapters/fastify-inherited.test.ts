@@ -6,13 +6,17 @@ import { type FastifyOptions, rateLimit } from 'sluice/fastify'
 import { parseRateLimit } from 'sluice/http'
 import { ManualClock } from 'sluice/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { socketsTo } from './servers.js'
 
 const limit = (quota: number) => fixedWindow({ quota, window: '1h' })
 const all = { limit: limit(100), name: 'all', trustedProxies: ['127.0.0.1'] } satisfies FastifyOptions
 const search = { limit: limit(1), name: 'search' } satisfies FastifyOptions
 
-afterEach(() => {
+const sockets = socketsTo()
+
+afterEach(async () => {
   vi.restoreAllMocks()
+  await sockets.closeAll()
 })
 
 describe.each([
@@ -28,7 +32,7 @@ describe.each([
   }
 
   const ask = (app: FastifyInstance, client: string, headers: Record<string, string> = {}, url = '/search') =>
-    app.inject({ url, headers: { 'x-forwarded-for': client, ...headers } })
+    sockets.send(app, url, { headers: { 'x-forwarded-for': client, ...headers } })
 
   async function statuses(app: FastifyInstance, ...clients: (string | [string, Record<string, string>])[]) {
     const codes: number[] = []

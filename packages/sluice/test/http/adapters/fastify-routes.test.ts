@@ -2,7 +2,8 @@ import { type FastifyInstance, fastify } from 'fastify'
 import { fixedWindow, InvalidTypeError } from 'sluice'
 import { type FastifyOptions, type FastifyRouteConfig, rateLimit, routeLimit } from 'sluice/fastify'
 import { parseRateLimit } from 'sluice/http'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { socketsTo } from './servers.js'
 
 const limit = (quota: number) => fixedWindow({ quota, window: '100d' })
 
@@ -18,10 +19,13 @@ function withRoute(
 }
 
 async function left(app: FastifyInstance, url: string, method: 'GET' | 'HEAD' = 'GET') {
-  const { statusCode, headers } = await app.inject({ method, url })
+  const { statusCode, headers } = await sockets.send(app, url, { method })
   const { quotas } = parseRateLimit(headers as Record<string, string>)
   return [statusCode, Object.fromEntries(quotas.map(({ name, remaining }) => [name, remaining]))]
 }
+
+const sockets = socketsTo()
+afterEach(() => sockets.closeAll())
 
 describe('a limit of a route', () => {
   it('adds to the limit for all, and does not replace it', async () => {
@@ -107,7 +111,7 @@ describe('the plugin in a wrong place', () => {
   it('as a hook of a route, it answers with an error that says where the limit of a route belongs', async () => {
     const app = fastify()
     app.get('/search', { preHandler: rateLimit({ limit: limit(10) }) as never }, async () => 'found')
-    const { statusCode, body } = await app.inject('/search')
+    const { statusCode, body } = await sockets.send(app, '/search')
     expect(statusCode).toBe(500)
     expect(JSON.parse(body).message).toContain("config: { rateLimit: { limit, name: 'search' } }")
   })

@@ -1,4 +1,4 @@
-import { concurrency, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket } from 'sluice'
+import { concurrency, createPolicy, fixedWindow, leakyBucket, memoryStore, tokenBucket, unlimited } from 'sluice'
 import { parseRateLimit } from 'sluice/http'
 import { describe, expect, it } from 'vitest'
 import type { AppSpec, RunningApp } from './app.js'
@@ -63,7 +63,13 @@ export function laterTests(app: (spec: AppSpec) => Promise<RunningApp>): void {
     })
 
     describe('a limit that is a function', () => {
-      const plans = { free: limit(2), paid: limit(4), burst: tokenBucket({ capacity: 3, refill: '1/h' }) }
+      const plans = {
+        free: limit(2),
+        paid: limit(4),
+        burst: tokenBucket({ capacity: 3, refill: '1/h' }),
+        partner: unlimited(),
+        shut: limit(0),
+      }
 
       it.each([
         ['in memory', undefined],
@@ -76,6 +82,9 @@ export function laterTests(app: (spec: AppSpec) => Promise<RunningApp>): void {
         expect(await get(running, { 'x-user': 'c', 'x-plan': 'burst' })).toEqual([200, 2])
         expect(await get(running, { 'x-user': 'a', 'x-plan': 'free' })).toEqual([200, 0])
         expect(await get(running, { 'x-user': 'a', 'x-plan': 'free' })).toEqual([429, 0])
+        for (let i = 0; i < 5; i++)
+          expect(await get(running, { 'x-user': 'd', 'x-plan': 'partner' })).toEqual([200, undefined])
+        expect((await get(running, { 'x-user': 'd', 'x-plan': 'shut' }))[0]).toBe(429)
         // The state of a key stays when its numbers change.
         expect(await get(running, { 'x-user': 'a', 'x-plan': 'paid' })).toEqual([200, 1])
       })

@@ -283,6 +283,38 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
       )
     })
 
+    describe('@SkipRateLimit()', () => {
+      const skipping = (controller = controllerWith('search', RateLimit({ limit: limit(1), name: 'search' }))) => {
+        SkipRateLimit()(controller)
+        return controller
+      }
+      const derivedFrom = (Base: Type, ...decorators: ClassDecorator[]) => {
+        class Derived extends Base {}
+        for (const each of [...decorators, Controller()]) each(Derived)
+        return Derived
+      }
+      const all = { limit: limit(1), name: 'all' }
+
+      it.each<[where: string, spec: () => Spec]>([
+        ['a controller', () => ({ module: RateLimitModule.forRoot(all), controller: skipping() })],
+        ['a controller, behind useGlobalGuards', () => ({ guards: [rateLimit(all)], controller: skipping() })],
+        [
+          'the controller that a controller extends',
+          () => ({ module: RateLimitModule.forRoot(all), controller: derivedFrom(skipping()) }),
+        ],
+      ])('of %s frees its routes of every limit', async (_where, spec) => {
+        const url = await start(spec())
+        for (let i = 0; i < 3; i++) expect(await left(`${url}/search`)).toEqual([200, {}])
+      })
+
+      it('of a controller does not take the limit of a controller that extends it', async () => {
+        const own = RateLimit({ limit: limit(5), name: 'own' })
+        const controller = derivedFrom(skipping(controllerWith('search')), own)
+        const url = await start({ module: RateLimitModule.forRoot({ ...all, limit: limit(9) }), controller })
+        expect(await left(`${url}/search`)).toEqual([200, { all: 8, own: 4 }])
+      })
+    })
+
     describe('instead: true', () => {
       const all = RateLimitModule.forRoot({ limit: limit(9), name: 'all', status: 503 })
       const search = (instead: boolean) => RateLimit({ limit: limit(1), name: 'search', instead })
@@ -314,6 +346,15 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
         Controller()(Derived)
         const url = await start({ module: all, controller: Derived })
         expect(await left(`${url}/search`)).toEqual([200, { shop: 4 }])
+      })
+
+      it('of a controller replaces the limit of the controller that it extends', async () => {
+        const Base = shopOf(RateLimit({ limit: limit(5), name: 'base' }))(controllerWith('search', search(false)))
+        class Derived extends Base {}
+        shopOf(RateLimit({ limit: limit(3), name: 'derived', instead: true }), Controller())(Derived)
+        const url = await start({ module: all, controller: Derived })
+        expect(await left(`${url}/search`)).toEqual([200, { derived: 2, search: 0 }])
+        expect(await left(`${url}/search`)).toEqual([503, { derived: 2, search: 0 }])
       })
 
       it('replaces guards of useGlobalGuards too', async () => {
@@ -421,6 +462,53 @@ export function nestSuite(name: string, platform: 'express' | 'fastify'): void {
           statuses.push((await left(`${url}/search`, { 'x-real-ip': client }))[0])
         }
         expect(statuses).toEqual([200, 429, 200])
+      })
+
+      it.each([
+        ['forwardedIn', { forwardedIn: 'x-real-ip' }, 'give it trustedProxies'],
+        ['onFailure', { onFailure: 'closed' as const }, 'give it a store'],
+      ])('with %s and nothing to inherit from is on its own, and one warning says so', async (option, own, advice) => {
+        const warnings: unknown[] = []
+        const collect = ({ message, code }: Error & { code?: string }) =>
+          code === 'SLUICE_ROUTE' && warnings.push(message)
+        process.on('warning', collect)
+        const limited = RateLimit({ limit: limit(2), name: 'search', ...own })
+        const url = await start({ controller: controllerWith('search', limited) })
+        const statuses = []
+        for (let i = 0; i < 3; i++) statuses.push((await left(`${url}/search`))[0])
+        process.off('warning', collect)
+        expect(statuses).toEqual([200, 200, 429])
+        expect(warnings).toEqual([expect.stringContaining(option)])
+        expect(warnings).toEqual([expect.stringContaining(advice)])
+      })
+
+      it('inherits clock, expose, jitterMs and the prefix of IPv6', async () => {
+        const clock = new ManualClock(Date.UTC(2026, 0, 1))
+        const more = { clock, expose: true, jitterMs: 1e9, ipv6Prefix: 64 }
+        const url = await start({ module: RateLimitModule.forRoot({ ...outer, ...more }) })
+        const from = async (client: string) => (await left(`${url}/search`, by(client)))[0]
+        const clients = ['2001:db8:0:1::1', '2001:db8:0:1::2', '2001:db8:0:2::1']
+        expect([await from(clients[0]), await from(clients[1]), await from(clients[2])]).toEqual([200, 429, 200])
+        const denials = []
+        for (let i = 0; i < 5; i++) denials.push((await fetch(`${url}/search`, { headers: by(clients[0]) })).headers)
+        expect(denials[0].get('access-control-expose-headers')).toContain('Retry-After')
+        expect(new Set(denials.map((headers) => headers.get('retry-after'))).size).toBeGreaterThan(1)
+        clock.advance(100 * 86_400_000)
+        expect(await from(clients[0])).toBe(200)
+      })
+
+      it('without a name of its own cannot use the store of the limit before it, and a warning says so', async () => {
+        const codes: unknown[] = []
+        const collect = ({ code }: Error & { code?: string }) => code === 'SLUICE_ROUTE' && codes.push(code)
+        process.on('warning', collect)
+        const store = memoryStore()
+        const url = await start({
+          module: RateLimitModule.forRoot({ ...outer, store }),
+          controller: controllerWith('search', RateLimit({ limit: limit(1) })),
+        })
+        expect([(await left(`${url}/search`))[0], (await left(`${url}/search`))[0]]).toEqual([200, 429])
+        process.off('warning', collect)
+        expect([store.size, codes]).toEqual([1, ['SLUICE_ROUTE']])
       })
 
       it('may be a policy, which has a prefix of its own', async () => {

@@ -1,4 +1,6 @@
 import { createPolicy, fixedWindow, tokenBucket } from 'sluice'
+import { rateLimit as fetchLimit } from 'sluice/fetch'
+import { rateLimit as honoLimit } from 'sluice/hono'
 import { describe, expect, it } from 'vitest'
 import { limitedServer, type Options, processWarnings, settled, statusOf, strayErrors } from './limited-server.js'
 
@@ -27,6 +29,18 @@ const PROMISED: [option: string, options: object, message: string][] = [
   ['limit of nothing', { limit: async () => undefined }, 'limit must be a limit such as tokenBucket'],
   ['cost and key that reject', { limit, cost: boom, key: boom }, 'boom'],
 ]
+
+it.each([
+  ['fetch', fetchLimit({ limit, address: boom as never })(() => new Response('ok')), new Request('http://localhost/')],
+  ['hono', honoLimit({ limit, address: boom as never }), { req: { header: () => undefined } }],
+])('an address that is a promise is an error in %s: all clients would be one', async (_adapter, enter, request) => {
+  const stray = strayErrors()
+  await expect(async () => (enter as (...given: unknown[]) => unknown)(request, () => {})).rejects.toThrow(
+    'address must be a synchronous function',
+  )
+  await settled()
+  expect(stray).toEqual([])
+})
 
 describe('a promise that gives no answer lets no request through', () => {
   it.each(PROMISED)('%s', async (_option, options, message) => {

@@ -73,6 +73,10 @@ describe('behind a proxy', () => {
       expect(await statusOf('198.51.100.1', { 'x-forwarded-for': '192.0.2.99' })).toBe(429)
       expect(await statusOf('198.51.100.1', { 'x-forwarded-for': '127.0.0.1', forwarded: 'for=192.0.2.99' })).toBe(429)
       expect(await statusOf('198.51.100.2')).toBe(status)
+      // Two addresses of one network, and one of another.
+      for (let i = 0; i < quota; i++) expect(await statusOf(`2001:db8:0:${i % 2}::1`)).toBe(status)
+      expect([await statusOf('2001:db8:0:0::1'), await statusOf('2001:db8:0:1::1')]).toEqual([429, 429])
+      expect(await statusOf('2001:db8:0:100::1')).toBe(status)
     },
   )
 

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { tokenBucket } from 'sluice'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { type RedisServer, startRedis } from '../../../../../scripts/redis-server.mjs'
 import { until } from '../../redis/faults-until.js'
 import { type Span, worstBurstOfSpans } from '../../simulator/span-law.js'
@@ -14,11 +17,13 @@ const limit = tokenBucket({ capacity: CAPACITY, refill: `${PER_SECOND}/s` })
 let server: RedisServer
 let fleet: LeasingProcesses
 
-beforeEach(async () => {
-  server = await startRedis()
+/** Starts a server with these options, and four processes that lease from it. */
+async function start(options: Parameters<typeof startRedis>[0] = {}) {
+  server = await startRedis(options)
   fleet = new LeasingProcesses(4, server.port, limit)
   await fleet.started()
-})
+}
+
 afterEach(async () => {
   fleet?.stop()
   await server?.stop()
@@ -30,6 +35,7 @@ const lastUs = (spans: readonly Span[]) => Math.max(...spans.map(({ answeredUs }
 const firstUs = (spans: readonly Span[]) => Math.min(...spans.map(({ sentUs }) => sentUs))
 
 it('four processes never admit more than capacity + refill·T in any interval, though one of them is killed', async () => {
+  await start()
   await admitted(CAPACITY + 0.5 * PER_SECOND)
   await fleet.kill(0)
   await admitted(CAPACITY + 2.5 * PER_SECOND)
@@ -44,6 +50,7 @@ it('four processes never admit more than capacity + refill·T in any interval, t
 })
 
 it('four processes admit at most a capacity and what they held more if Redis is killed and comes back empty', async () => {
+  await start()
   await admitted(CAPACITY + 0.5 * PER_SECOND)
   const killedUs = nowUs()
   await server.stop()
@@ -56,4 +63,20 @@ it('four processes admit at most a capacity and what they held more if Redis is 
   expect(worst(spans.filter(({ answeredUs }) => answeredUs < killedUs))).toBeLessThanOrEqual(CAPACITY)
   expect(worst(spans.filter(({ sentUs }) => sentUs >= killedUs))).toBeLessThanOrEqual(2 * CAPACITY)
   expect(worst(spans)).toBeLessThanOrEqual(3 * CAPACITY)
+})
+
+it('four processes keep the law strictly if Redis is killed and comes back with all it has written', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-kept-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const options = { folder, args: ['--appendonly', 'yes', '--appendfsync', 'always'] }
+  await start(options)
+  for (let kills = 1; kills <= 2; kills++) {
+    await admitted(kills * (CAPACITY + 0.5 * PER_SECOND))
+    await server.stop()
+    server = await startRedis({ ...options, port: server.port })
+    const backUs = nowUs()
+    await until('Redis decides again', () => lastUs(fleet.spans()) > backUs + 1e6, 20_000)
+  }
+  await fleet.end()
+  expect(worst(fleet.spans())).toBeLessThanOrEqual(CAPACITY)
 })

@@ -10,12 +10,6 @@
 local isLeaky = ...
 local MOST_PARTS = 2 ^ 50
 
-local leasedMade
-local function leased()
-  leasedMade = leasedMade or leasedBucket()
-  return leasedMade
-end
-
 -- The tokens that were written, in parts.
 local function stored(limit, units)
   local parts = floor(units * limit[2] + 0.5)
@@ -32,9 +26,20 @@ local function tokensNow(limit, units, sinceUs)
   return gained >= full - tokens and full or tokens + gained
 end
 
+-- A state with units on lease has four more fields. Without them it is as usual.
+local function openLeased(words, limit, block)
+  local tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs = leasedBucket().open(words, limit)
+  if not tokens then return nil end
+  local state = { tokens = tokens, sinceUs = sinceUs, lastCost = 0, block = block, stored = true }
+  if newerHeld + olderHeld > 0 then
+    state.newerHeld, state.newerUs, state.olderHeld, state.olderUs = newerHeld, newerUs, olderHeld, olderUs
+  end
+  return state
+end
+
 local function open(key, limit)
   local words, block = read(key)
-  if words and not isLeaky and #words == LEASED_BYTES then return leased().open(words, limit, -MOST_PARTS, block) end
+  if words and not isLeaky and #words == LEASED_BYTES then return openLeased(words, limit, block) end
   if words == nil or (words and #words ~= (isLeaky and 24 or 16)) then return nil end
   if not words then
     return { tokens = limit[4] * limit[2], sinceUs = now, lastCost = 0, block = block }
@@ -80,17 +85,20 @@ local function refund(state, limit, units, atUs, cost, delayMs, isUndo)
     return false
   end
   if now > state.sinceUs then state.sinceUs = now end
-  local most = state.newer and leased().most(state, limit) or limit[4] * limit[2]
-  state.tokens = min(most, state.tokens + units * limit[2])
+  local most = state.newerHeld and leasedBucket().mostBeside(limit, state.newerHeld + state.olderHeld)
+  state.tokens = min(most or limit[4] * limit[2], state.tokens + units * limit[2])
   return true
 end
 
 local function save(key, state, limit)
-  if state.newer then return leased().save(key, state, limit) end
-  local full, tokens = limit[4] * limit[2], state.tokens
-  local wholeUs = tokens < full and state.sinceUs + ceil((full - tokens) / limit[3]) or now
+  local full, tokens, sinceUs, newerHeld = limit[4] * limit[2], state.tokens, state.sinceUs, state.newerHeld
+  if newerHeld then
+    local newerUs, olderHeld, olderUs = state.newerUs, state.olderHeld, state.olderUs
+    return leasedBucket().save(key, limit, state.block, tokens, sinceUs, newerHeld, newerUs, olderHeld, olderUs)
+  end
+  local wholeUs = tokens < full and sinceUs + ceil((full - tokens) / limit[3]) or now
   local units = (isLeaky and tokens >= 0 and full - tokens or tokens) / limit[2]
-  local words = isLeaky and pack('<ddd', units, state.sinceUs, state.lastCost) or pack('<dd', units, state.sinceUs)
+  local words = isLeaky and pack('<ddd', units, sinceUs, state.lastCost) or pack('<dd', units, sinceUs)
   write(key, words, wholeUs, state.block)
 end
 
@@ -100,10 +108,4 @@ end
 
 local function report() end
 
-local function lease(state, limit, want, leaseUs, returns)
-  return leased().lease(state, limit, want, leaseUs, returns, take)
-end
-
-return {
-  open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report, lease = lease,
-}
+return { open = open, fits = fits, take = take, refund = refund, save = save, aheadUs = aheadUs, report = report }

@@ -8,79 +8,10 @@
 --   save(key, state, limit)              writes a state that was changed, or deletes it if it is whole
 --   report(state, limit, cost, fits)     appends the numbers that describe the state
 --   aheadUs(state, limit)                only buckets: how far the state's time lies ahead
---   lease(state, limit, want, leaseUs, returns)   not logs: units granted, the end of their lease, whether the state changed
--- A state has `stored` if the key held one, `block`, and, of a bucket, `tokens`. `newer` and `older` are its units on lease, if
--- there are any.
-
-local max, min = math.max, math.min
-
-local function put(number)
-  size = size + 1
-  reply[size] = number
-end
-
--- Times are whole microseconds, and counts are whole units. No limit writes any other number.
-local function isWhole(number)
-  return number >= 0 and number < 2 ^ 53 and number % 1 == 0
-end
-
--- The bytes of a token bucket with units on lease.
-local LEASED_BYTES = 48
--- A round of leases lasts so many lease times.
-local LEASES_A_ROUND = 4
-
--- When a lease ends that is made at a time: with the round after this one.
-local function nextRoundEndsUs(us, leaseUs)
-  local roundUs = LEASES_A_ROUND * leaseUs
-  return (floor(us / roundUs) + 2) * roundUs
-end
-
--- Bytes behind the state of a key with a block: the end of the block and the time when the state is whole. If the block is
--- remembered after its end, also its length and until when. Then a letter, b or r. So the length of the value is no
--- multiple of 8.
-local BLOCK, REMEMBERED = 17, 33
-
--- `untilUs` is the end of the block. `lastUs` is the length of the last block by a rule, known until `rememberedUs`.
-local NO_BLOCK = { untilUs = 0, lastUs = 0, rememberedUs = 0 }
-
--- The block at the end of a text, with `wholeUs`, and how many bytes it takes. Nothing if there is none.
-local function readBlock(text)
-  local bytes = string.sub(text, -1) == 'r' and REMEMBERED or BLOCK
-  if #text < bytes then return nil end
-  local block = { lastUs = 0, rememberedUs = 0 }
-  local at = #text - bytes + 1
-  block.untilUs, block.wholeUs = unpackWords('<dd', text, at)
-  if bytes == REMEMBERED then block.lastUs, block.rememberedUs = unpackWords('<dd', text, at + 16) end
-  return block, bytes
-end
-
--- The words of a key, or false if it has no state; and its block. Nothing if no limit wrote the value.
-local function read(key)
-  local raw = pcall('GET', key)
-  if not raw then return false, NO_BLOCK end
-  if type(raw) ~= 'string' then return nil end
-  if #raw % 8 == 0 then return raw, NO_BLOCK end
-  if #raw % 8 ~= 1 then return nil end
-  local block, bytes = readBlock(raw)
-  if not block then return nil end
-  return #raw > bytes and string.sub(raw, 1, #raw - bytes), block
-end
-
--- Writes words that are whole at `wholeUs`, and a block, for as long as either matters.
-local function write(key, words, wholeUs, block)
-  if wholeUs <= now then words = '' end
-  local untilUs, rememberedUs = block.untilUs, block.rememberedUs
-  if rememberedUs > now then
-    local behind = pack('<dddd', untilUs, wholeUs, block.lastUs, rememberedUs) .. 'r'
-    call('SET', key, words .. behind, 'PX', ttlMs(max(wholeUs, untilUs, rememberedUs)))
-  elseif untilUs > now then
-    call('SET', key, words .. pack('<dd', untilUs, wholeUs) .. 'b', 'PX', ttlMs(max(wholeUs, untilUs)))
-  elseif words ~= '' then
-    call('SET', key, words, 'PX', ttlMs(wholeUs))
-  else
-    call('DEL', key)
-  end
-end
+--   lease(state, limit, want, leaseUs, at, count)   only windows: takes back the `count` returns in the steps from `at` on, and
+--                                        gives units granted, the end of their lease, and whether the state changed
+-- A state has `stored` if the key held one, `block`, and, of a bucket, `tokens`. If units of it are on lease, `newerHeld`,
+-- `newerUs`, `olderHeld` and `olderUs` say how many, and until when.
 
 -- ALGORITHMS
 
@@ -95,28 +26,6 @@ local function arithmeticOf(limit)
     arithmetics[algorithm] = arithmetic
   end
   return arithmetic
-end
-
--- Appends the head and the report of a state. `fits` is looked up unless it is given.
-local function describe(arithmetic, state, limit, cost, fits)
-  if not state then return put(6) end
-  if fits == nil then fits = arithmetic.fits(state, limit, cost) end
-  local tokens = state.tokens or 0
-  local aheadUs = arithmetic.aheadUs and arithmetic.aheadUs(state, limit) or 0
-  local isBlocked, newer, older = state.block.untilUs > now, state.newer, state.older
-  if isBlocked or aheadUs > 0 or newer or tokens >= LARGE or tokens <= -LARGE then
-    put((fits and 1 or 0) + (isBlocked and 2 or 4) + (newer and 8 or 0))
-    if isBlocked then put(state.block.untilUs) end
-    put(aheadUs)
-    put(tokens)
-    for _, lot in ipairs(newer and { newer, older } or {}) do
-      put(lot.held)
-      put(lot.untilUs)
-    end
-  else
-    put((fits and 1 or 0) + 8 * tokens)
-  end
-  arithmetic.report(state, limit, cost, fits)
 end
 
 local function allows(arithmetic, state, limit, cost)
@@ -272,8 +181,4 @@ local reservations = function()
   -- RESERVATIONS
 end
 
-local leases = function()
-  -- LEASES
-end
-
-return { overrides = overrides, reservations = reservations, leases = leases, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }
+return { overrides = overrides, reservations = reservations, arithmeticOf = arithmeticOf, decide = decide, decideGroup = decideGroup, charge = charge, set = set, refund = refund, reset = reset, block = block }

@@ -5,14 +5,14 @@
 --   left(state, limit)       how many units are left
 --   takenUs(state)           when the last units count as taken
 --   sliceEndUs(state, limit) when the slice of those units ends, or their window
--- and gives `lease`, as leased-bucket.lua does.
+-- and gives `lease`, as general.lua says.
 
 local refund, take, left, takenUs, sliceEndUs = ...
 
-return function(state, limit, want, leaseUs, returns)
+return function(state, limit, want, leaseUs, at, count)
   local isChanged = false
-  for _, each in ipairs(returns) do
-    local roundUs, unspent = each[1], each[3]
+  for i = at, at + 3 * count - 1, 3 do
+    local roundUs, unspent = steps[i], steps[i + 2]
     if unspent > 0 and now < roundUs + LEASES_A_ROUND * leaseUs then
       isChanged = refund(state, limit, unspent, roundUs - 1) or isChanged
     end

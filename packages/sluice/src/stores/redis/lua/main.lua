@@ -60,7 +60,7 @@
 -- that moves time by hand, from the last argument, and longer than the test lasts.
 
 local call, pcall, pack, unpackWords = redis.call, redis.pcall, struct.pack, struct.unpack
-local floor, ceil, format = math.floor, math.ceil, string.format
+local floor, ceil, max, min, format = math.floor, math.ceil, math.max, math.min, string.format
 local reply, size = { now }, 1
 -- Tokens of more parts than this do not fit in a head.
 local LARGE = 2 ^ 49
@@ -107,9 +107,12 @@ end
 local limits, steps, rules
 
 -- The PX of a key that has to last until a time. The expiry counts from the millisecond that has begun, hence one more.
--- Formatted here, because Redis is slower at it.
+-- Formatted here, because Redis is slower at it. Many keys of a batch last until the same time.
+local lastMs, lastText
 local function ttlMs(untilUs)
-  return format('%d', ceil((untilUs - now) / 1000) + 1 + lingerMs)
+  local ms = ceil((untilUs - now) / 1000) + 1 + lingerMs
+  if ms ~= lastMs then lastMs, lastText = ms, format('%d', ms) end
+  return lastText
 end
 
 local fasts = {}
@@ -125,13 +128,18 @@ local function fastOf(limit)
   return fasts[limit]
 end
 
--- The rest of the script is set up when a step first needs it: a batch is often one request on a fast path.
+-- The rest of the script is set up when a step first needs it: a batch is often one request on a fast path. Inside a function,
+-- because Lua makes a function slowly among many others. Leases of token buckets need less of it than `general`.
 local made
-local function general()
+local function states()
   made = made or (function()
-    -- GENERAL
+    -- STATES
   end)()
   return made
+end
+
+local function general()
+  return states().general()
 end
 
 -- Decides requests of one demand each, for the keys behind `keyAt`.
@@ -237,9 +245,10 @@ while steps[at] do
     general().set(KEYS[keyAt + 1], limits[steps[at + 1]], steps[at + 2])
     keyAt, at = keyAt + 1, at + 3
   else
-    local leases, count = general().leases(), steps[at + 5]
-    local returns = leases.returnsAt(at + 6, count)
-    leases.exchange(keyAt, limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4], returns)
+    local limit, want, leaseUs, sequence = limits[steps[at + 1]], steps[at + 2], steps[at + 3], steps[at + 4]
+    local leases, count = states().leases(), steps[at + 5]
+    local exchange = limit[1] == 1 and leases.bucket or leases.window
+    exchange(KEYS[keyAt + 1], KEYS[keyAt + 2], limit, want, leaseUs, sequence, at + 6, count)
     keyAt, at = keyAt + 2, at + 6 + 3 * count
   end
 end
