@@ -156,7 +156,7 @@ export class LeasedStore implements PromptStore {
     const nowUs = Math.round(this.#now() * 1_000)
     let next = 0
     const answers = known.map((decision, i) => ({
-      decision: decision ?? this.#find(demands[i])?.withHand(decisions[next]) ?? decisions[next],
+      decision: decision ?? this.#peeked(decisions[next], demands[i], demands),
       takenUs: decision === undefined ? takenUs[next++] : nowUs,
     }))
     return {
@@ -255,8 +255,13 @@ export class LeasedStore implements PromptStore {
 
   /** What this process knows of a demand; `undefined` if the store must be asked, also because it adds up demands for one state. */
   #peekNow(demand: Demand, demands: readonly Demand[]): Decision | undefined {
-    const isAlone = demands.every((each) => each === demand || each.name !== demand.name || each.key !== demand.key)
-    return isAlone ? this.#find(demand)?.peekNow(demand.cost) : undefined
+    return isAlone(demand, demands) ? this.#find(demand)?.peekNow(demand.cost) : undefined
+  }
+
+  /** The store's look at a demand, with the units in hand. */
+  #peeked(decision: Decision, demand: Demand, demands: readonly Demand[]): Decision {
+    const cost = isAlone(demand, demands) ? demand.cost : Infinity
+    return this.#find(demand)?.withHand(decision, cost) ?? decision
   }
 
   /** The leased key of a demand, which may become one now. */
@@ -298,6 +303,11 @@ export class LeasedStore implements PromptStore {
     if (nowMs > this.#nowMs) this.#nowMs = nowMs
     return this.#nowMs
   }
+}
+
+/** Does a request ask for this key once only? */
+function isAlone(demand: Demand, demands: readonly Demand[]): boolean {
+  return demands.every((each) => each === demand || each.name !== demand.name || each.key !== demand.key)
 }
 
 /** A client that can guess the seed could choose keys that look busy. */
