@@ -15,7 +15,7 @@ import type {
 } from '../store.js'
 import { withFallback } from '../with-fallback.js'
 import { decideTogether } from './decide-together.js'
-import { HotKeys } from './hot-keys.js'
+import { HotKeys, secretRandom } from './hot-keys.js'
 import { LeasedKey, type Outcome } from './leased-key.js'
 import { LeasedKeys } from './leased-keys.js'
 import { checkLeasedStoreOptions, checkLendingStore, type LeasedStoreOptions } from './leased-store-options.js'
@@ -92,7 +92,7 @@ export class LeasedStore implements PromptStore {
     if (store.reservations !== undefined) this.reservations = store.reservations
     const { overrides } = this.#inner
     if (overrides !== undefined) this.overrides = (policy) => overrides.call(this.#inner, policy)
-    this.#hot = new HotKeys(leaseMs, [Math.floor(random() * 2 ** 32), Math.floor(random() * 2 ** 32)])
+    this.#hot = new HotKeys(leaseMs, random)
     this.#keys = new LeasedKeys((limit) => this.#leaseUsOf(limit))
     this.#rounds = new Rounds(this.#clock, random, (key) => this.#keys.drop(key))
     this.#lender = {
@@ -308,11 +308,6 @@ export class LeasedStore implements PromptStore {
 /** Does a request ask for this key once only? */
 function isAlone(demand: Demand, demands: readonly Demand[]): boolean {
   return demands.every((each) => each === demand || each.name !== demand.name || each.key !== demand.key)
-}
-
-/** A client that can guess the seed could choose keys that look busy. */
-function secretRandom(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32
 }
 
 /** A request for a lease was refused because of its arguments: so are the requests that wait for it. */
