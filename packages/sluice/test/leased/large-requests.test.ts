@@ -29,6 +29,12 @@ describe('a request that is larger than the lease', () => {
     const { inner, store } = await warmNode()
     const left = 97
     expect((await store.peek([demand(1)])).decisions[0].remaining).toBe(left)
+    expect((await store.peek([demand(left)])).decisions[0]).toMatchObject({
+      allowed: true,
+      remaining: left,
+      retryAfterMs: 0,
+    })
+    expect((await store.peek([demand(left + 1)])).decisions[0].allowed).toBe(false)
     const { allowed, decisions } = await store.decide([demand(left)])
     expect([allowed, decisions[0].remaining]).toEqual([true, 0])
     await store.close()

@@ -24,9 +24,11 @@ export class HotKeys {
   #requests = 0
   #endsMs = -Infinity
 
-  constructor(leaseMs: number, seed: readonly [number, number]) {
+  /** `random` gives numbers from 0 to 1, for the seed of the hash. */
+  constructor(leaseMs: number, random: () => number) {
+    const seed = () => Math.floor(random() * 2 ** 32)
     this.#leaseMs = leaseMs
-    this.#hash = new KeyHash(seed)
+    this.#hash = new KeyHash([seed(), seed()])
   }
 
   /** Counts a request. Returns whether its key is worth a lease beside so many others. */
@@ -52,4 +54,9 @@ export class HotKeys {
     this.#requests = 0
     this.#endsMs = nowMs + this.#leaseMs
   }
+}
+
+/** A number from 0 to 1. A client that could guess the seed could choose keys that look busy. */
+export function secretRandom(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32
 }

@@ -166,11 +166,14 @@ export class LeasedKey {
     return this.#known.denied(cost, this.hand.units(nowMs), this.#shortage.againMs(cost), nowMs)
   }
 
-  /** The store's own decision for this key, which does not know the units in hand. */
-  withHand(decision: Decision): Decision {
+  /** The store's own decision or look for this key, which does not know the units in hand. `lacked` is the cost of a look. */
+  withHand(decision: Decision, lacked = Infinity): Decision {
     const units = this.hand.units(this.#lender.nowMs())
-    if (units === 0 || !decision.allowed || decision.degraded !== undefined) return decision
-    return { ...decision, remaining: Math.min(decision.quota, decision.remaining + units) }
+    const remaining = Math.min(decision.quota, decision.remaining + units)
+    if (units === 0 || decision.degraded !== undefined) return decision
+    if (decision.allowed) return { ...decision, remaining }
+    // A request of this cost would have the units in hand given back first.
+    return remaining >= lacked ? { ...decision, allowed: true, remaining, retryAfterMs: 0 } : decision
   }
 
   /**

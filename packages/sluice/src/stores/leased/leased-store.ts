@@ -15,7 +15,7 @@ import type {
 } from '../store.js'
 import { withFallback } from '../with-fallback.js'
 import { decideTogether } from './decide-together.js'
-import { HotKeys } from './hot-keys.js'
+import { HotKeys, secretRandom } from './hot-keys.js'
 import { LeasedKey, type Outcome } from './leased-key.js'
 import { LeasedKeys } from './leased-keys.js'
 import { checkLeasedStoreOptions, checkLendingStore, type LeasedStoreOptions } from './leased-store-options.js'
@@ -94,7 +94,7 @@ export class LeasedStore implements PromptStore {
     if (store.reservations !== undefined) this.reservations = store.reservations
     const { overrides } = this.#inner
     if (overrides !== undefined) this.overrides = (policy) => overrides.call(this.#inner, policy)
-    this.#hot = new HotKeys(leaseMs, [Math.floor(random() * 2 ** 32), Math.floor(random() * 2 ** 32)])
+    this.#hot = new HotKeys(leaseMs, random)
     this.#keys = new LeasedKeys((limit) => this.#leaseUsOf(limit))
     this.#rounds = new Rounds(this.#clock, random, (key) => this.#keys.drop(key))
     this.#lender = {
@@ -158,7 +158,7 @@ export class LeasedStore implements PromptStore {
     const nowUs = Math.round(this.#now() * 1_000)
     let next = 0
     const answers = known.map((decision, i) => ({
-      decision: decision ?? this.#find(demands[i])?.withHand(decisions[next]) ?? decisions[next],
+      decision: decision ?? this.#peeked(decisions[next], demands[i], demands),
       takenUs: decision === undefined ? takenUs[next++] : nowUs,
     }))
     return {
@@ -257,8 +257,13 @@ export class LeasedStore implements PromptStore {
 
   /** What this process knows of a demand; `undefined` if the store must be asked, also because it adds up demands for one state. */
   #peekNow(demand: Demand, demands: readonly Demand[]): Decision | undefined {
-    const isAlone = demands.every((each) => each === demand || each.name !== demand.name || each.key !== demand.key)
-    return isAlone ? this.#find(demand)?.peekNow(demand.cost) : undefined
+    return isAlone(demand, demands) ? this.#find(demand)?.peekNow(demand.cost) : undefined
+  }
+
+  /** The store's look at a demand, with the units in hand. */
+  #peeked(decision: Decision, demand: Demand, demands: readonly Demand[]): Decision {
+    const cost = isAlone(demand, demands) ? demand.cost : Infinity
+    return this.#find(demand)?.withHand(decision, cost) ?? decision
   }
 
   /** The leased key of a demand, which may become one now. */
@@ -302,9 +307,9 @@ export class LeasedStore implements PromptStore {
   }
 }
 
-/** A client that can guess the seed could choose keys that look busy. */
-function secretRandom(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32
+/** Does a request ask for this key once only? */
+function isAlone(demand: Demand, demands: readonly Demand[]): boolean {
+  return demands.every((each) => each === demand || each.name !== demand.name || each.key !== demand.key)
 }
 
 /** A request for a lease was refused because of its arguments: so are the requests that wait for it. */
