@@ -262,8 +262,7 @@ export class LeasedStore implements PromptStore {
 
   /** The store's look at a demand, with the units in hand. */
   #peeked(decision: Decision, demand: Demand, demands: readonly Demand[]): Decision {
-    const cost = isAlone(demand, demands) ? demand.cost : Infinity
-    return this.#find(demand)?.withHand(decision, cost) ?? decision
+    return this.#find(demand)?.withHand(decision, isAlone(demand, demands) ? demand.cost : Infinity) ?? decision
   }
 
   /** The leased key of a demand, which may become one now. */
@@ -314,9 +313,8 @@ function isAlone(demand: Demand, demands: readonly Demand[]): boolean {
 
 /** A request for a lease was refused because of its arguments: so are the requests that wait for it. */
 function failureOf(error: unknown): LeaseFailure {
-  return {
-    instead: () => {
-      throw error
-    },
+  const instead = () => {
+    throw error
   }
+  return { instead }
 }
