@@ -5,11 +5,11 @@ import { fail, runNode, runTool } from './run-command.mjs'
 import { setUp } from './set-up.mjs'
 import { root } from './workspaces.mjs'
 
-/** A test with a longer form asks for `isLong`. */
+/** A test with a longer form asks for `isLong`, or does `RUNS`. */
 const tests = readdirSync(join(root, 'packages'), { recursive: true })
   .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
   .map((name) => join('packages', name))
-  .filter((name) => readFileSync(join(root, name), 'utf8').includes('isLong'))
+  .filter((name) => /\b(isLong|RUNS)\b/.test(readFileSync(join(root, name), 'utf8')))
 if (tests.length === 0) fail('No test has a longer form.')
 setUp({ build: 'always', redis: true })
 process.env.SLUICE_LONG = '1'

@@ -26,6 +26,8 @@ const wanted = Object.keys(servers).filter((name) => args.includes(name))
 const vitestArgs = args.filter((arg) => !(arg in servers))
 
 setUp({ build: 'always', redis: true })
+// Tests with a longer form do all of their runs here.
+process.env.SLUICE_LONG = '1'
 const results = []
 for (const name of wanted.length ? wanted : Object.keys(servers)) results.push(await testOn(servers[name]))
 console.log(results.map(({ text }) => text).join('\n'))

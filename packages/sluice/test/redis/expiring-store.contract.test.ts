@@ -74,7 +74,7 @@ describe('the Lua twin with keys that expire by the clock of the test', () => {
     const { store, prefix } = injected.createWithPrefix(clock)
     return expiring(store, new Expiry(injected.client, clock, prefix))
   }
-  for (const { name, run } of storeContract(create, { traces: isLong ? 300 : 100 }).filter(({ name }) =>
+  for (const { name, run } of storeContract(create, { traces: isLong ? 300 : 80 }).filter(({ name }) =>
     /random/.test(name),
   ))
     test(name, run, 120_000)

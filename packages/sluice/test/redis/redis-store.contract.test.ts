@@ -16,7 +16,7 @@ describe('the Lua twin on an injected time', () => {
 
   afterAll(() => injected?.stop())
 
-  for (const { name, run } of storeContract((clock) => injected.create(clock), { traces: isLong ? 1_000 : 400 }))
+  for (const { name, run } of storeContract((clock) => injected.create(clock), { traces: isLong ? 1_000 : 300 }))
     test(name, run, 120_000)
 })
 

@@ -12,7 +12,7 @@ import { until } from './faults-until.js'
 import { ownServer } from './own-server.js'
 
 const CLIENTS = fileURLToPath(new URL('./reservation-clients.mjs', import.meta.url))
-const PROCESSES = 20
+const PROCESSES = isLong ? 20 : 8
 /** `npm run test:long` has as many in a cluster. */
 const PROCESSES_IN_CLUSTER = isLong ? PROCESSES : 5
 const TTL_MS = 3_000

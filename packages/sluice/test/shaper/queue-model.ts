@@ -21,6 +21,7 @@ export class QueueModel {
   readonly outcomes = new Map<number, Outcome>()
   /** Did rounding decide the order of any two events? */
   isUnclear = false
+  #nowMs = 0
   #freeMs = -Infinity
   /** The ends of the pause of this key and of the pause of all keys. */
   readonly #pausedMs = { key: -Infinity, all: -Infinity }
@@ -72,6 +73,7 @@ export class QueueModel {
   }
 
   abort(name: number): void {
+    this.#noteEnds((each) => each.name === name)
     if (this.#remove(name)) this.outcomes.set(name, 'aborted')
   }
 
@@ -93,6 +95,7 @@ export class QueueModel {
   /** Plays all events from one moment to another. */
   advance(fromMs: number, toMs: number): void {
     let nowMs = fromMs
+    this.#nowMs = toMs
     for (;;) {
       const [first] = this.#waiting
       if (first === undefined) return
@@ -118,9 +121,16 @@ export class QueueModel {
       const startMs = this.#startMs(nowMs)
       if (startMs > nowMs && startMs < nowMs + NEAR_MS) this.isUnclear = true
       if (startMs > nowMs || this.#running === this.#concurrency) return
+      this.#noteEnds(({ name }) => name === first.name)
       this.#remove(first.name)
       this.#depart(first.name, first.cost, nowMs)
     }
+  }
+
+  /** A waiter whose longest wait ends just now may have left the queue already. */
+  #noteEnds(which: (waiting: Waiting) => boolean): void {
+    const isEnding = ({ expiresMs }: Waiting) => Math.abs(expiresMs - this.#nowMs) < NEAR_MS
+    if (this.#waiting.some((each) => which(each) && isEnding(each))) this.isUnclear = true
   }
 
   #startMs(nowMs: number): number {

@@ -36,8 +36,8 @@ describe('eight worker threads', () => {
     leakyBucket({ capacity: 100_000, drain: '1/h' }),
     fixedWindow({ quota: 100_000, window: '365d' }),
   ]
-  for (const [i, limit] of limits.entries()) {
-    const tries = isLong || i === 0 ? 10_000_000 : 500_000
+  for (const limit of limits) {
+    const tries = isLong ? 10_000_000 : 1_000_000
     it(`admit exactly the quota of a ${limit.algorithm}, in ${tries} tries on one key`, async () => {
       const store = sharedStore({ maxKeys: 1_000 })
       const workers = startWorkers(store, WORKERS, { limit, keys: 1, tries: tries / WORKERS })

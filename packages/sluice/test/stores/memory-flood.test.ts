@@ -6,7 +6,7 @@ import { isLong } from '../property/arbitraries.js'
 
 const START = 1_745_000_000_000
 const MAX_KEYS = 100_000
-const FLOOD = isLong ? 10_000_000 : 3_000_000
+const FLOOD = isLong ? 10_000_000 : 2_000_000
 
 /** A flood of new keys, one a microsecond. After every 1,000 of them, a key at its limit makes a request. */
 function flood(refill: Rate, newKeys: number) {
