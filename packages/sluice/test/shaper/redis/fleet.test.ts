@@ -50,7 +50,7 @@ function inSpan(departures: readonly Departure[], fromMs: number, ms: number): D
 }
 
 /** If the machine itself is held up, slots pass unused. A run to which that happens is repeated: a fault would show in all. */
-const TRIES = 3
+const TRIES = 5
 
 interface Trial {
   readonly callers: readonly number[]
