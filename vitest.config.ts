@@ -37,6 +37,9 @@ const ownProcess = [
   'packages/*/test/docs/recipes-monitoring.test.ts',
 ]
 
+/** A machine that is held up for a tenth of a second fails a test that goes by the real clock or measures, whatever the code does. */
+const heldUp = { retry: 2 }
+
 export default defineConfig({
   test: {
     projects: [
@@ -56,6 +59,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'own process',
+          ...heldUp,
           include: ownProcess,
           exclude: timed,
           maxWorkers: 2,
@@ -66,6 +70,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'moved time',
+          ...heldUp,
           include: movedTime,
           isolate: false,
           maxWorkers: 2,
@@ -80,8 +85,7 @@ export default defineConfig({
           exclude: [...movedTime, ...ownProcess],
           isolate: false,
           maxWorkers: 1,
-          // A machine that is held up for a tenth of a second fails a test on the real clock, whatever the code does.
-          retry: 2,
+          ...heldUp,
           sequence: { groupOrder: 1 },
         },
       },
@@ -89,6 +93,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'one by one, own process',
+          ...heldUp,
           include: timed.filter((pattern) => pattern.includes('/stores/memory-')),
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
