@@ -37,9 +37,6 @@ const ownProcess = [
   'packages/*/test/docs/recipes-monitoring.test.ts',
 ]
 
-/** A machine that is held up for a tenth of a second fails a test that goes by the real clock or measures, whatever the code does. */
-const heldUp = { retry: 2 }
-
 export default defineConfig({
   test: {
     projects: [
@@ -59,7 +56,6 @@ export default defineConfig({
         test: {
           ...common,
           name: 'own process',
-          ...heldUp,
           include: ownProcess,
           exclude: timed,
           maxWorkers: 2,
@@ -70,7 +66,6 @@ export default defineConfig({
         test: {
           ...common,
           name: 'moved time',
-          ...heldUp,
           include: movedTime,
           isolate: false,
           maxWorkers: 2,
@@ -85,7 +80,6 @@ export default defineConfig({
           exclude: [...movedTime, ...ownProcess],
           isolate: false,
           maxWorkers: 1,
-          ...heldUp,
           sequence: { groupOrder: 1 },
         },
       },
@@ -93,7 +87,6 @@ export default defineConfig({
         test: {
           ...common,
           name: 'one by one, own process',
-          ...heldUp,
           include: timed.filter((pattern) => pattern.includes('/stores/memory-')),
           maxWorkers: 1,
           sequence: { groupOrder: 2 },

@@ -185,7 +185,7 @@ describe('while they are read', () => {
     const first = look(policy, 'm0')
     await until('half has been read', async () => (await pages()) >= HALF)
     await redis.flushall()
-    await start({}, redis).policy.override('merchant', 'new', quota(7))
+    await start({ deadlineMs: 10_000 }, redis).policy.override('merchant', 'new', quota(7))
     expect(await first).toEqual({ degraded: undefined, quota: 1 })
     expect(await look(policy, 'new')).toEqual({ degraded: undefined, quota: 7 })
     expect(await look(policy, 'm1')).toEqual({ degraded: undefined, quota: 1 })
@@ -208,7 +208,7 @@ describe('while they are read', () => {
 
   it('what others remove meanwhile is not in force afterwards', async () => {
     await seed(4_000)
-    const other = start({}, redis).policy
+    const other = start({ deadlineMs: 10_000 }, redis).policy
     const { policy } = start({ deadlineMs: 10_000 })
     const first = look(policy, 'm1')
     await until('half has been read', async () => (await pages()) >= HALF)
@@ -223,7 +223,7 @@ describe('while they are read', () => {
 describe('a process that has to start over', () => {
   it('uses what it knew until it has read all, also if that takes several tries', async () => {
     await seed(4_000)
-    const other = start({}, redis).policy
+    const other = start({ deadlineMs: 10_000 }, redis).policy
     const { policy } = start({ deadlineMs: 10_000 })
     expect(await look(policy, 'm3999')).toEqual(KNOWN)
     await other.removeOverride('merchant', 'm5')
