@@ -8,7 +8,7 @@ import { findDeclaration, moduleSummary, readExports } from './declarations.mjs'
 import { isMain } from './is-main.mjs'
 import { membersOf } from './members-of.mjs'
 import { runTool } from './run-command.mjs'
-import { packageFolders, readManifest, root } from './workspaces.mjs'
+import { publishedFolders, readManifest, root } from './workspaces.mjs'
 
 const page = join(root, 'docs/api.md')
 const intro = `# API
@@ -26,7 +26,7 @@ export function checkApiPage() {
 
 /** The text of the page. */
 function apiPage() {
-  const sections = packageFolders().flatMap(sectionsOf)
+  const sections = publishedFolders().flatMap(sectionsOf)
   const problems = sections.flatMap(({ entries }) => entries).filter(({ summary }) => !summary)
   if (problems.length)
     throw new Error(problems.map(({ exported, at }) => `${exported} of ${at} has no doc comment`).join('\n'))

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMain } from './is-main.mjs'
 import { fail } from './run-command.mjs'
-import { packageFolders, readManifest, root } from './workspaces.mjs'
+import { publishedFolders, readManifest, root } from './workspaces.mjs'
 
 const ofStores = ['redis', 'client', 'leased', 'shared', 'synced'].map((store) => `stores/${store}`)
 const publicFolders = ['limits', ...ofStores, 'http', 'metrics', 'testing']
@@ -36,7 +36,7 @@ function targetsOf(exports) {
 }
 
 if (isMain(import.meta.url)) {
-  const folders = packageFolders()
+  const folders = publishedFolders()
   const problems = folders.flatMap((folder) =>
     findExportProblems(readManifest(folder), (path) => existsSync(join(root, folder, path))).map(
       (problem) => `${folder}/package.json ${problem}`,

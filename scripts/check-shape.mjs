@@ -13,7 +13,7 @@ const MOST_LINES = 320
 const MOST_LINES_OF_A_FUNCTION = 60
 const MOST_LINES_OF_A_CRUMB = 20
 
-const sourceFile = /^packages\/[^/]+\/src\/.*\.(?:ts|lua)$/
+const sourceFile = /^packages\/[^/]+\/src\/.*\.(?:tsx?|lua)$/
 const vagueName = /^(?:utils?|helpers?|misc|common)$/
 const exported =
   /\bexport\s+(?:declare\s+)?(?:default\s+)?(?:async\s+)?(?:abstract\s+)?(?:function\s*\*?|class|const|let|type|interface)\s+([\w$]+)/g
@@ -134,10 +134,10 @@ export function summaryOf(problems) {
   })
 }
 
-/** The modules that package.json names in `exports`, and those that a command of `bin` loads. */
+/** The modules that package.json names in `exports`, those that a command of `bin` loads, and the program of the page. */
 function entryModules() {
   const targetsOf = (value) => (typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(targetsOf))
-  return packageFolders().flatMap((folder) => {
+  const named = packageFolders().flatMap((folder) => {
     const { exports, bin } = readManifest(folder)
     const loaded = targetsOf(bin).flatMap((file) => {
       const text = readFileSync(join(root, folder, file), 'utf8')
@@ -146,6 +146,7 @@ function entryModules() {
     const built = [...targetsOf(exports), ...loaded].filter((path) => path.endsWith('.js'))
     return built.map((path) => posix.join(folder, path).replace('/dist/', '/src/').replace(/\.js$/, '.ts'))
   })
+  return [...named, 'packages/page/src/main.tsx']
 }
 
 function readTree() {
@@ -156,7 +157,7 @@ function readTree() {
   const own =
     /(?:^|\/)(?:node_modules|dist)\/|^scripts\/(?:test\/)?check-shape\.|^packages\/(?:[^/]+\.md|[^/]+\/(?:[^/]+\.md|docs\/.*)|sluice\/(?:examples|bench)\/.*)$/
   const names = [...readdirSync(root), ...inside].filter(
-    (name) => /\.(?:m?[jt]s|mts|lua|md|ya?ml)$/.test(name) && !own.test(name) && existsSync(join(root, name)),
+    (name) => /\.(?:m?[jt]s|tsx|mts|lua|md|ya?ml)$/.test(name) && !own.test(name) && existsSync(join(root, name)),
   )
   return new Map(names.map((name) => [name, readFileSync(join(root, name), 'utf8')]))
 }

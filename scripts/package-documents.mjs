@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { dirname, join, posix, sep } from 'node:path'
 import { rewriteLinks } from './doc-links.mjs'
 import { isMain } from './is-main.mjs'
-import { packageFolders, readManifest, root } from './workspaces.mjs'
+import { publishedFolders, readManifest, root } from './workspaces.mjs'
 
 /** The documents of each package by their place in it, without those in folders. */
 const PAGES = {
@@ -26,7 +26,7 @@ const FOLDERS = { 'packages/sluice': ['docs', 'examples'], 'packages/service': [
 
 /** Writes the documents of all packages, and removes those that are no longer there. */
 export function writeDocuments() {
-  for (const folder of packageFolders()) {
+  for (const folder of publishedFolders()) {
     const places = placesOf(folder)
     for (const [place, source] of places) {
       const content = source.endsWith('.md') ? documentFor(folder, place, source) : readFileSync(join(root, source))
@@ -52,7 +52,7 @@ function documentFor(folder, place, source) {
     const here = placeIn(folder, target)
     const fragment = heading === undefined ? '' : `#${heading}`
     if (here !== undefined) return posix.relative(posix.dirname(place), here) + fragment
-    const owner = packageFolders().find((each) => placeIn(each, target) !== undefined)
+    const owner = publishedFolders().find((each) => placeIn(each, target) !== undefined)
     return owner && `https://www.npmjs.com/package/${readManifest(owner).name}`
   })
 }

@@ -3,9 +3,7 @@
 // go to vitest.
 import { fail, runNodeAside, runTool, runToolAside } from './run-command.mjs'
 import { setUp } from './set-up.mjs'
-import { packageFolders, readManifest } from './workspaces.mjs'
-
-const published = () => packageFolders().filter((folder) => !readManifest(folder).private)
+import { publishedFolders } from './workspaces.mjs'
 
 /** It bounds a time, so it runs by itself. */
 const start = ['npm start', () => runNodeAside(['scripts/check-start.mjs'])]
@@ -14,9 +12,9 @@ const checks = [
   ['types of the tests', () => quiet(runToolAside('typescript', ['--noEmit', '-p', 'tsconfig.tests.json']))],
   ['installation', () => runNodeAside(['scripts/check-installation.mjs'])],
   ['examples in docs', () => runNodeAside(['scripts/check-docs.mjs'])],
-  ['attw', () => quiet(forEach(published(), attw))],
+  ['attw', () => quiet(forEach(publishedFolders(), attw))],
   ['knip', () => quiet(runToolAside('knip', []))],
-  ['publint', () => quiet(forEach(published(), (folder) => runToolAside('publint', [folder, '--strict'])))],
+  ['publint', () => quiet(forEach(publishedFolders(), (folder) => runToolAside('publint', [folder, '--strict'])))],
   ['biome', () => quiet(runToolAside('@biomejs/biome', ['check', '.', '--error-on-warnings']))],
   ['shape of sources', () => runNodeAside(['scripts/check-shape.mjs'])],
   ['import direction', () => runNodeAside(['scripts/check-imports.mjs'])],

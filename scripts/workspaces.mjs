@@ -18,3 +18,8 @@ export function packageFolders() {
   const others = names.filter((name) => name !== 'sluice').sort()
   return ['sluice', ...others].map((name) => `packages/${name}`)
 }
+
+/** The packages that npm users install. */
+export function publishedFolders() {
+  return packageFolders().filter((folder) => !readManifest(folder).private)
+}

@@ -1,0 +1,49 @@
+/**
+ * The admin token, if the person has given it. It is kept for this tab only, and is sent to nothing but this service. A link
+ * `#token=…`, which the service prints when it runs the demo, gives it too and is removed from the address at once.
+ */
+import { useEffect, useState } from 'preact/hooks'
+
+const KEPT_AS = 'sluice.admin-token'
+let token: string | undefined = firstToken()
+
+function firstToken(): string | undefined {
+  const given = /^#token=([^&]+)$/.exec(location.hash)?.[1]
+  try {
+    if (given === undefined) return sessionStorage.getItem(KEPT_AS) ?? undefined
+    history.replaceState(null, '', '#live')
+    const text = decodeURIComponent(given)
+    sessionStorage.setItem(KEPT_AS, text)
+    return text
+  } catch {
+    // Storage may be refused, and a text may not decode.
+    return given
+  }
+}
+
+export function adminToken(): string | undefined {
+  return token
+}
+
+/** `undefined` forgets the token. */
+export function setAdminToken(next: string | undefined): void {
+  token = next
+  try {
+    if (next === undefined) sessionStorage.removeItem(KEPT_AS)
+    else sessionStorage.setItem(KEPT_AS, next)
+  } catch {
+    // The token holds until the tab is closed.
+  }
+  dispatchEvent(new Event('tokenchange'))
+}
+
+/** The token as it is now; draws again when it changes. */
+export function useAdminToken(): string | undefined {
+  const [current, setCurrent] = useState(token)
+  useEffect(() => {
+    const hear = () => setCurrent(token)
+    addEventListener('tokenchange', hear)
+    return () => removeEventListener('tokenchange', hear)
+  }, [])
+  return current
+}

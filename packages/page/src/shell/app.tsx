@@ -1,0 +1,58 @@
+import { InspectView } from '../inspect/inspect-view.js'
+import { LabView } from '../lab/lab-view.js'
+import { LiveView } from '../live/live-view.js'
+import { useAddress, VIEWS, type View } from './page-address.js'
+import { ThemeButton } from './theme-button.js'
+import { TokenButton } from './token-button.js'
+
+const TITLES: Readonly<Record<View, string>> = { live: 'Live', inspect: 'Inspect', lab: 'Lab' }
+
+/** The page: a header with the views, and the view that the address names. */
+export function App() {
+  const { view } = useAddress()
+  document.title = `${TITLES[view]} · Sluice`
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
+      <header class="header">
+        <a class="brand" href="#live" aria-label="Sluice, live view">
+          <Mark />
+          <span>Sluice</span>
+        </a>
+        <nav class="views" aria-label="Views">
+          {VIEWS.map((each) => (
+            <a key={each} href={`#${each}`} aria-current={each === view ? 'page' : undefined}>
+              {TITLES[each]}
+            </a>
+          ))}
+        </nav>
+        <div class="tools">
+          <a class="button quiet wide-only" href="/docs">
+            API
+          </a>
+          <ThemeButton />
+          <TokenButton />
+        </div>
+      </header>
+      <main id="main" class="main" tabIndex={-1}>
+        <h1 class="hidden">{TITLES[view]}</h1>
+        {view === 'live' && <LiveView />}
+        {view === 'inspect' && <InspectView />}
+        {view === 'lab' && <LabView />}
+      </main>
+    </>
+  )
+}
+
+/** The sign of Sluice: a gate that lets streams through. */
+function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
+      <path d="M3 3v18M21 3v18" />
+      <path d="M3 8h18" />
+      <path class="mark-water" d="M7.5 12v9M12 12v9M16.5 12v9" />
+    </svg>
+  )
+}
