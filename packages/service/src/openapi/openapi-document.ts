@@ -4,6 +4,7 @@ import { checkRoutes } from './check-routes.js'
 import { componentSchemas } from './component-schemas.js'
 import { gateRoutes } from './gate-routes.js'
 import { healthRoutes } from './health-routes.js'
+import { liveRoutes } from './live-routes.js'
 import { reservationRoutes } from './reservation-routes.js'
 import type { AnswerDescription, DoorDescription, JsonSchema, RouteDescription } from './route-description.js'
 import { storeRoutes } from './store-routes.js'
@@ -15,6 +16,7 @@ export const doorDescriptions: readonly DoorDescription[] = [
   gateRoutes,
   storeRoutes,
   adminRoutes,
+  liveRoutes,
   healthRoutes,
 ]
 

@@ -7,11 +7,11 @@ import { adminDoor } from '../doors/admin-door.js'
 import { checkDoor } from '../doors/check-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
+import { aboutService, liveDoor } from '../doors/live-door.js'
 import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
 import { openapiDoor } from '../doors/openapi-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
-import { KeyMask } from '../live/key-mask.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { HttpServer } from '../server/http-server.js'
@@ -54,7 +54,7 @@ export async function startService(
   const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
   const opened = given ?? openStore(options.store, options, new StoreLog(log, options.onFailure ?? 'open'))
   if (typeof opened === 'string') throw new UsageError(opened)
-  const service = new DecisionService(opened, policy, new KeyMask(options.maskSecret))
+  const service = new DecisionService(opened, policy, options.fleet)
   const { recorder } = service
   await opened.connected()
   // Gives back what ended while no service was there, and goes on about once a second.
@@ -69,6 +69,7 @@ export async function startService(
       gateDoor(service, options, log),
       storeDoor(opened.store, onBatch),
       adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
+      liveDoor(service, access, aboutService(options, opened.shown)),
       healthDoor(service),
       openapiDoor(),
     ]

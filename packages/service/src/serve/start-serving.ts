@@ -69,13 +69,14 @@ async function startWorkers(
     startWorker: first === undefined ? startWorkerProcess : workerThreads(options, first.table.handle),
     port: await portOf(options, first !== undefined),
     policy: source.text,
+    file: source.file,
     log,
     centre: first,
   })
   const { url, store } = await fleet.start(options.workers)
   source.watch(
     (file, text) => {
-      fleet.use(text)
+      fleet.use(text, file)
       adviseOnPolicy(file, options, log)
     },
     () => fleet.refuse(),
