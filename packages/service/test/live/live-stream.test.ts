@@ -128,6 +128,16 @@ it('a wrong token is refused, and after ten of them every token is', async () =>
   expect(wrong.map(({ status }) => status)).toEqual(Array(10).fill(401))
   expect((await LiveClient.open(url, '', TOKEN)).status).toBe(429)
   expect((await LiveClient.open(url)).status).toBe(200)
+  const behindProxy = await fetch(`${url}/v1/live`, { method: 'HEAD', headers: { authorization: 'Basic dTpw' } })
+  expect(behindProxy.status).toBe(200)
+})
+
+it('without an admin API a token is refused', async () => {
+  const running = await startTestService(LEVELS, { 'shutdown-ms': '100' })
+  onTestFinished(() => running.close())
+  expect((await LiveClient.open(running.url, '', TOKEN)).status).toBe(403)
+  const client = await open(running.url)
+  expect((await client.next('hello')).service).toMatchObject({ hasAdmin: false, isAdmin: false })
 })
 
 it('level= tells the keys of one level, and a level that is not there is an error', async () => {
