@@ -221,6 +221,22 @@ it('a client that does not read is dropped, and one that reads is told everythin
   await expect.poll(() => quick.all('frame').length).toBeGreaterThanOrEqual(1_500)
 })
 
+it('requests are sampled only while a client listens', async () => {
+  const { url, recorder } = await start()
+  const sampled = async () => {
+    await check(url, { merchant: 'a' })
+    return recorder.recents.take().length
+  }
+  expect(await sampled()).toBe(0)
+  const client = await open(url)
+  expect(await sampled()).toBe(1)
+  client.response.destroy()
+  await expect.poll(() => recorder.board.watched).toEqual([])
+  recorder.tick(Date.now())
+  recorder.tick(Date.now() + 1)
+  expect(await sampled()).toBe(0)
+})
+
 it('streams end when the service shuts down', async () => {
   const running = await startTestService(LEVELS, { 'shutdown-ms': '60000' })
   const client = await open(running.url)
