@@ -17,6 +17,8 @@ export interface AnswerFormat {
   readonly dialects: readonly Dialect[]
   readonly options: AnswerOptions
   readonly limiter: RequestLimiter<never, unknown>
+  /** The option `onDenied`, as the adapter knows it. */
+  readonly onDenied: unknown
   /** If present: an admission is told by `RateLimit-Policy` and `RateLimit` with these items, and by no other field. */
   readonly plainItems: QuotaItems | undefined
 }
@@ -61,6 +63,11 @@ export class Passage implements Description {
   /** What counted this request. */
   get limiter(): RequestLimiter<never, unknown> {
     return this.#format.limiter
+  }
+
+  /** The option `onDenied` of the limit. Its arguments are the adapter's. */
+  get onDenied(): unknown {
+    return this.#format.onDenied
   }
 
   get allowed(): boolean {

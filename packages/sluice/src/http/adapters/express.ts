@@ -3,7 +3,15 @@ import type { Request as ARequest, Response as AResponse } from 'express'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
 import type { RateLimitOptions } from '../guard-options.js'
-import { type NodeDenialOptions, type NodeMiddleware, type NodeOptions, nodeMiddleware, nodeReader } from './node.js'
+import type { RoutesOption } from '../routes-option.js'
+import {
+  type NodeDenialOptions,
+  type NodeMiddleware,
+  type NodeOptions,
+  type NodeRouteOptions,
+  nodeMiddleware,
+  nodeReader,
+} from './node.js'
 import { type NodeRequest, type NodeResponse, rewrittenUrl } from './node-exchange.js'
 
 export { rateLimitOf } from '../rate-limit-of.js'
@@ -42,7 +50,9 @@ export function rateLimit<
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
 >(
-  options: RateLimitOptions<Request, Response, string, P, L, S> & NodeDenialOptions<Request, Response>,
+  options: RateLimitOptions<Request, Response, string, P, L, S> &
+    NodeDenialOptions<Request, Response> &
+    RoutesOption<NodeRouteOptions<Request, Response>>,
 ): NodeMiddleware<Request, Response> {
   return nodeMiddleware(options as ExpressOptions<Request, Response>, expressReader)
 }

@@ -5,9 +5,10 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
-import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
-import type { Passage } from '../passage.js'
+import type { AnyPassage } from '../joint-passage.js'
+import { requestGuard } from '../routed-guard.js'
+import type { RoutesOption } from '../routes-option.js'
 import { admit } from './admit.js'
 import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
@@ -17,6 +18,12 @@ export type { NodeRequest, NodeResponse } from './node-exchange.js'
 
 /** See {@link GuardOptions}. */
 export type NodeOptions<
+  Request extends NodeRequest = IncomingMessage,
+  Response extends NodeResponse = ServerResponse,
+> = NodeRouteOptions<Request, Response> & RoutesOption<NodeRouteOptions<Request, Response>>
+
+/** The options of one route. */
+export type NodeRouteOptions<
   Request extends NodeRequest = IncomingMessage,
   Response extends NodeResponse = ServerResponse,
 > = GuardOptions<Request, Response> & NodeDenialOptions<Request, Response>
@@ -55,7 +62,9 @@ export function rateLimit<
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
 >(
-  options: RateLimitOptions<Request, Response, string, P, L, S> & NodeDenialOptions<Request, Response>,
+  options: RateLimitOptions<Request, Response, string, P, L, S> &
+    NodeDenialOptions<Request, Response> &
+    RoutesOption<NodeRouteOptions<Request, Response>>,
 ): NodeMiddleware<Request, Response> {
   const limited = nodeMiddleware(options as NodeOptions<Request, Response>, nodeReader)
   return (request, response, next) => {
@@ -88,13 +97,13 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
   options: NodeOptions<Request, Response>,
   reader: RequestReader<Request>,
 ): NodeMiddleware<Request, Response> {
-  const guard = new Guard<Request, Response>(options, reader, ['onDenied'])
-  const { onDenied } = options
-  const deny = (passage: Passage, request: Request, response: Response, next: (error: unknown) => void): void => {
+  const guard = requestGuard<Request, Response>(options, reader, ['onDenied'])
+  const deny = (passage: AnyPassage, request: Request, response: Response, next: (error: unknown) => void): void => {
     // A handler may have answered already and called `next` all the same.
     if (response.headersSent) return
     response.statusCode = passage.status
     setFields(response, passage)
+    const onDenied = passage.onDenied as NodeDenialOptions<Request, Response>['onDenied']
     if (onDenied === undefined) response.end(passage.body)
     else attempt(() => onDenied(request, response, passage.verdict), next)
   }
@@ -109,7 +118,7 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
         }
         if (passage !== undefined) setFields(response, passage)
         if (passage === undefined || passage.goesAtOnce) next()
-        else admit([passage], { request, response }, next)
+        else admit(passage, { request, response }, next)
       },
     )
 }
