@@ -7,15 +7,14 @@ import { Guard } from './guard.js'
 import type { GuardOptions } from './guard-options.js'
 import { inheritedOptions } from './inherited-options.js'
 import type { AnyPassage } from './joint-passage.js'
-import type { RoutesOption } from './routes-option.js'
 
 /** The part of a guard that adapters use. */
 export interface RequestGuard<Request extends object> {
   enter(request: Request): Awaitable<AnyPassage | undefined>
 }
 
-/** The options of a guard, with routes. Only the adapter knows what its functions get. */
-type RoutedOptions<Request, Response> = GuardOptions<Request, Response> & RoutesOption<object>
+/** The options of a guard with routes, which may be wrong in any way. */
+type RoutedOptions<Request, Response> = GuardOptions<Request, Response> & { readonly routes?: unknown }
 
 /** Makes the guard of an adapter. `more` are the names of options that only the adapter uses. */
 export function requestGuard<Request extends object, Response>(

@@ -3,12 +3,12 @@ import type { Request as ARequest, Response as AResponse } from 'express'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
 import type { RateLimitOptions } from '../guard-options.js'
-import type { RoutesOption } from '../routes-option.js'
+import type { AnyPolicies } from '../routes-option.js'
 import {
   type NodeDenialOptions,
   type NodeMiddleware,
   type NodeOptions,
-  type NodeRouteOptions,
+  type NodeRoutesOption,
   nodeMiddleware,
   nodeReader,
 } from './node.js'
@@ -49,10 +49,11 @@ export function rateLimit<
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
+  R = AnyPolicies,
 >(
   options: RateLimitOptions<Request, Response, string, P, L, S> &
     NodeDenialOptions<Request, Response> &
-    RoutesOption<NodeRouteOptions<Request, Response>>,
+    NodeRoutesOption<Request, Response, R>,
 ): NodeMiddleware<Request, Response> {
   return nodeMiddleware(options as ExpressOptions<Request, Response>, expressReader)
 }

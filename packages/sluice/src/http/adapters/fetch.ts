@@ -7,19 +7,30 @@ import type { AnyPassage } from '../joint-passage.js'
 import { atOnce, mapped } from '../mapped.js'
 import { targetOf } from '../request-attributes.js'
 import { requestGuard } from '../routed-guard.js'
-import type { RoutesOption } from '../routes-option.js'
+import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { inTurn } from './in-turn.js'
 import { ownDenial, withFields } from './with-fields.js'
 
 export { rateLimitOf } from '../rate-limit-of.js'
 
 /** See {@link GuardOptions}. */
-export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> = FetchRouteOptions &
+export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> = GuardOptions<
+  Request,
+  Response | undefined,
+  string | undefined
+> &
+  FetchDenialOptions &
   FetchAddressOption<Rest> &
-  RoutesOption<FetchRouteOptions>
+  FetchRoutesOption
 
-/** The options of one route. */
-export type FetchRouteOptions = GuardOptions<Request, Response | undefined, string | undefined> & FetchDenialOptions
+/** See {@link RoutesOption}. */
+export type FetchRoutesOption<Policies = AnyPolicies> = RoutesOption<
+  Request,
+  Response | undefined,
+  string | undefined,
+  FetchDenialOptions,
+  Policies
+>
 
 /** Where a request comes from. */
 export interface FetchAddressOption<Rest extends readonly unknown[]> {
@@ -73,11 +84,12 @@ export function rateLimit<
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
+  R = AnyPolicies,
 >(
   options: RateLimitOptions<Request, Response | undefined, string | undefined, P, L, S> &
     FetchDenialOptions &
     FetchAddressOption<Rest> &
-    RoutesOption<FetchRouteOptions>,
+    FetchRoutesOption<R>,
 ): FetchLimit<Rest> {
   const { address } = options ?? {}
   const guard = requestGuard<Request, Response | undefined>(

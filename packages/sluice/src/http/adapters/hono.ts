@@ -7,7 +7,7 @@ import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { atOnce } from '../mapped.js'
 import { targetOf } from '../request-attributes.js'
 import { requestGuard } from '../routed-guard.js'
-import type { RoutesOption } from '../routes-option.js'
+import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { inTurn } from './in-turn.js'
 import { remoteAddressOf } from './node-exchange.js'
 import { ownDenial, withFields } from './with-fields.js'
@@ -33,17 +33,23 @@ export interface HonoContextLike {
 }
 
 /** See {@link GuardOptions}. */
-export type HonoOptions<C extends HonoContextLike = Context> = HonoRouteOptions<C> &
-  HonoAddressOption<C> &
-  RoutesOption<HonoRouteOptions<C>>
-
-/** The options of one route. */
-export type HonoRouteOptions<C extends HonoContextLike = Context> = GuardOptions<
+export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<
   C,
   Response | undefined,
   string | undefined
 > &
-  HonoDenialOptions<C>
+  HonoDenialOptions<C> &
+  HonoAddressOption<C> &
+  HonoRoutesOption<C>
+
+/** See {@link RoutesOption}. */
+export type HonoRoutesOption<C extends HonoContextLike, Policies = AnyPolicies> = RoutesOption<
+  C,
+  Response | undefined,
+  string | undefined,
+  HonoDenialOptions<C>,
+  Policies
+>
 
 /** Where a request comes from. */
 export interface HonoAddressOption<C extends HonoContextLike> {
@@ -78,11 +84,12 @@ export function rateLimit<
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
+  R = AnyPolicies,
 >(
   options: RateLimitOptions<C, Response | undefined, string | undefined, P, L, S> &
     HonoDenialOptions<C> &
     HonoAddressOption<C> &
-    RoutesOption<HonoRouteOptions<C>>,
+    HonoRoutesOption<C, R>,
 ): MiddlewareHandler {
   const { address } = options ?? {}
   const guard = requestGuard<C, Response | undefined>(

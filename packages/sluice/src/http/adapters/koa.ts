@@ -6,7 +6,7 @@ import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import type { AnyPassage } from '../joint-passage.js'
 import { requestGuard } from '../routed-guard.js'
-import type { RoutesOption } from '../routes-option.js'
+import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { admitted } from './admit.js'
 import {
   fieldText,
@@ -32,10 +32,18 @@ export interface KoaContextLike {
 }
 
 /** See {@link GuardOptions}. */
-export type KoaOptions<C extends KoaContextLike = Context> = KoaRouteOptions<C> & RoutesOption<KoaRouteOptions<C>>
+export type KoaOptions<C extends KoaContextLike = Context> = GuardOptions<C, C['res']> &
+  KoaDenialOptions<C> &
+  KoaRoutesOption<C>
 
-/** The options of one route. */
-export type KoaRouteOptions<C extends KoaContextLike = Context> = GuardOptions<C, C['res']> & KoaDenialOptions<C>
+/** See {@link RoutesOption}. */
+export type KoaRoutesOption<C extends KoaContextLike, Policies = AnyPolicies> = RoutesOption<
+  C,
+  C['res'],
+  string,
+  KoaDenialOptions<C>,
+  Policies
+>
 
 /** How a denied request is answered. */
 export interface KoaDenialOptions<C extends KoaContextLike> {
@@ -64,8 +72,9 @@ export function rateLimit<
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
+  R = AnyPolicies,
 >(
-  options: RateLimitOptions<C, C['res'], string, P, L, S> & KoaDenialOptions<C> & RoutesOption<KoaRouteOptions<C>>,
+  options: RateLimitOptions<C, C['res'], string, P, L, S> & KoaDenialOptions<C> & KoaRoutesOption<C, R>,
 ): KoaMiddleware<C> {
   const guard = requestGuard<C, C['res']>(
     options as KoaOptions<C>,

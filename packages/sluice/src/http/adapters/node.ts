@@ -8,7 +8,7 @@ import type { RequestReader } from '../client-address.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import type { AnyPassage } from '../joint-passage.js'
 import { requestGuard } from '../routed-guard.js'
-import type { RoutesOption } from '../routes-option.js'
+import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { admit } from './admit.js'
 import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
@@ -20,13 +20,14 @@ export type { NodeRequest, NodeResponse } from './node-exchange.js'
 export type NodeOptions<
   Request extends NodeRequest = IncomingMessage,
   Response extends NodeResponse = ServerResponse,
-> = NodeRouteOptions<Request, Response> & RoutesOption<NodeRouteOptions<Request, Response>>
+> = GuardOptions<Request, Response> & NodeDenialOptions<Request, Response> & NodeRoutesOption<Request, Response>
 
-/** The options of one route. */
-export type NodeRouteOptions<
-  Request extends NodeRequest = IncomingMessage,
-  Response extends NodeResponse = ServerResponse,
-> = GuardOptions<Request, Response> & NodeDenialOptions<Request, Response>
+/** See {@link RoutesOption}. */
+export type NodeRoutesOption<
+  Request extends NodeRequest,
+  Response extends NodeResponse,
+  Policies = AnyPolicies,
+> = RoutesOption<Request, Response, string, NodeDenialOptions<Request, Response>, Policies>
 
 /** How a denied request is answered. */
 export interface NodeDenialOptions<Request extends NodeRequest, Response extends NodeResponse> {
@@ -61,10 +62,11 @@ export function rateLimit<
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
+  R = AnyPolicies,
 >(
   options: RateLimitOptions<Request, Response, string, P, L, S> &
     NodeDenialOptions<Request, Response> &
-    RoutesOption<NodeRouteOptions<Request, Response>>,
+    NodeRoutesOption<Request, Response, R>,
 ): NodeMiddleware<Request, Response> {
   const limited = nodeMiddleware(options as NodeOptions<Request, Response>, nodeReader)
   return (request, response, next) => {
