@@ -6,7 +6,7 @@ import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import type { AnyPassage } from '../joint-passage.js'
 import { atOnce, mapped } from '../mapped.js'
 import { targetOf } from '../request-attributes.js'
-import { requestGuard } from '../routed-guard.js'
+import { requestGuard } from '../request-guard.js'
 import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { inTurn } from './in-turn.js'
 import { ownDenial, withFields } from './with-fields.js'
@@ -23,7 +23,7 @@ export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> =
   FetchAddressOption<Rest> &
   FetchRoutesOption
 
-/** See {@link RoutesOption}. */
+/** Limits of routes, by method and path. `Policies` are those of the routes, which the compiler finds in a call. */
 export type FetchRoutesOption<Policies = AnyPolicies> = RoutesOption<
   Request,
   Response | undefined,

@@ -6,7 +6,7 @@ import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { atOnce } from '../mapped.js'
 import { targetOf } from '../request-attributes.js'
-import { requestGuard } from '../routed-guard.js'
+import { requestGuard } from '../request-guard.js'
 import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { inTurn } from './in-turn.js'
 import { remoteAddressOf } from './node-exchange.js'
@@ -42,7 +42,7 @@ export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<
   HonoAddressOption<C> &
   HonoRoutesOption<C>
 
-/** See {@link RoutesOption}. */
+/** Limits of routes, by method and path. `Policies` are those of the routes, which the compiler finds in a call. */
 export type HonoRoutesOption<C extends HonoContextLike, Policies = AnyPolicies> = RoutesOption<
   C,
   Response | undefined,

@@ -5,7 +5,7 @@ import type { Awaitable } from '../../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import type { AnyPassage } from '../joint-passage.js'
-import { requestGuard } from '../routed-guard.js'
+import { requestGuard } from '../request-guard.js'
 import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { admitted } from './admit.js'
 import {
@@ -36,7 +36,7 @@ export type KoaOptions<C extends KoaContextLike = Context> = GuardOptions<C, C['
   KoaDenialOptions<C> &
   KoaRoutesOption<C>
 
-/** See {@link RoutesOption}. */
+/** Limits of routes, by method and path. `Policies` are those of the routes, which the compiler finds in a call. */
 export type KoaRoutesOption<C extends KoaContextLike, Policies = AnyPolicies> = RoutesOption<
   C,
   C['res'],

@@ -7,7 +7,7 @@ import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import type { AnyPassage } from '../joint-passage.js'
-import { requestGuard } from '../routed-guard.js'
+import { requestGuard } from '../request-guard.js'
 import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { admit } from './admit.js'
 import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
@@ -22,7 +22,7 @@ export type NodeOptions<
   Response extends NodeResponse = ServerResponse,
 > = GuardOptions<Request, Response> & NodeDenialOptions<Request, Response> & NodeRoutesOption<Request, Response>
 
-/** See {@link RoutesOption}. */
+/** Limits of routes, by method and path. `Policies` are those of the routes, which the compiler finds in a call. */
 export type NodeRoutesOption<
   Request extends NodeRequest,
   Response extends NodeResponse,
