@@ -194,15 +194,22 @@ describe('options of rateLimit', () => {
   })
 
   it.each(WRONG_ROUTES)('routes with %s are an error that names the route', (_what, routes, message) => {
-    for (const adapter of [expressLimit, fetchLimit, honoLimit, koaLimit, rateLimit])
-      expect(() => adapter({ limit, key: () => '', routes } as never)).toThrow(message)
+    const adapters: readonly ((options: never) => unknown)[] = [
+      expressLimit,
+      fetchLimit,
+      honoLimit,
+      koaLimit,
+      rateLimit,
+    ]
+    for (const adapter of adapters) expect(() => adapter({ limit, key: () => '', routes } as never)).toThrow(message)
   })
 
   it('routes are refused in Fastify and Nest, with the name that they have there', () => {
     const options = { limit, routes: { '/ok': false } } as never
     const message =
       /no option 'routes'; a route of Fastify has its limit in config.rateLimit, and .* Nest in @RateLimit/
-    for (const refuse of [fastifyLimit, nestLimit, (given: never) => RateLimitModule.forRoot(given)])
-      expect(() => refuse(options)).toThrow(message)
+    expect(() => fastifyLimit(options)).toThrow(message)
+    expect(() => nestLimit(options)).toThrow(message)
+    expect(() => RateLimitModule.forRoot(options)).toThrow(message)
   })
 })
