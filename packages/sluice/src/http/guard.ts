@@ -60,7 +60,6 @@ export class Guard<Request extends object, Response = unknown> {
       dialects,
       options: this.#options,
       limiter: this.#limiter,
-      onDenied: (options as { readonly onDenied?: unknown }).onDenied,
       plainItems: hasPlainItems ? new QuotaItems(only.limit, only.name) : undefined,
     }
     this.#cost = typeof cost === 'number' ? { cost } : undefined

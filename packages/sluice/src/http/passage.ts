@@ -17,8 +17,6 @@ export interface AnswerFormat {
   readonly dialects: readonly Dialect[]
   readonly options: AnswerOptions
   readonly limiter: RequestLimiter<never, unknown>
-  /** The option `onDenied`, as the adapter knows it. */
-  readonly onDenied: unknown
   /** If present: an admission is told by `RateLimit-Policy` and `RateLimit` with these items, and by no other field. */
   readonly plainItems: QuotaItems | undefined
 }
@@ -67,7 +65,7 @@ export class Passage implements Description {
 
   /** The option `onDenied` of the limit. Its arguments are the adapter's. */
   get onDenied(): unknown {
-    return this.#format.onDenied
+    return this.#format.options.onDenied
   }
 
   get allowed(): boolean {

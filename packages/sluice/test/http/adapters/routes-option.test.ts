@@ -207,6 +207,32 @@ describe.each<[name: string, start: StartApp, hasUrl?: boolean]>([
     expect((await second).status).toBe(200)
   })
 
+  it('give the units of all their limits back if the client goes away before its turn', async () => {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1))
+    const queue = { name: 'queue', limit: leakyBucket({ capacity: 2, drain: '1/h' }) }
+    const left = await quotasOf({ ...all, clock, routes: { '/ok': queue } })
+    expect((await left('/ok'))[1]).toEqual({ all: 8, queue: 1 })
+    const client = new AbortController()
+    const second = left('/ok', { signal: client.signal })
+    await expect.poll(() => clock.nextAlarmMs).toBe(Date.UTC(2026, 0, 1, 1))
+    client.abort()
+    await expect(second).rejects.toThrow()
+    await expect.poll(() => clock.nextAlarmMs).toBe(undefined)
+    expect((await left('/nothing'))[1]).toEqual({ all: 7 })
+  })
+
+  it('write their fields in their own dialects, and of one dialect with one place the limit with fewer units left', async () => {
+    const routes = { '/ok': { ...named('ok'), dialect: 'legacy' }, '/cost': named('cost') } as const
+    const { headers } = await (await app({ ...all, routes }))('/ok')
+    expect([headers.get('ratelimit'), headers.get('x-ratelimit-remaining')]).toEqual([
+      expect.stringMatching(/^"all";r=8;/),
+      '1',
+    ])
+    const both = await app({ ...all, dialect: 'legacy', routes: { '/ok': named('ok', 99), '/cost': named('cost', 3) } })
+    const remaining = async (path: string) => (await both(path)).headers.get('x-ratelimit-remaining')
+    expect([await remaining('/ok'), await remaining('/cost?units=1')]).toEqual(['8', '2'])
+  })
+
   it('settle each for itself', async () => {
     const settled: [string, number][] = []
     const settle = (name: string, units: number) => ({
