@@ -29,8 +29,10 @@ const CONCURRENCY: Example = ['concurrency', "max: 20, ttl: '30s'"]
 
 const ANSWERS = 'a denial is a value of a limiter, and in Nest a RateLimitException, which an exception filter answers'
 const OF_ROUTES =
-  'only the limit of a route has it: config.rateLimit of Fastify, and @RateLimit of Nest. In other frameworks put the route ' +
-  'before the limit that it replaces'
+  'only the limit of a route has it: in `routes` of rateLimit, in config.rateLimit of Fastify, and in @RateLimit of Nest'
+const BESIDE_ROUTES =
+  'a route of Fastify has its limit in config.rateLimit, and a route of Nest in @RateLimit. rateLimit has `routes` in Express, Hono, ' +
+  'Koa, sluice/fetch and sluice/node'
 const BY_UNITS = `createLimiter({ limit: ${called(TOKEN_BUCKET)} }) and acquire wait for units`
 const IN_ANY_WINDOW = `createLimiter({ limit: ${called(SLIDING_LOG)} }) and acquire start at most 5 in any second`
 const BOUNDS_THE_WORK =
@@ -94,6 +96,7 @@ const MEANINGS: readonly (readonly [names: string, option: PeerOption])[] = [
   ['groupId', { otherwise: 'a level of a policy counts several paths together, by its when' }],
   ['throttlers', { here: ['levels', 'limit'], otherwise: 'each throttler is a limit with a name of its own' }],
   ['instead', { otherwise: OF_ROUTES }],
+  ['routes', { otherwise: BESIDE_ROUTES }],
   ['shadow', { otherwise: "a level of a policy has it, as in { name: 'stricter', key: ['ip'], limit, shadow: true }" }],
   ['global', { otherwise: 'rateLimit() without options leaves every route free that has no limit of its own' }],
   // How a denied request is answered.

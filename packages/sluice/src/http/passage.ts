@@ -63,6 +63,11 @@ export class Passage implements Description {
     return this.#format.limiter
   }
 
+  /** The option `onDenied` of the limit. Its arguments are the adapter's. */
+  get onDenied(): unknown {
+    return this.#format.options.onDenied
+  }
+
   get allowed(): boolean {
     return this.#answer.allowed
   }

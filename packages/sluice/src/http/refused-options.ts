@@ -1,5 +1,5 @@
 /**
- * Options of other libraries, for the places where TypeScript accepts every name: `config.rateLimit` of a route in Fastify, and
+ * Options of other libraries, and of other adapters, for the places where TypeScript accepts every name: `config.rateLimit` of a route in Fastify, and
  * what the factory of Nest's `forRootAsync` returns. The compiler refuses these names, and its error tells the right one.
  * A name that is not among these is refused when the application starts.
  */
@@ -11,6 +11,7 @@ interface Write<Option extends string> {
 
 /** The names that the compiler refuses. */
 export interface RefusedOptions {
+  readonly routes?: Write<'config.rateLimit' | '@RateLimit'>
   readonly max?: Write<'limit'>
   readonly points?: Write<'limit'>
   readonly ttl?: Write<'limit'>

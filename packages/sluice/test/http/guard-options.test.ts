@@ -1,5 +1,10 @@
 import { concurrency, createLimiter, createPolicy, fixedWindow, memoryStore, unlimited } from 'sluice'
+import { rateLimit as expressLimit } from 'sluice/express'
+import { rateLimit as fastifyLimit } from 'sluice/fastify'
 import { rateLimit as fetchLimit } from 'sluice/fetch'
+import { rateLimit as honoLimit } from 'sluice/hono'
+import { rateLimit as koaLimit } from 'sluice/koa'
+import { rateLimit as nestLimit, RateLimitModule } from 'sluice/nest'
 import { rateLimit } from 'sluice/node'
 import { ManualClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
@@ -54,8 +59,8 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   [
     'instead in front of a handler of Express',
     { limit, instead: true },
-    "rateLimit has no option 'instead'; only the limit of a route has it: config.rateLimit of Fastify, and @RateLimit of Nest. " +
-      'In other frameworks put the route before the limit that it replaces',
+    "rateLimit has no option 'instead'; only the limit of a route has it: in `routes` of rateLimit, in config.rateLimit of " +
+      'Fastify, and in @RateLimit of Nest',
   ],
   ['onDecision as text', { limit, onDecision: 'log' }, "onDecision must be a function, got 'log'"],
   ['a cost above the quota of the limiter', { limiter, cost: 2 }, 'cost must be no more than the quota of the limit'],
@@ -126,6 +131,56 @@ const TABLE: readonly (readonly [what: string, options: unknown, message: string
   ['onFailure for a store that cannot fail', { limit, onFailure: 'closed' }, 'onFailure'],
 ]
 
+/** Wrong routes, and a part of the error message. */
+const WRONG_ROUTES: readonly (readonly [what: string, routes: unknown, message: string])[] = [
+  [
+    'a list',
+    ['/ok'],
+    "routes must be an object of routes, such as { 'POST /login': { limit }, '/health': false }, got an",
+  ],
+  ['no options', { '/ok': true }, "routes['/ok'] must be options such as { limit }, or false for a route that is free"],
+  [
+    'nothing',
+    { '/ok': null },
+    "routes['/ok'] must be options such as { limit }, or false for a route that is free, got n",
+  ],
+  ['a limit', { '/ok': limit }, "routes['/ok']: rateLimit takes an object with the limit in it: rateLimit({ limit })"],
+  ['no limit', { '/ok': {} }, "routes['/ok']: rateLimit takes a limit, a limiter or a policy, got none of them"],
+  [
+    'a misspelt option',
+    { '/ok': { limit, insted: true } },
+    "routes['/ok']: rateLimit has no option 'insted'; did you mean",
+  ],
+  ['an option of all', { '/ok': { limit, address: () => '' } }, "routes['/ok']: rateLimit has no option 'address'"],
+  [
+    'instead as a text',
+    { '/ok': { limit, instead: 'yes' } },
+    "routes['/ok']: instead must be true or false, got 'yes'",
+  ],
+  ['a cost above the quota', { 'GET /a': { limit, cost: 2 } }, "routes['GET /a']: cost must be no more than the quota"],
+  ['no slash', { login: false }, "routes['login']: path must be a path such as '/v1/charges', '/v1/charges/:id' or"],
+  ['a method alone', { POST: false }, "routes['POST']: path must be a path such as"],
+  ['no path', { 'POST ': false }, "(a pattern begins with a slash), got ''"],
+  [
+    'an unknown method',
+    { 'FETCH /ok': false },
+    "routes['FETCH /ok']: there is no method 'FETCH'; did you mean 'PATCH'?",
+  ],
+  ['part of a segment', { '/ok*': false }, "routes['/ok*']: path must be a path such as"],
+  ['a query', { 'GET /ok?a=1': false }, "routes['GET /ok?a=1']: path must be a path such as"],
+  ['dots', { '/a/../b': false }, "without empty segments, '.' and '..', which no path has, got '/a/../b'"],
+  [
+    '** in the middle',
+    { '/a/**/b': false },
+    "a path with '**' at its end only, where it matches all below, got '/a/**/b'",
+  ],
+  [
+    'a route twice',
+    { 'GET /a/:b': false, 'get /a/*/': false },
+    "routes has 'GET /a/:b' and 'get /a/*/', which are the same",
+  ],
+]
+
 describe('options of rateLimit', () => {
   it.each(TABLE)('%s is an error that says how to fix it', (_what, options, message) => {
     expect(() => rateLimit(options as never)).toThrow(message)
@@ -136,5 +191,25 @@ describe('options of rateLimit', () => {
     expect(() => fetchLimit({ policy })).not.toThrow()
     const byAddress = createPolicy({ levels: [{ name: 'ip', key: 'ip', limit }] })
     expect(() => fetchLimit({ policy: byAddress })).toThrow('give it a key, or address')
+  })
+
+  it.each(WRONG_ROUTES)('routes with %s are an error that names the route', (_what, routes, message) => {
+    const adapters: readonly ((options: never) => unknown)[] = [
+      expressLimit,
+      fetchLimit,
+      honoLimit,
+      koaLimit,
+      rateLimit,
+    ]
+    for (const adapter of adapters) expect(() => adapter({ limit, key: () => '', routes } as never)).toThrow(message)
+  })
+
+  it('routes are refused in Fastify and Nest, with the name that they have there', () => {
+    const options = { limit, routes: { '/ok': false } } as never
+    const message =
+      /no option 'routes'; a route of Fastify has its limit in config.rateLimit, and .* Nest in @RateLimit/
+    expect(() => fastifyLimit(options)).toThrow(message)
+    expect(() => nestLimit(options)).toThrow(message)
+    expect(() => RateLimitModule.forRoot(options)).toThrow(message)
   })
 })

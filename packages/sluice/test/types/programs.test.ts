@@ -44,11 +44,41 @@ const RIGHT: readonly string[] = [
   "RateLimitModule.forRootAsync({ useFactory: async () => ({ policy, attributes: () => ({ user: 'a', tokens: 1 }) }) })",
   'declare const options: NestOptions; RateLimitModule.forRootAsync({ useFactory: () => options }); RateLimitModule.forRootAsync({ useFactory: async () => options })',
   "node<import('node:http').IncomingMessage, import('node:http').ServerResponse>({ limit, name: 'a', store })",
+  // Limits of routes know the request of the framework.
+  "express({ limit, routes: { '/a': { limit, key: (request) => request.get('x-key'), onDenied: (_, response) => void response.send() } } })",
+  "hono({ limit, routes: { '/a': { policy, attributes: (c) => ({ user: c.req.header('x-user'), tokens: 5 }) } } })",
+  "koa({ policy: known, routes: { '/a': { limit: (context) => (context.query.a ? limit : limit) } } })",
+  "fetchLimit({ limit, address: (_request, info: { remote: string }) => info.remote, routes: { '/a': { limit, key: (request) => request.url } } })",
+  'declare const routes: Record<string, false | { limit: sluice.Limit }>; node({ limit, routes })',
   // Options that are in a variable.
   'declare const options: ExpressOptions; express(options)',
   'declare const options: FastifyOptions | undefined; fastify(options)',
   "const options: ExpressOptions = { limit, name: 'a' }; express({ ...options, status: 503 })",
   'declare const isFast: boolean; node(isFast ? { limit } : { limiter: createLimiter({ limit }) })',
+]
+
+/** Limits of routes, in each adapter that has them as an option. */
+const RIGHT_ROUTES: readonly string[] = [
+  "{ '/a': false, 'POST /b/**': { limit, instead: true, status: 503 } }",
+  "{ '/a': { policy, attributes: () => ({ user: 'a', tokens: 5 }) }, '/b': { limit }, '/c': false, '/d': { policy: known } }",
+  "{ '/a': { policy: unknown, attributes: () => ({ a: 1 }) }, '/b': { limiter: createLimiter({ limit }) } }",
+  "{ '/a': { limit, name: 'a', store }, '/b': { limit: () => limit, onFailure: 'open', name: 'b' } }",
+]
+
+/** Wrong limits of routes, and what the one complaint of the compiler names. */
+const WRONG_ROUTES: readonly (readonly [routes: string, names: RegExp])[] = [
+  ["{ '/a': { policy } }", /Property 'attributes' is missing/],
+  ["{ '/a': { policy, attributes: () => ({ usr: 'a', tokens: 1 }) } }", /usr.*user/s],
+  ["{ '/a': { limit, keyGenerator: () => text } }", /'keyGenerator' does not exist/],
+  ["{ '/a': { limit, address: () => text } }", /'address' does not exist/],
+  ["{ '/a': { limit, routes: {} } }", /'routes' does not exist/],
+  ["{ '/a': { limit, policy: known } }", /not assignable/],
+  ["{ '/a': { limit, store: memoryStore() } }", /Property 'name' is missing/],
+  ["{ '/a': { limit, instead: 'yes' } }", /'string' is not assignable to type 'boolean/],
+  ["{ '/a': { limit: 5 } }", /'number' is not assignable to type .*Limit/],
+  ["{ '/a': { limit, key: () => 5 } }", /'number' is not assignable to type .*string/s],
+  ["{ '/a': {} }", /'\{\}' is not assignable/],
+  ["{ '/a': true }", /'true' is not assignable/],
 ]
 
 /** The same options in every adapter. */
@@ -101,6 +131,16 @@ const WRONG: readonly (readonly [program: string, names: RegExp])[] = [
   ['express({ windowMs: 60_000, max: 5 })', /'windowMs' does not exist/],
   ['express({ limit: 5 })', /'number' is not assignable to type .*Limit/],
   ["express({ limit, attributes: () => ({ user: 'a' }) })", /is not assignable to type 'undefined'/],
+  [
+    "express({ limit, routes: { '/a': { limit, key: (request) => request.nothing } } })",
+    /Property 'nothing' does not exist/,
+  ],
+  ["fastify({ limit, routes: { '/a': false } })", /'routes' does not exist/],
+  ["RateLimitModule.forRoot({ limit, routes: { '/a': false } })", /'routes' does not exist/],
+  [
+    "RateLimitModule.forRootAsync({ useFactory: () => ({ limit, routes: { '/a': false } }) })",
+    /does not exist in type 'Write<"@RateLimit" \| "config.rateLimit">'/,
+  ],
   ['fastify({ max: 5, timeWindow: 60_000 })', /'max' does not exist/],
   ["fastifyApp.get('/', { config: { rateLimit: { max: 5, timeWindow: 1 } } }, () => text)", /'max'.*Write<"limit">/s],
   ["fastifyApp.get('/', { config: { rateLimit: { limit, store } } }, () => text)", /'name' is missing/],
@@ -163,6 +203,11 @@ const ADAPTERS: readonly (readonly [before: string, after: string])[] = [
   ['RateLimitModule.forRootAsync({ useFactory: () => (', ') })'],
 ]
 
+const WITH_ROUTES = ['express', 'fetchLimit', 'hono', 'koa', 'node']
+
+/** Options with routes, in an adapter that has them. */
+const withRoutes = (adapter: string, routes: string) => `${adapter}({ limit, key: () => text, routes: ${routes} })`
+
 /** The same mistakes in every adapter. */
 const WRONG_IN_EACH: readonly (readonly [options: string, names: RegExp])[] = [
   ['{}', /Property 'limit' is missing|'\{\}' is not assignable to type .*Options/],
@@ -184,12 +229,14 @@ const WRONG_IN_EACH: readonly (readonly [options: string, names: RegExp])[] = [
 describe('types', () => {
   const wrong = [
     ...WRONG,
+    ...WITH_ROUTES.flatMap((each) => WRONG_ROUTES.map(([routes, names]) => [withRoutes(each, routes), names] as const)),
     ...ADAPTERS.flatMap(([before, after]) =>
       WRONG_IN_EACH.map(([options, names]) => [`${before}${options}${after}`, names] as const),
     ),
   ]
   const right = [
     ...RIGHT,
+    ...WITH_ROUTES.flatMap((each) => RIGHT_ROUTES.map((routes) => withRoutes(each, routes))),
     ...ADAPTERS.flatMap(([before, after]) => RIGHT_IN_EACH.map((options) => `${before}${options}${after}`)),
   ]
   let complaints: readonly (readonly Complaint[])[]

@@ -1,34 +1,34 @@
 import { setAlarm } from '../../clock.js'
 import type { Awaitable } from '../../stores/index.js'
-import type { Ending, Passage } from '../passage.js'
+import type { AnyPassage } from '../joint-passage.js'
+import type { Ending } from '../passage.js'
 import type { NodeExchange, NodeRequest, NodeResponse } from './node-exchange.js'
 
 /**
- * Calls `next` when it is the turn of a request that has these passages. If the client goes away before, gives the request's
+ * Calls `next` when it is the turn of a request that has this passage. If the client goes away before, gives the request's
  * units back and calls `gone` instead. When the response is over, settles it.
  */
-export function admit(passages: readonly Passage[], exchange: NodeExchange, next: () => void, gone?: () => void): void {
+export function admit(passage: AnyPassage, exchange: NodeExchange, next: () => void, gone?: () => void): void {
   const go = () => {
-    for (const { settle } of passages)
-      if (settle !== undefined) whenOver(exchange, (ending) => settle(ending, exchange.reply ?? exchange.response))
+    const { settle } = passage
+    if (settle !== undefined) whenOver(exchange, (ending) => settle(ending, exchange.reply ?? exchange.response))
     next()
   }
   const giveUp = () => {
-    for (const each of passages) each.cancel()
+    passage.cancel()
     gone?.()
   }
-  const slowest = passages.reduce((one, other) => (other.delayMs > one.delayMs ? other : one))
   if (isGone(exchange)) giveUp()
-  else if (slowest.delayMs === 0) go()
-  else waitTurn(slowest, exchange, go, giveUp)
+  else if (passage.delayMs === 0) go()
+  else waitTurn(passage, exchange, go, giveUp)
 }
 
 /** The same as a promise: whether the request goes on. */
-export function admitted(passage: Passage, exchange: NodeExchange): Awaitable<boolean> {
+export function admitted(passage: AnyPassage, exchange: NodeExchange): Awaitable<boolean> {
   if (passage.goesAtOnce) return true
   return new Promise((resolve) => {
     admit(
-      [passage],
+      passage,
       exchange,
       () => resolve(true),
       () => resolve(false),
@@ -36,7 +36,7 @@ export function admitted(passage: Passage, exchange: NodeExchange): Awaitable<bo
   })
 }
 
-function waitTurn({ delayMs, clock }: Passage, exchange: NodeExchange, go: () => void, giveUp: () => void): void {
+function waitTurn({ delayMs, clock }: AnyPassage, exchange: NodeExchange, go: () => void, giveUp: () => void): void {
   const stopListening = onceClosed(exchange, () => {
     stopAlarm()
     giveUp()

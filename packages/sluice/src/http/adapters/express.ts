@@ -3,7 +3,15 @@ import type { Request as ARequest, Response as AResponse } from 'express'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
 import type { RateLimitOptions } from '../guard-options.js'
-import { type NodeDenialOptions, type NodeMiddleware, type NodeOptions, nodeMiddleware, nodeReader } from './node.js'
+import type { AnyPolicies } from '../routes-option.js'
+import {
+  type NodeDenialOptions,
+  type NodeMiddleware,
+  type NodeOptions,
+  type NodeRoutesOption,
+  nodeMiddleware,
+  nodeReader,
+} from './node.js'
 import { type NodeRequest, type NodeResponse, rewrittenUrl } from './node-exchange.js'
 
 export { rateLimitOf } from '../rate-limit-of.js'
@@ -41,8 +49,11 @@ export function rateLimit<
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
+  R = AnyPolicies,
 >(
-  options: RateLimitOptions<Request, Response, string, P, L, S> & NodeDenialOptions<Request, Response>,
+  options: RateLimitOptions<Request, Response, string, P, L, S> &
+    NodeDenialOptions<Request, Response> &
+    NodeRoutesOption<Request, Response, R>,
 ): NodeMiddleware<Request, Response> {
   return nodeMiddleware(options as ExpressOptions<Request, Response>, expressReader)
 }

@@ -2,10 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidValue } from '../../errors.js'
 import type { Verdict } from '../../policy/index.js'
 import type { RequestReader } from '../client-address.js'
+import { enterAll } from '../enter-all.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
+import type { AnyPassage } from '../joint-passage.js'
 import { mergeFields } from '../merge-fields.js'
-import type { Passage } from '../passage.js'
 import type { RefusedOptions } from '../refused-options.js'
 import { admit } from './admit.js'
 import {
@@ -96,90 +97,50 @@ const reader: RequestReader<FastifyRequestLike> = {
 /** A limit for all routes or for one route. */
 export class FastifyLimit {
   readonly #guard: Guard<FastifyRequestLike, FastifyReplyLike>
-  readonly #onDenied: FastifyLimitOptions['onDenied']
   readonly hook: FastifyHook
 
   /** `more` are the names of options that only routes have. */
   constructor(options: FastifyLimitOptions, more: readonly string[] = []) {
     this.#guard = new Guard(options, reader, ['onDenied', 'hook', ...more])
-    const { onDenied, hook = 'onRequest' } = options
+    const { hook = 'onRequest' } = options
     if (!HOOKS.includes(hook)) throw invalidValue('hook', "'onRequest' or 'preHandler'", hook)
-    this.#onDenied = onDenied
     this.hook = hook
   }
 
   /**
    * Calls `next` when an allowed request may go on, or with an error. Answers a denied request. `second` is a limit behind
-   * this one. `first` is the passage through a limit before it, which gets its units back if this limit denies.
+   * this one: if it denies, this one gets its units back.
    */
-  enter(
-    request: FastifyRequestLike,
-    reply: FastifyReplyLike,
-    next: Next,
-    second?: FastifyLimit,
-    first?: Passage,
-  ): void {
+  enter(request: FastifyRequestLike, reply: FastifyReplyLike, next: Next, second?: FastifyLimit): void {
     attempt(
-      () => this.#guard.enter(request, { mustHold: second !== undefined }),
-      first === undefined ? next : failAfter(first, next),
+      () => (second === undefined ? this.#guard.enter(request) : enterAll([this.#guard, second.#guard], request)),
+      next,
       (passage) => {
-        if (passage?.allowed === false) this.#denyAfter(first, passage, request, reply, next)
-        else if (second !== undefined) second.enter(request, reply, next, undefined, passage)
-        else {
-          if (first !== undefined) setFields(reply, first)
-          if (passage !== undefined) setFields(reply, passage)
-          if (first === undefined && (passage === undefined || passage.goesAtOnce)) next()
-          else {
-            const passages = [first, passage].filter((each) => each !== undefined)
-            admit(passages, { request, response: reply.raw, reply }, next)
-          }
-        }
+        if (passage !== undefined) setFields(reply, passage)
+        if (passage?.allowed === false) deny(passage, request, reply, next)
+        else if (passage === undefined || passage.goesAtOnce) next()
+        else admit(passage, { request, response: reply.raw, reply }, next)
       },
     )
   }
-
-  /** The fields of the first limit tell the units that it got back. If its store fails to say, they tell what was left before. */
-  #denyAfter(
-    first: Passage | undefined,
-    passage: Passage,
-    request: FastifyRequestLike,
-    reply: FastifyReplyLike,
-    next: Next,
-  ): void {
-    const deny = () => {
-      if (first !== undefined) setFields(reply, first)
-      setFields(reply, passage)
-      this.#deny(passage, request, reply, next)
-    }
-    if (first === undefined) deny()
-    else attempt(() => first.giveBack(), deny, deny)
-  }
-
-  #deny(passage: Passage, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
-    const onDenied = this.#onDenied
-    reply.code(passage.status)
-    if (onDenied === undefined) reply.send(passage.body)
-    else {
-      // As a handler of Fastify, it sends the reply or returns the body.
-      attempt(
-        () => onDenied(request, reply, passage.verdict),
-        next,
-        (body) => body !== undefined && body !== reply && !reply.sent && reply.send(body),
-      )
-    }
-  }
 }
 
-/** Goes on with an error, after giving back the units of an earlier limit. */
-function failAfter(first: Passage, next: Next): Next {
-  return (error) => {
-    first.cancel()
-    next(error)
+function deny(passage: AnyPassage, request: FastifyRequestLike, reply: FastifyReplyLike, next: Next): void {
+  const onDenied = passage.onDenied as FastifyLimitOptions['onDenied']
+  reply.code(passage.status)
+  if (onDenied === undefined) reply.send(passage.body)
+  else {
+    // As a handler of Fastify, it sends the reply or returns the body.
+    attempt(
+      () => onDenied(request, reply, passage.verdict),
+      next,
+      (body) => body !== undefined && body !== reply && !reply.sent && reply.send(body),
+    )
   }
 }
 
 /** Sets the fields of a passage beside those that another limiter has set, by Fastify's means or on the response itself. */
-function setFields(reply: FastifyReplyLike, passage: Passage): void {
+function setFields(reply: FastifyReplyLike, passage: AnyPassage): void {
   // Names in lower case, because Fastify would convert them.
   if (
     passage.isPlain &&

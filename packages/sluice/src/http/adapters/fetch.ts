@@ -2,11 +2,12 @@
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
-import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
+import type { AnyPassage } from '../joint-passage.js'
 import { atOnce, mapped } from '../mapped.js'
-import type { Passage } from '../passage.js'
 import { targetOf } from '../request-attributes.js'
+import { requestGuard } from '../request-guard.js'
+import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { inTurn } from './in-turn.js'
 import { ownDenial, withFields } from './with-fields.js'
 
@@ -18,15 +19,30 @@ export type FetchOptions<Rest extends readonly unknown[] = readonly unknown[]> =
   Response | undefined,
   string | undefined
 > &
-  FetchDenialOptions<Rest>
+  FetchDenialOptions &
+  FetchAddressOption<Rest> &
+  FetchRoutesOption
 
-/** Where a request comes from, and how a denied request is answered. */
-export interface FetchDenialOptions<Rest extends readonly unknown[]> {
+/** Limits of routes, by method and path. `Policies` are those of the routes, which the compiler finds in a call. */
+export type FetchRoutesOption<Policies = AnyPolicies> = RoutesOption<
+  Request,
+  Response | undefined,
+  string | undefined,
+  FetchDenialOptions,
+  Policies
+>
+
+/** Where a request comes from. */
+export interface FetchAddressOption<Rest extends readonly unknown[]> {
   /**
    * Returns the address of the connection, which a `Request` does not contain: `(request, info) => info.remoteAddr.hostname`
    * in Deno, `(request, server) => server.requestIP(request)?.address` in Bun. Required without a `key`.
    */
   readonly address?: (request: Request, ...rest: Rest) => string | null | undefined
+}
+
+/** How a denied request is answered. */
+export interface FetchDenialOptions {
   /** Answers a denied request in your own way. The fields are added to the response that it returns. */
   readonly onDenied?: (request: Request, verdict: Verdict) => Awaitable<Response>
 }
@@ -68,11 +84,15 @@ export function rateLimit<
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
+  R = AnyPolicies,
 >(
-  options: RateLimitOptions<Request, Response | undefined, string | undefined, P, L, S> & FetchDenialOptions<Rest>,
+  options: RateLimitOptions<Request, Response | undefined, string | undefined, P, L, S> &
+    FetchDenialOptions &
+    FetchAddressOption<Rest> &
+    FetchRoutesOption<R>,
 ): FetchLimit<Rest> {
-  const { address, onDenied } = options ?? {}
-  const guard = new Guard<Request, Response | undefined>(
+  const { address } = options ?? {}
+  const guard = requestGuard<Request, Response | undefined>(
     options as FetchOptions<Rest>,
     {
       method: ({ method }) => method,
@@ -85,9 +105,10 @@ export function rateLimit<
     },
     ['address', 'onDenied'],
   )
-  const respond = (passage: Passage, request: Request, handle: () => Awaitable<Response>): Awaitable<Response> => {
+  const respond = (passage: AnyPassage, request: Request, handle: () => Awaitable<Response>): Awaitable<Response> => {
     const { allowed, status, headers, body } = passage
     if (allowed) return mapped(inTurn(passage, request, handle), (response) => withFields(response, headers, request))
+    const onDenied = passage.onDenied as FetchDenialOptions['onDenied']
     if (onDenied === undefined) return new Response(body, { status, headers })
     return mapped(onDenied(request, passage.verdict), (response) => ownDenial(response, passage, request))
   }

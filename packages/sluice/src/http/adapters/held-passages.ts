@@ -1,5 +1,7 @@
 import type { Awaitable } from '../../stores/index.js'
 import type { ReadField } from '../client-address.js'
+import { giveBack } from '../give-back.js'
+import { mapped } from '../mapped.js'
 import { renewedFields } from '../merge-fields.js'
 import type { Passage } from '../passage.js'
 
@@ -24,8 +26,7 @@ export class HeldPassages {
         for (const name in renewed) set(name, renewed[name])
       }
     }
-    const later = told.map(({ passage }) => passage.giveBack()).filter((each) => each instanceof Promise)
-    return later.length === 0 ? tell() : Promise.allSettled(later).then(tell)
+    return mapped(giveBack(told.map(({ passage }) => passage)), tell)
   }
 
   /** Calls `run`, which returns whether the request goes on. If it does not, or if `run` fails, gives the units back. */

@@ -3,10 +3,11 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
-import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
 import { atOnce } from '../mapped.js'
 import { targetOf } from '../request-attributes.js'
+import { requestGuard } from '../request-guard.js'
+import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { inTurn } from './in-turn.js'
 import { remoteAddressOf } from './node-exchange.js'
 import { ownDenial, withFields } from './with-fields.js'
@@ -37,15 +38,30 @@ export type HonoOptions<C extends HonoContextLike = Context> = GuardOptions<
   Response | undefined,
   string | undefined
 > &
-  HonoDenialOptions<C>
+  HonoDenialOptions<C> &
+  HonoAddressOption<C> &
+  HonoRoutesOption<C>
 
-/** Where a request comes from, and how a denied request is answered. */
-export interface HonoDenialOptions<C extends HonoContextLike> {
+/** Limits of routes, by method and path. `Policies` are those of the routes, which the compiler finds in a call. */
+export type HonoRoutesOption<C extends HonoContextLike, Policies = AnyPolicies> = RoutesOption<
+  C,
+  Response | undefined,
+  string | undefined,
+  HonoDenialOptions<C>,
+  Policies
+>
+
+/** Where a request comes from. */
+export interface HonoAddressOption<C extends HonoContextLike> {
   /**
    * Returns the address of the connection: `(c) => getConnInfo(c).remote.address`, with `getConnInfo` from Hono's adapter
    * for your platform. Required without a `key`, except on Node.js, where the address is known.
    */
   readonly address?: (context: C) => string | undefined
+}
+
+/** How a denied request is answered. */
+export interface HonoDenialOptions<C extends HonoContextLike> {
   /** Answers a denied request in your own way. The fields are added to the response that it returns. */
   readonly onDenied?: (context: C, verdict: Verdict) => Awaitable<Response>
 }
@@ -68,11 +84,15 @@ export function rateLimit<
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
+  R = AnyPolicies,
 >(
-  options: RateLimitOptions<C, Response | undefined, string | undefined, P, L, S> & HonoDenialOptions<C>,
+  options: RateLimitOptions<C, Response | undefined, string | undefined, P, L, S> &
+    HonoDenialOptions<C> &
+    HonoAddressOption<C> &
+    HonoRoutesOption<C, R>,
 ): MiddlewareHandler {
-  const { address, onDenied } = options ?? {}
-  const guard = new Guard<C, Response | undefined>(
+  const { address } = options ?? {}
+  const guard = requestGuard<C, Response | undefined>(
     options as HonoOptions<C>,
     {
       method: ({ req }) => req.method,
@@ -91,6 +111,7 @@ export function rateLimit<
       return undefined
     }
     if (!passage.allowed) {
+      const onDenied = passage.onDenied as HonoDenialOptions<C>['onDenied']
       if (onDenied !== undefined) return ownDenial(await onDenied(context, passage.verdict), passage, context)
       // Hono makes the response, so that it has the fields that other middleware has set.
       return withFields(context.body(passage.body ?? '', passage.status), passage.headers, context)

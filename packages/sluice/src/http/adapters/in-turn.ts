@@ -1,14 +1,19 @@
 import { sleep } from '../../clock.js'
 import type { Awaitable } from '../../stores/index.js'
-import type { Ending, Passage } from '../passage.js'
+import type { AnyPassage } from '../joint-passage.js'
+import type { Ending } from '../passage.js'
 
 /** Runs a handler when it is the request's turn, and settles the passage when the response is over. */
-export function inTurn(passage: Passage, request: Request, handle: () => Awaitable<Response>): Awaitable<Response> {
+export function inTurn(passage: AnyPassage, request: Request, handle: () => Awaitable<Response>): Awaitable<Response> {
   const { delayMs, settle } = passage
   return delayMs === 0 && settle === undefined ? handle() : waitAndSettle(passage, request, handle)
 }
 
-async function waitAndSettle(passage: Passage, request: Request, handle: () => Awaitable<Response>): Promise<Response> {
+async function waitAndSettle(
+  passage: AnyPassage,
+  request: Request,
+  handle: () => Awaitable<Response>,
+): Promise<Response> {
   const { delayMs, settle, clock } = passage
   const { signal } = request
   if (delayMs > 0) {

@@ -3,9 +3,10 @@ import type { Context } from 'koa'
 import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
-import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
-import type { Passage } from '../passage.js'
+import type { AnyPassage } from '../joint-passage.js'
+import { requestGuard } from '../request-guard.js'
+import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { admitted } from './admit.js'
 import {
   fieldText,
@@ -31,7 +32,18 @@ export interface KoaContextLike {
 }
 
 /** See {@link GuardOptions}. */
-export type KoaOptions<C extends KoaContextLike = Context> = GuardOptions<C, C['res']> & KoaDenialOptions<C>
+export type KoaOptions<C extends KoaContextLike = Context> = GuardOptions<C, C['res']> &
+  KoaDenialOptions<C> &
+  KoaRoutesOption<C>
+
+/** Limits of routes, by method and path. `Policies` are those of the routes, which the compiler finds in a call. */
+export type KoaRoutesOption<C extends KoaContextLike, Policies = AnyPolicies> = RoutesOption<
+  C,
+  C['res'],
+  string,
+  KoaDenialOptions<C>,
+  Policies
+>
 
 /** How a denied request is answered. */
 export interface KoaDenialOptions<C extends KoaContextLike> {
@@ -60,9 +72,11 @@ export function rateLimit<
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
->(options: RateLimitOptions<C, C['res'], string, P, L, S> & KoaDenialOptions<C>): KoaMiddleware<C> {
-  const { onDenied } = options ?? {}
-  const guard = new Guard<C, C['res']>(
+  R = AnyPolicies,
+>(
+  options: RateLimitOptions<C, C['res'], string, P, L, S> & KoaDenialOptions<C> & KoaRoutesOption<C, R>,
+): KoaMiddleware<C> {
+  const guard = requestGuard<C, C['res']>(
     options as KoaOptions<C>,
     {
       method: ({ method }) => method,
@@ -82,6 +96,7 @@ export function rateLimit<
     }
     setFields(context.res, passage)
     if (!passage.allowed) {
+      const onDenied = passage.onDenied as KoaDenialOptions<C>['onDenied']
       context.status = passage.status
       if (onDenied === undefined) context.body = passage.body
       else await onDenied(context, passage.verdict)
@@ -103,6 +118,6 @@ export function rateLimit<
 }
 
 /** The fields of a passage as the response has them now: others may have added to them. */
-function currentFields(response: NodeResponse, { headers }: Passage): object {
+function currentFields(response: NodeResponse, { headers }: AnyPassage): object {
   return Object.fromEntries(Object.keys(headers).map((name) => [name, fieldText(response.getHeader(name))]))
 }

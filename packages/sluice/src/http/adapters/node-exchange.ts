@@ -1,5 +1,5 @@
+import type { AnyPassage } from '../joint-passage.js'
 import { mergeFields } from '../merge-fields.js'
-import type { Passage } from '../passage.js'
 
 /** A request of Node.js and its response. */
 export interface NodeExchange {
@@ -65,7 +65,7 @@ export function rewrittenUrl(url: string, originalUrl: string): string | readonl
  * Sets the fields of a passage beside those that another limiter has set. A plain passage only appends: it does not read the
  * response, because Express makes every property of a response slow to read. A response that is sent already stays as it is.
  */
-export function setFields(response: NodeResponse, passage: Passage): void {
+export function setFields(response: NodeResponse, passage: AnyPassage): void {
   try {
     if (passage.isPlain) {
       response.appendHeader('RateLimit-Policy', passage.policyField)

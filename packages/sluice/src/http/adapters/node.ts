@@ -5,9 +5,10 @@ import type { Verdict } from '../../policy/index.js'
 import type { Awaitable } from '../../stores/index.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RequestReader } from '../client-address.js'
-import { Guard } from '../guard.js'
 import type { GuardOptions, RateLimitOptions } from '../guard-options.js'
-import type { Passage } from '../passage.js'
+import type { AnyPassage } from '../joint-passage.js'
+import { requestGuard } from '../request-guard.js'
+import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { admit } from './admit.js'
 import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
@@ -19,7 +20,14 @@ export type { NodeRequest, NodeResponse } from './node-exchange.js'
 export type NodeOptions<
   Request extends NodeRequest = IncomingMessage,
   Response extends NodeResponse = ServerResponse,
-> = GuardOptions<Request, Response> & NodeDenialOptions<Request, Response>
+> = GuardOptions<Request, Response> & NodeDenialOptions<Request, Response> & NodeRoutesOption<Request, Response>
+
+/** Limits of routes, by method and path. `Policies` are those of the routes, which the compiler finds in a call. */
+export type NodeRoutesOption<
+  Request extends NodeRequest,
+  Response extends NodeResponse,
+  Policies = AnyPolicies,
+> = RoutesOption<Request, Response, string, NodeDenialOptions<Request, Response>, Policies>
 
 /** How a denied request is answered. */
 export interface NodeDenialOptions<Request extends NodeRequest, Response extends NodeResponse> {
@@ -54,8 +62,11 @@ export function rateLimit<
   P extends AnyPolicy | undefined = undefined,
   L extends AnyLimiter | undefined = undefined,
   S extends AnyStore | undefined = undefined,
+  R = AnyPolicies,
 >(
-  options: RateLimitOptions<Request, Response, string, P, L, S> & NodeDenialOptions<Request, Response>,
+  options: RateLimitOptions<Request, Response, string, P, L, S> &
+    NodeDenialOptions<Request, Response> &
+    NodeRoutesOption<Request, Response, R>,
 ): NodeMiddleware<Request, Response> {
   const limited = nodeMiddleware(options as NodeOptions<Request, Response>, nodeReader)
   return (request, response, next) => {
@@ -88,13 +99,13 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
   options: NodeOptions<Request, Response>,
   reader: RequestReader<Request>,
 ): NodeMiddleware<Request, Response> {
-  const guard = new Guard<Request, Response>(options, reader, ['onDenied'])
-  const { onDenied } = options
-  const deny = (passage: Passage, request: Request, response: Response, next: (error: unknown) => void): void => {
+  const guard = requestGuard<Request, Response>(options, reader, ['onDenied'])
+  const deny = (passage: AnyPassage, request: Request, response: Response, next: (error: unknown) => void): void => {
     // A handler may have answered already and called `next` all the same.
     if (response.headersSent) return
     response.statusCode = passage.status
     setFields(response, passage)
+    const onDenied = passage.onDenied as NodeDenialOptions<Request, Response>['onDenied']
     if (onDenied === undefined) response.end(passage.body)
     else attempt(() => onDenied(request, response, passage.verdict), next)
   }
@@ -109,7 +120,7 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
         }
         if (passage !== undefined) setFields(response, passage)
         if (passage === undefined || passage.goesAtOnce) next()
-        else admit([passage], { request, response }, next)
+        else admit(passage, { request, response }, next)
       },
     )
 }

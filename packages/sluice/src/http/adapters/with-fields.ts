@@ -1,6 +1,6 @@
 import { invalidType } from '../../errors.js'
+import type { AnyPassage } from '../joint-passage.js'
 import { mergeFields } from '../merge-fields.js'
-import type { Passage } from '../passage.js'
 
 /** The fields of a response before it got those of a request. */
 interface Before {
@@ -14,7 +14,7 @@ const given = new WeakMap<Response, Before>()
  * Adds fields to a response. The response stays the same object, unless it is immutable or a handler returns it for many
  * requests. Its body is not read: on some platforms that costs more than everything else.
  */
-export function withFields(response: Response, headers: Passage['headers'], request: object): Response {
+export function withFields(response: Response, headers: AnyPassage['headers'], request: object): Response {
   // A network error or a switch of protocols. The constructor of `Response` refuses such a status, so it cannot be copied.
   if (response.status < 200) return response
   const before = given.get(response)
@@ -46,7 +46,7 @@ function copyOf(response: Response, { fields }: Before): Response {
 }
 
 /** The response of `onDenied`, with the fields of the denial, and with its status if the function chose none. */
-export function ownDenial(response: unknown, passage: Passage, request: object): Response {
+export function ownDenial(response: unknown, passage: AnyPassage, request: object): Response {
   if (!(response instanceof Response)) throw invalidType('onDenied', 'a function that returns a Response', response)
   const status = response.status === 200 ? passage.status : response.status
   const copy = new Response(response.body, { status, headers: response.headers })

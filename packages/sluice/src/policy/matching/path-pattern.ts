@@ -46,3 +46,10 @@ export function folded({ segments, open }: PathPattern): PathPattern {
 export function onlyPath({ segments, open }: PathPattern): string | undefined {
   return open || segments.includes(undefined) ? undefined : `/${segments.join('/')}`
 }
+
+/** Whether `wide` matches every path that `narrow` matches. */
+export function covers(wide: PathPattern, narrow: PathPattern): boolean {
+  const [most, least] = [narrow.segments.length, wide.segments.length]
+  if (wide.open ? most < least : narrow.open || most !== least) return false
+  return wide.segments.every((segment, i) => segment === undefined || segment === narrow.segments[i])
+}

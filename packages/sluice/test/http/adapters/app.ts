@@ -37,7 +37,12 @@ export interface LimitSpec {
   readonly onEnter?: () => void
   /** The key throws. */
   readonly broken?: boolean
+  /** Limits of routes, in adapters that have them as an option. */
+  readonly routes?: Readonly<Record<string, RouteSpec | false>>
 }
+
+/** The limit of a route. */
+export type RouteSpec = LimitSpec & { readonly instead?: boolean }
 
 export interface AppSpec {
   /** One middleware each, in this order. */
@@ -63,12 +68,16 @@ export function optionsOf<Request extends object, OnDenied>(
   onDenied: (text: string) => OnDenied,
 ): GuardOptions<Request, unknown, string | undefined> & { onDenied?: OnDenied } {
   const { keyIn, costIn, skipIn, attributesIn, limitsIn, later, denyWith, broken, onEnter, ...others } = spec
-  const { skipAddress, onClient, ...rest } = others
+  const { skipAddress, onClient, routes, ...rest } = others
   const answer = <T>(value: T): T | Promise<T> =>
     later === true ? new Promise((resolve) => setImmediate(() => resolve(value))) : value
   const field = (request: Request, name: string) => read(request, name) ?? undefined
+  const routeOf = (own: RouteSpec | false) => own && optionsOf(own, read, onDenied)
   return {
     ...rest,
+    ...(routes && {
+      routes: Object.fromEntries(Object.entries(routes).map(([route, own]) => [route, routeOf(own)])),
+    }),
     ...(keyIn !== undefined && { key: (request: Request) => answer(field(request, keyIn) ?? 'none') }),
     ...(broken === true && {
       key: () => {

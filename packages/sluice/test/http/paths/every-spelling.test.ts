@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { http2Requests } from './http2-requests.js'
 import { type RawResponse, rawRequests } from './raw-requests.js'
-import { APPS, HTTP2_APPS } from './routed-apps.js'
-import { levelsOf } from './routes.js'
+import { APPS, APPS_WITH_ROUTES, HTTP2_APPS } from './routed-apps.js'
+import { levelsOf, limitsOf } from './routes.js'
 import { spellings } from './spellings.js'
 
 const KNOWN = [
@@ -32,22 +32,31 @@ function asked({ head }: RawResponse): readonly string[] {
 
 /** Records which handlers ran, and which of them ran without their level being asked. */
 class Account {
+  readonly #neededFor: (route: string) => readonly string[]
   readonly slipped: string[] = []
   readonly reached: Record<string, number> = {}
+
+  constructor(neededFor: (route: string) => readonly string[] = levelsOf) {
+    this.#neededFor = neededFor
+  }
 
   readonly note = (target: string, response: RawResponse) => {
     if (response.status !== 200 && response.status !== 201) return
     const levels = asked(response)
-    const missing = levelsOf(response.body).filter((level) => !levels.includes(level))
+    const missing = this.#neededFor(response.body).filter((level) => !levels.includes(level))
     if (missing.length > 0) this.slipped.push(`${JSON.stringify(target)} ran ${response.body} without ${missing}`)
     this.reached[response.body] = (this.reached[response.body] ?? 0) + 1
   }
 }
 
-test.each(Object.entries(APPS))('%s: no handler runs for a spelling whose level was not asked', async (_, start) => {
+test.each([
+  ...Object.entries(APPS).map(([name, start]) => [name, start, new Account()] as const),
+  ...Object.entries(APPS_WITH_ROUTES).map(
+    ([name, start]) => [`${name} with limits of routes`, start, new Account(limitsOf)] as const,
+  ),
+])('%s: no handler runs for a spelling whose level was not asked', async (_, start, { slipped, reached, note }) => {
   const app = await start()
   onTestFinished(() => app.close())
-  const { slipped, reached, note } = new Account()
   await rawRequests(app.port, 'POST', [...KNOWN, ...spellings(COUNT, SEED)], note)
   expect(slipped.slice(0, 20)).toEqual([])
   // Every handler is reached, and most by many spellings, or the test would show nothing.

@@ -16,21 +16,26 @@ import { Hono } from 'hono'
 import Koa3 from 'koa'
 // @ts-expect-error there are types for one version only
 import Koa2 from 'koa2'
-import { rateLimit as expressLimit } from 'sluice/express'
+import { type ExpressOptions, rateLimit as expressLimit } from 'sluice/express'
 import { rateLimit as fastifyLimit } from 'sluice/fastify'
-import { rateLimit as fetchLimit } from 'sluice/fetch'
-import { rateLimit as honoLimit } from 'sluice/hono'
-import { rateLimit as koaLimit } from 'sluice/koa'
+import { type FetchOptions, rateLimit as fetchLimit } from 'sluice/fetch'
+import { type HonoOptions, rateLimit as honoLimit } from 'sluice/hono'
+import { type KoaOptions, rateLimit as koaLimit } from 'sluice/koa'
 import { RateLimitModule } from 'sluice/nest'
-import { rateLimit as nodeLimit } from 'sluice/node'
+import { type NodeOptions, rateLimit as nodeLimit } from 'sluice/node'
 import type { RunningApp } from '../adapters/app.js'
 import { running, serve } from '../adapters/servers.js'
-import { type RouteName, routePolicy } from './routes.js'
+import { type RouteName, routeLimits, routePolicy } from './routes.js'
 
-function startExpress(express: () => Express): Promise<RunningApp> {
+/** How an application is limited, unless by limits of routes. */
+function byPolicy() {
+  return { policy: routePolicy() }
+}
+
+function startExpress(express: () => Express, limits: ExpressOptions = byPolicy()): Promise<RunningApp> {
   const app = express()
   const answer = (route: RouteName) => (_: unknown, response: ExpressResponse) => void response.send(route)
-  app.use(expressLimit({ policy: routePolicy() }))
+  app.use(expressLimit(limits))
   app.use('/graphql', answer('graphql'))
   app.all('/api/search/:term', answer('search'))
   app.all('/v1/charges', answer('charges'))
@@ -65,14 +70,14 @@ async function startFastify(app: FastifyInstance): Promise<RunningApp> {
   return running(app.server)
 }
 
-function startKoa(Koa: typeof Koa3, http2 = false): Promise<RunningApp> {
+function startKoa(Koa: typeof Koa3, http2 = false, limits: KoaOptions = byPolicy()): Promise<RunningApp> {
   const app = new Koa()
   app.silent = true
   const router = new Router()
   const answer = (route: RouteName) => (context: { body: unknown }) => {
     context.body = route
   }
-  app.use(koaLimit({ policy: routePolicy() }))
+  app.use(koaLimit(limits))
   router.all('/graphql{/*rest}', answer('graphql'))
   router.all('/api/search/:term', answer('search'))
   router.all('/v1/charges', answer('charges'))
@@ -88,8 +93,8 @@ function startKoa(Koa: typeof Koa3, http2 = false): Promise<RunningApp> {
   return serve(app.callback(), http2)
 }
 
-function startHono(app: Hono): Promise<RunningApp> {
-  app.use(honoLimit({ policy: routePolicy() }))
+function startHono(app: Hono, limits: HonoOptions = byPolicy()): Promise<RunningApp> {
+  app.use(honoLimit(limits))
   for (const [path, route] of [
     ['/graphql/*', 'graphql'],
     ['/api/search/:term', 'search'],
@@ -188,8 +193,12 @@ function routeOf(path: string): RouteName {
   return /^\/[^/]+$/.test(path) ? 'item' : 'other'
 }
 
-function startNode(pathOf: (url: string) => string, http2 = false): Promise<RunningApp> {
-  const limited = nodeLimit({ policy: routePolicy() })
+function startNode(
+  pathOf: (url: string) => string,
+  http2 = false,
+  limits: NodeOptions = byPolicy(),
+): Promise<RunningApp> {
+  const limited = nodeLimit(limits)
   return serve((request, response) => {
     limited(request, response, () => {
       try {
@@ -202,9 +211,9 @@ function startNode(pathOf: (url: string) => string, http2 = false): Promise<Runn
   }, http2)
 }
 
-function startFetch(): Promise<RunningApp> {
+function startFetch(limits: FetchOptions = byPolicy()): Promise<RunningApp> {
   const handler = fetchLimit({
-    policy: routePolicy(),
+    ...limits,
     address: (_request, { incoming }: { incoming: IncomingMessage }) => incoming.socket.remoteAddress,
   })((request: Request) => new Response(routeOf(new URL(request.url).pathname)))
   return running(createAdaptorServer({ fetch: handler as never }) as Server)
@@ -228,8 +237,22 @@ export const APPS: Readonly<Record<string, () => Promise<RunningApp>>> = {
   'Hono, not strict': () => startHono(new Hono({ strict: false })),
   'Nest on Express': () => startNest(),
   'Nest on Fastify': () => startNest(new FastifyAdapter()),
-  fetch: startFetch,
+  fetch: () => startFetch(),
   ...Object.fromEntries(Object.entries(OWN_PATHS).map(([name, pathOf]) => [`node, ${name}`, () => startNode(pathOf)])),
+}
+
+/** Those with the option `routes`, in which it limits the routes. */
+export const APPS_WITH_ROUTES: Readonly<Record<string, () => Promise<RunningApp>>> = {
+  'Express 5': () => startExpress(express5, routeLimits()),
+  'Express 4': () => startExpress(express4 as unknown as () => Express, routeLimits()),
+  'Koa 3': () => startKoa(Koa3, false, routeLimits()),
+  'Koa 2': () => startKoa(Koa2, false, routeLimits()),
+  Hono: () => startHono(new Hono(), routeLimits()),
+  'Hono, not strict': () => startHono(new Hono({ strict: false }), routeLimits()),
+  fetch: () => startFetch(routeLimits()),
+  ...Object.fromEntries(
+    Object.entries(OWN_PATHS).map(([name, pathOf]) => [`node, ${name}`, () => startNode(pathOf, false, routeLimits())]),
+  ),
 }
 
 /** Those that speak HTTP/2, where clients may write targets that a parser of HTTP/1 refuses. */

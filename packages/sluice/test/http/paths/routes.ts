@@ -37,7 +37,33 @@ export function routePolicy() {
   })
 }
 
+/** The route whose limit replaces the limit of all. */
+const REPLACING = 'charges'
+
+/** The same as limits of routes, besides one limit that replaces the limit of all. */
+export function routeLimits() {
+  return {
+    limit,
+    name: 'rest',
+    routes: {
+      '/graphql/**': { name: 'graphql', limit },
+      '/api/search/:term': { name: 'search', limit },
+      'POST /v1/charges': { name: REPLACING, limit, instead: true },
+      '/Report': { name: 'report', limit },
+      '/:tenant/login': { name: 'login', limit },
+      '/:item': { name: 'item', limit },
+      '/health': false,
+      '/static/**': false,
+    },
+  } as const
+}
+
 /** The levels that must have been asked when the handler of a route ran. */
 export function levelsOf(route: string): readonly string[] {
   return [...(LIMITED.includes(route) ? [route] : []), ...(EXEMPT.includes(route) ? [] : ['rest'])]
+}
+
+/** The limits that must have been asked, if they are those of `routeLimits`. */
+export function limitsOf(route: string): readonly string[] {
+  return levelsOf(route).filter((name) => route !== REPLACING || name === REPLACING)
 }
