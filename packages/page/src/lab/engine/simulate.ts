@@ -70,9 +70,10 @@ export function simulate(limit: Limit, traffic: Traffic, cost: number, windowUs:
   for (let i = 0; i < atUs.length; i++) {
     const at = atUs[i]
     drawUntil(at)
-    points.add(at, key.level(originUs + at))
     const { allowed, delayMs } = key.take(originUs + at, cost)
-    points.add(at, key.level(originUs + at))
+    const left = key.level(originUs + at)
+    points.add(at, allowed ? left + cost : left)
+    points.add(at, left)
     addTo(allowed ? bars.admitted : bars.denied, at / bars.widthUs)
     if (!allowed) continue
     admitted[i] = 1

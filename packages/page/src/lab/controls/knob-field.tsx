@@ -1,0 +1,148 @@
+import { useId } from 'preact/hooks'
+import type { DraftProblem, Knob } from '../settings/draft.js'
+import { type Amount, SLIDER_STEPS, sliderStep, sliderValue, splitDuration, splitRate } from './slider-scale.js'
+
+interface KnobFieldProps {
+  readonly knob: Knob
+  readonly value: string
+  readonly problem: DraftProblem | undefined
+  readonly onChange: (value: string) => void
+}
+
+const UNITS: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  rate: [
+    ['/ms', 'per ms'],
+    ['/s', 'per second'],
+    ['/m', 'per minute'],
+    ['/h', 'per hour'],
+  ],
+  duration: [
+    ['ms', 'ms'],
+    ['s', 's'],
+    ['m', 'min'],
+    ['h', 'h'],
+  ],
+}
+
+const CHOICE_WORDS: Readonly<Record<string, string>> = {
+  epoch: 'on the clock',
+  first: 'with the first request',
+}
+
+/** A value that a person sets: a box, its unit, a slider, and what is wrong with it. */
+export function KnobField({ knob, value, problem, onChange }: KnobFieldProps) {
+  const id = useId()
+  const isWrong = problem !== undefined && problem.knob === knob.name
+  const common = { 'aria-invalid': isWrong, 'aria-describedby': isWrong ? `${id}-problem` : undefined }
+  return (
+    <div class={isWrong ? 'knob wrong' : 'knob'}>
+      <label for={id}>
+        {knob.label}
+        {knob.unit !== undefined && <span class="knob-unit"> {knob.unit}</span>}
+      </label>
+      {knob.form === 'choice' && (
+        <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)} {...common}>
+          {knob.choices?.map((each) => (
+            <option key={each} value={each}>
+              {CHOICE_WORDS[each] ?? each}
+            </option>
+          ))}
+        </select>
+      )}
+      {knob.form === 'text' && (
+        <textarea
+          id={id}
+          value={value}
+          rows={knob.name === 'trace' ? 6 : 2}
+          spellcheck={false}
+          placeholder={knob.name === 'trace' ? '2026-11-19T01:02:03.250Z\n2026-11-19T01:02:03.900Z' : undefined}
+          onInput={(event) => onChange(event.currentTarget.value)}
+          {...common}
+        />
+      )}
+      {(knob.form === 'count' || knob.form === 'rate' || knob.form === 'duration') && (
+        <NumberKnob id={id} knob={knob} value={value} onChange={onChange} common={common} />
+      )}
+      {isWrong && (
+        <p class="problem small" id={`${id}-problem`}>
+          {problem.message}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface NumberKnobProps {
+  readonly id: string
+  readonly knob: Knob
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly common: object
+}
+
+function NumberKnob({ id, knob, value, onChange, common }: NumberKnobProps) {
+  const { amount, unit } = amountOf(knob, value)
+  const { least = 1, most = 10_000 } = knob
+  const isWhole = knob.form === 'count'
+  const units = isWhole ? [] : unitsWith(UNITS[knob.form], unit)
+  const step = (by: number) => {
+    const next = Math.max(0, Number(amount) + by)
+    if (Number.isFinite(next)) onChange(`${Number(next.toPrecision(12))}${unit}`)
+  }
+  return (
+    <>
+      <div class="knob-box">
+        <input
+          id={id}
+          type="text"
+          inputMode="decimal"
+          autocomplete="off"
+          value={amount}
+          onInput={(event) => onChange(`${event.currentTarget.value}${unit}`)}
+          onKeyDown={(event) => {
+            if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return
+            event.preventDefault()
+            step(event.key === 'ArrowUp' ? 1 : -1)
+          }}
+          {...common}
+        />
+        {units.length > 0 && (
+          <select
+            aria-label={`Unit of ${knob.label}`}
+            value={unit}
+            onChange={(event) => onChange(`${amount}${event.currentTarget.value}`)}
+          >
+            {units.map(([each, words]) => (
+              <option key={each} value={each}>
+                {words}
+              </option>
+            ))}
+          </select>
+        )}
+      </div>
+      <input
+        type="range"
+        class="slider"
+        aria-label={`${knob.label}, slider`}
+        aria-valuetext={value}
+        min={0}
+        max={SLIDER_STEPS}
+        value={sliderStep(Number(amount), least, most)}
+        onInput={(event) => onChange(`${sliderValue(Number(event.currentTarget.value), least, most, isWhole)}${unit}`)}
+      />
+    </>
+  )
+}
+
+function amountOf({ form }: Knob, value: string): Amount {
+  if (form === 'rate') return splitRate(value)
+  return form === 'duration' ? splitDuration(value) : { amount: value, unit: '' }
+}
+
+/** The usual units, and the one that a link has brought, such as `/250ms`. */
+function unitsWith(
+  usual: readonly (readonly [string, string])[],
+  unit: string,
+): readonly (readonly [string, string])[] {
+  return usual.some(([each]) => each === unit) ? usual : [[unit, unit === '' ? 'no unit' : unit], ...usual]
+}
