@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { settingsOf } from '../../src/lab/articles/preset.js'
 import { PRESETS } from '../../src/lab/articles/presets.js'
 import { DraftProblem } from '../../src/lab/settings/draft.js'
-import { isWholeInLink, linkOf, settingsOfLink } from '../../src/lab/settings/lab-link.js'
+import { isWholeInLink, labLink, settingsOfLink } from '../../src/lab/settings/lab-link.js'
 import type { LabSettings } from '../../src/lab/settings/lab-settings.js'
 import { LAB_ALGORITHMS, limitDraft, limitKnobs } from '../../src/lab/settings/limit-draft.js'
 import { TRAFFIC_KINDS, trafficDraft, trafficKnobs, trafficOf } from '../../src/lab/settings/traffic-draft.js'
 
 /** Through an address, as a browser keeps it. */
 function throughAddress(settings: LabSettings): LabSettings | undefined {
-  const kept = Object.entries(linkOf(settings)).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  const kept = Object.entries(labLink(settings)).filter((pair): pair is [string, string] => pair[1] !== undefined)
   return settingsOfLink(Object.fromEntries(new URLSearchParams(new URLSearchParams(kept).toString())))
 }
 
@@ -84,7 +84,7 @@ describe('a link', () => {
   })
 
   it('is short and can be read', () => {
-    const { preset, ...values } = linkOf(settingsOf(PRESETS[0]))
+    const { preset, ...values } = labLink(settingsOf(PRESETS[0]))
     expect(preset).toBe('001-boundary')
     expect(values.traffic).toBe('boundary_100_59.9s_60.1s_2m')
     expect(values.l4).toBe('token-bucket_100_100-m')

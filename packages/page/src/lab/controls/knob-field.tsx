@@ -1,6 +1,14 @@
 import { useId } from 'preact/hooks'
 import type { DraftProblem, Knob } from '../settings/draft.js'
-import { type Amount, SLIDER_STEPS, sliderStep, sliderValue, splitDuration, splitRate } from './slider-scale.js'
+import {
+  type Amount,
+  SLIDER_STEPS,
+  type SliderScale,
+  sliderStep,
+  sliderValue,
+  splitDuration,
+  splitRate,
+} from './slider-scale.js'
 
 interface KnobFieldProps {
   readonly knob: Knob
@@ -82,8 +90,8 @@ interface NumberKnobProps {
 
 function NumberKnob({ id, knob, value, onChange, common }: NumberKnobProps) {
   const { amount, unit } = amountOf(knob, value)
-  const { least = 1, most = 10_000 } = knob
   const isWhole = knob.form === 'count'
+  const scale: SliderScale = { least: knob.least ?? 1, most: knob.most ?? 10_000, isWhole }
   const units = isWhole ? [] : unitsWith(UNITS[knob.form], unit)
   const step = (by: number) => {
     const next = Math.max(0, Number(amount) + by)
@@ -127,8 +135,8 @@ function NumberKnob({ id, knob, value, onChange, common }: NumberKnobProps) {
         aria-valuetext={value}
         min={0}
         max={SLIDER_STEPS}
-        value={sliderStep(Number(amount), least, most)}
-        onInput={(event) => onChange(`${sliderValue(Number(event.currentTarget.value), least, most, isWhole)}${unit}`)}
+        value={sliderStep(Number(amount), scale)}
+        onInput={(event) => onChange(`${sliderValue(Number(event.currentTarget.value), scale)}${unit}`)}
       />
     </>
   )

@@ -1,14 +1,21 @@
 /** A slider whose steps are ratios: as far from 1 to 10 as from 1,000 to 10,000. */
 export const SLIDER_STEPS = 200
 
+/** The values at the ends of a slider, and whether the values between are whole numbers. */
+export interface SliderScale {
+  readonly least: number
+  readonly most: number
+  readonly isWhole: boolean
+}
+
 /** Where a value is on the slider. Values beyond its ends are at the ends. */
-export function sliderStep(value: number, least: number, most: number): number {
+export function sliderStep(value: number, { least, most }: SliderScale): number {
   if (!(value > least)) return 0
   return Math.round((Math.log(Math.min(value, most) / least) / Math.log(most / least)) * SLIDER_STEPS)
 }
 
 /** The value of a step, with two digits: people set 120 and not 118.7. */
-export function sliderValue(step: number, least: number, most: number, isWhole: boolean): number {
+export function sliderValue(step: number, { least, most, isWhole }: SliderScale): number {
   const exact = least * (most / least) ** (step / SLIDER_STEPS)
   const rounded = Number(exact.toPrecision(2))
   return isWhole ? Math.max(least, Math.round(rounded)) : rounded

@@ -14,7 +14,7 @@ type LinkValues = Readonly<Record<string, string | undefined>>
 const LONGEST_TRACE = 1_500
 
 /** Settings as values of an address. Every value that they may have is named, so that none stays from before. */
-export function linkOf({ traffic, cost, limits, preset }: LabSettings): LinkValues {
+export function labLink({ traffic, cost, limits, preset }: LabSettings): LinkValues {
   const drafts = Array.from({ length: MOST_LIMITS }, (_, i) => {
     const limit = limits[i]
     return [`l${i + 1}`, limit && joined(limit, limitKnobs(limit.kind))]

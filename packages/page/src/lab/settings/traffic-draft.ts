@@ -1,8 +1,8 @@
 import { durationUs, exactRate } from 'sluice/limits'
 import { poissonTimes } from '../engine/poisson-times.js'
+import { readTimetable } from '../engine/read-timetable.js'
 import { readTrace } from '../engine/read-trace.js'
 import type { Traffic } from '../engine/simulate.js'
-import { readTimetable } from '../engine/timetable.js'
 import { type Draft, DraftProblem, draftOf, type Knob, numberOrText, readingDraft } from './draft.js'
 
 /** Shapes of traffic. */
@@ -23,7 +23,7 @@ export const TRAFFIC_WORDS: Readonly<Record<TrafficKind, string>> = {
   trace: 'Your own trace',
 }
 
-/** More requests than this are refused: nobody can tell them apart in a chart, and a browser should stay quick. */
+/** More requests than this are refused: a chart cannot show them one by one, and a browser should stay quick. */
 export const MOST_ARRIVALS = 100_000
 
 const length: Knob = { name: 'length', label: 'Length', form: 'duration', first: '10s', least: 1, most: 1_000 }

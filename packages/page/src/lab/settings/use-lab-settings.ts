@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { changeAddress, readAddress, useAddress, writeAddress } from '../../shell/page-address.js'
 import { FIRST_SETTINGS } from '../articles/presets.js'
-import { linkOf, settingsOfLink } from './lab-link.js'
+import { labLink, settingsOfLink } from './lab-link.js'
 import { type LabResult, type LabSettings, runLab } from './lab-settings.js'
 
 /** Browsers refuse an address that changes too often, and a slider changes it with every pixel. */
@@ -32,7 +32,7 @@ export function useLabSettings(): readonly [LabSettings, (next: LabSettings) => 
     isPending.current = true
     timer.current = setTimeout(() => {
       isPending.current = false
-      if (readAddress(location.hash).view === 'lab') changeAddress(linkOf(next))
+      if (readAddress(location.hash).view === 'lab') changeAddress(labLink(next))
     }, WRITE_AFTER_MS)
   }
   return [settings, change]
@@ -55,10 +55,10 @@ export function useLabResult(settings: LabSettings): LabResult {
 
 /** The whole address of the settings, to send to another person. */
 export function addressOf(settings: LabSettings): string {
-  return `${location.origin}${location.pathname}${writeAddress('lab', linkOf(settings))}`
+  return `${location.origin}${location.pathname}${writeAddress('lab', labLink(settings))}`
 }
 
 /** Would the two have one link? */
 export function isSame(one: LabSettings, other: LabSettings): boolean {
-  return JSON.stringify(linkOf(one)) === JSON.stringify(linkOf(other))
+  return JSON.stringify(labLink(one)) === JSON.stringify(labLink(other))
 }

@@ -4,8 +4,8 @@ import { colour } from '../../shell/theme.js'
 import type { Run } from '../engine/simulate.js'
 import { TIME_MARKS, timeText } from './time-text.js'
 
-/** What the charts show at one time, in seconds since the start. `undefined` if the cursor is elsewhere. */
-export type OnCursor = (seconds: number | undefined) => void
+/** Hears where the cursor is, in seconds since the start; `undefined` if it is elsewhere. */
+type OnCursor = (seconds: number | undefined) => void
 
 interface PlotPlace {
   readonly element: HTMLElement
@@ -18,8 +18,23 @@ const HEIGHT = 112
 const AXIS_HEIGHT = 26
 const GUTTER = 46
 
+/** Draws both charts of a run, each into its element. */
+export function limitPlots(
+  requests: HTMLElement,
+  levels: HTMLElement,
+  run: Run,
+  lengthUs: number,
+  onCursor: OnCursor,
+): readonly [uPlot, uPlot] {
+  return [
+    requestPlot({ element: requests, run, lengthUs, onCursor }),
+    // The charts share their cursor: one of them tells where it is.
+    levelPlot({ element: levels, run, lengthUs, onCursor: () => {} }),
+  ]
+}
+
 /** Bars of admitted and denied requests; for a leaky bucket a line of those that leave the queue. */
-export function requestPlot(place: PlotPlace): uPlot {
+function requestPlot(place: PlotPlace): uPlot {
   const { bars, limit } = place.run
   const xs = Array.from(bars.admitted, (_, i) => (i * bars.widthUs) / 1e6)
   const all = Array.from(bars.admitted, (admitted, i) => admitted + bars.denied[i])
@@ -44,7 +59,7 @@ export function requestPlot(place: PlotPlace): uPlot {
 }
 
 /** What is left; for a leaky bucket what is in the queue. */
-export function levelPlot(place: PlotPlace): uPlot {
+function levelPlot(place: PlotPlace): uPlot {
   const { curve, limit } = place.run
   const isQueue = limit.algorithm === 'leaky-bucket'
   const most = Math.max(1, 'capacity' in limit ? limit.capacity : 'quota' in limit ? limit.quota : 1)
@@ -67,7 +82,7 @@ function stepped(): Partial<uPlot.Series> {
 }
 
 function plot(
-  { element, run, lengthUs, onCursor }: PlotPlace,
+  { element, lengthUs, onCursor }: PlotPlace,
   data: uPlot.AlignedData,
   series: readonly uPlot.Series[],
   [low, high]: readonly [number, number],
@@ -83,16 +98,16 @@ function plot(
   const options: uPlot.Options = {
     width: Math.max(200, element.clientWidth),
     height: HEIGHT + (hasTime ? AXIS_HEIGHT : 0),
-    padding: [8, 10, hasTime ? 0 : 6, 0],
+    padding: [8, 18, hasTime ? 0 : 6, 0],
     legend: { show: false },
     cursor: {
       y: false,
-      drag: { x: false, y: false },
+      drag: { x: true, y: false },
       points: { show: hasTime, size: 6 },
       sync: { key: 'lab', scales: ['x', null] },
     },
     scales: {
-      x: { time: false, range: [0, Math.max(span, data[0].length > 0 && !hasTime ? run.bars.widthUs / 1e6 : 0)] },
+      x: { time: false, range: (self, from, to) => shownSpan(self, from, to, span) },
       y: { range: [low, high * 1.08] },
     },
     axes: [
@@ -118,6 +133,13 @@ function plot(
     },
   }
   return new uPlot(options, data, element)
+}
+
+/** All of the time, unless the person has dragged over a part of it. A double click shows all again. */
+function shownSpan({ data }: uPlot, from: number, to: number, span: number): [number, number] {
+  const times = data[0]
+  const isAll = from <= (times[0] ?? 0) && to >= (times.at(-1) ?? 0)
+  return isAll ? [0, span] : [from, to]
 }
 
 function markText(value: number): string {
