@@ -30,6 +30,7 @@ export function LabView() {
             key={i}
             number={i + 1}
             draft={draft}
+            called={preset?.limits.length === limits.length ? preset.names?.[i] : undefined}
             run={result.runs[i]}
             lengthUs={lengthUs}
             onChange={(next) => setLimits(limits.map((each, at) => (at === i ? next : each)))}

@@ -39,6 +39,10 @@ describe('traffic', () => {
     expect(timesOf('list', { list: '1@0.05, 2@0', length: '1s' })).toEqual([0, 0, 50_000])
   })
 
+  it('comes again and again where a list says so', () => {
+    expect(timesOf('list', { list: '2@0.1+0.1x3', length: '1s' })).toEqual([1e5, 1e5, 2e5, 2e5, 3e5, 3e5])
+  })
+
   it('is random, but the same for the same seed', () => {
     const random = { rate: '100/s', length: '100s' }
     const times = timesOf('poisson', { ...random, seed: '7' })

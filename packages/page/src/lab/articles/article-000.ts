@@ -14,7 +14,7 @@ export const article000: readonly Preset[] = [
     title: '100 at once, then 10 a second',
     about:
       'A burst of 120, then 20 requests a second. The token bucket passes 100 at once and 10 a second after that; the leaky bucket passes one each 100 ms from the start.',
-    traffic: bursts(`120@0 ${Array.from({ length: 10 }, (_, i) => `10@${i + 0.5} 10@${i + 1}`).join(' ')}`, '12s'),
+    traffic: bursts('120@0 10@0.5+0.5x20', '12s'),
     limits: limits(['token-bucket', '100', '10/s'], ['leaky-bucket', '100', '10/s']),
     figures,
   },

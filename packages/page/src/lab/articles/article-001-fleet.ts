@@ -22,6 +22,7 @@ export const article001Fleet: readonly Preset[] = [
       ['token-bucket', '20', '20/s'],
       ['token-bucket', '10000', '10000/s'],
     ),
+    names: ['merchant', 'POST /v1/charges', 'GET /v1/customers', 'address', 'whole API'],
     figures: stripeFigures,
   },
   {
@@ -29,13 +30,14 @@ export const article001Fleet: readonly Preset[] = [
     article: ARTICLE,
     title: 'One client sends five times its share',
     about:
-      'A client sends 50,000 requests a second to an API that serves 10,000. Each limit lets a fifth through; they differ in when.',
+      'A client sends 50,000 requests a second to an API that serves 10,000. The windows let a fifth through, all of it early in each second. The bucket spends its 10,000 tokens first, and then lets a fifth through evenly.',
     traffic: trafficDraft('steady', { rate: '50000/s', length: '2s' }),
     limits: limits(
       ['fixed-window', '10000', '1s'],
       ['sliding-log', '10000', '1s'],
       ['token-bucket', '10000', '10000/s'],
     ),
+    names: ['merchant', 'POST /v1/charges', 'GET /v1/customers', 'address', 'whole API'],
     figures: clientFigures,
   },
   {
@@ -46,6 +48,7 @@ export const article001Fleet: readonly Preset[] = [
       'A hundred requests in a second reach one server. Its own share lets 2 through; a limit that all servers count together lets 100.',
     traffic: trafficDraft('steady', { rate: '100/s', length: '1s' }),
     limits: limits(['fixed-window', '2', '1s'], ['fixed-window', '100', '1s']),
+    names: ['one server’s share', 'all servers together'],
     figures: serverFigures,
   },
 ]

@@ -61,8 +61,8 @@ export const article001: readonly Preset[] = [
     article: ARTICLE,
     title: 'At most 5 emails an hour',
     about:
-      'Five emails at once, then one tried each minute. A bucket of 5 that refills 5 an hour lets more than 5 pass in the first hour; a log does not.',
-    traffic: bursts(`5@0 ${Array.from({ length: 150 }, (_, i) => `1@${60 * (i + 1)}`).join(' ')}`, '150m'),
+      'An email is tried each minute. A bucket of 5 that refills 5 an hour lets more than 5 pass in the first hour; a log does not.',
+    traffic: trafficDraft('steady', { rate: '1/m', length: '150m' }),
     limits: limits(['token-bucket', '5', '5/h'], ['sliding-log', '5', '1h']),
     figures: emailFigures,
   },
@@ -196,8 +196,8 @@ function averageFigures(): readonly Figure[] {
 function emailFigures(): readonly Figure[] {
   const admittedInAnHour = (limit: object) => {
     const key = new WorkedKey(limit)
-    let admitted = key.send(0, 5).admitted
-    for (let minute = 1; minute < 60; minute++) admitted += key.send(60 * minute).admitted
+    let admitted = 0
+    for (let minute = 0; minute < 60; minute++) admitted += key.send(60 * minute).admitted
     return admitted
   }
   const bucket = new WorkedKey(tokenBucket({ capacity: 5, refill: '5/h' }))
@@ -209,7 +209,7 @@ function emailFigures(): readonly Figure[] {
       what: 'Token bucket: emails in the first hour',
       article: 'at most 5',
       ours: figureText(admittedInAnHour(tokenBucket({ capacity: 5, refill: '5/h' }))),
-      why: 'By the article’s own rule r · T + b an hour gives up to 5 + 5: five at once, and four more before the hour ends.',
+      why: 'By the article’s own rule r · T + b an hour gives up to 5 + 5: five from the full bucket, and four more before the hour ends.',
     },
     {
       what: 'Sliding log of 5 an hour: emails in the first hour',

@@ -45,8 +45,9 @@ export const article004: readonly Preset[] = [
     title: 'Search, login and payment',
     about:
       'The same 120 requests at once, then one each two seconds, against a generous, a strict and a very strict bucket.',
-    traffic: bursts(`120@0 ${Array.from({ length: 59 }, (_, i) => `1@${2 * i + 2}`).join(' ')}`, '2m'),
+    traffic: bursts('120@0 1@2+2x59', '2m'),
     limits: limits(['token-bucket', '100', '10/s'], ['token-bucket', '5', '0.08/s'], ['token-bucket', '3', '0.016/s']),
+    names: ['/search', '/login', '/payment'],
     figures: endpointFigures,
   },
   {

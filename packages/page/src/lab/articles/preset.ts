@@ -22,6 +22,8 @@ export interface Preset {
   readonly about: string
   readonly traffic: TrafficDraft
   readonly limits: readonly LimitDraft[]
+  /** What each limit is called in the article, if it has names. */
+  readonly names?: readonly string[]
   /** The figures, counted when they are asked for. */
   readonly figures: () => readonly Figure[]
 }

@@ -120,7 +120,7 @@ function plot(
         incrs: [...TIME_MARKS],
         values: (_, marks) => marks.map((mark) => timeText(mark, span)),
       },
-      { ...axis, size: GUTTER, gap: 6, space: 30, values: (_, marks) => marks.map(markText) },
+      { ...axis, size: GUTTER, gap: 6, space: 30, values: (_, marks) => marks.map((mark) => markText(mark, high)) },
     ],
     series: [{}, ...series],
     hooks: {
@@ -142,7 +142,8 @@ function shownSpan({ data }: uPlot, from: number, to: number, span: number): [nu
   return isAll ? [0, span] : [from, to]
 }
 
-function markText(value: number): string {
-  if (!Number.isInteger(value)) return value < 1 ? String(Number(value.toFixed(2))) : ''
-  return value >= 10_000 ? `${value / 1_000}k` : value.toLocaleString('en')
+function markText(value: number, highest: number): string {
+  if (highest >= 10_000) return value === 0 ? '0' : `${value / 1_000}k`
+  if (!Number.isInteger(value)) return highest <= 2 ? String(Number(value.toFixed(2))) : ''
+  return value.toLocaleString('en')
 }

@@ -20,9 +20,9 @@ interface KnobFieldProps {
 const UNITS: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   rate: [
     ['/ms', 'per ms'],
-    ['/s', 'per second'],
-    ['/m', 'per minute'],
-    ['/h', 'per hour'],
+    ['/s', 'per s'],
+    ['/m', 'per min'],
+    ['/h', 'per h'],
   ],
   duration: [
     ['ms', 'ms'],

@@ -16,6 +16,8 @@ import { KnobField } from './knob-field.js'
 interface LimitCardProps {
   readonly number: number
   readonly draft: LimitDraft
+  /** What the worked example calls it. */
+  readonly called: string | undefined
   readonly run: Run | DraftProblem | undefined
   readonly lengthUs: number
   readonly onChange: (draft: LimitDraft) => void
@@ -24,7 +26,7 @@ interface LimitCardProps {
 }
 
 /** One limit: its charts and its knobs. */
-export function LimitCard({ number, draft, run, lengthUs, onChange, onRemove }: LimitCardProps) {
+export function LimitCard({ number, draft, called, run, lengthUs, onChange, onRemove }: LimitCardProps) {
   const id = useId()
   const problem = run instanceof DraftProblem ? run : undefined
   const name = `Limit ${number}: ${ALGORITHM_WORDS[draft.kind]}`
@@ -54,7 +56,10 @@ export function LimitCard({ number, draft, run, lengthUs, onChange, onRemove }: 
           </button>
         )}
       </div>
-      <p class="small soft">{ALGORITHM_ABOUT[draft.kind]}</p>
+      <p class="small soft">
+        {called !== undefined && <strong class="called">{called}</strong>}
+        {ALGORITHM_ABOUT[draft.kind]}
+      </p>
       {run === undefined || run instanceof DraftProblem ? (
         <p class="empty">
           {problem === undefined

@@ -27,6 +27,12 @@ const COST: Knob = {
   most: 100,
 }
 
+/** How to write what is written in lines. */
+const HINTS: Partial<Readonly<Record<TrafficKind, string>>> = {
+  list: '20@0 is 20 requests at 0 s. 1@2+0.5x10 is one at 2 s and one each half second after it, ten in all.',
+  trace: 'A line for each request: milliseconds, an ISO time, or a line of an access log. It stays in this browser.',
+}
+
 /** How requests arrive. */
 export function TrafficPanel({ settings, result, onChange }: TrafficPanelProps) {
   const { traffic } = settings
@@ -67,11 +73,10 @@ export function TrafficPanel({ settings, result, onChange }: TrafficPanelProps) 
           onChange={(cost) => onChange({ ...settings, cost })}
         />
       </div>
-      {traffic.kind === 'trace' && (
-        <p class="small soft">
-          Paste a line for each request: milliseconds, an ISO time, or lines of an access log. It stays in this browser.
-        </p>
-      )}
+      {HINTS[traffic.kind] !== undefined && <p class="small soft">{HINTS[traffic.kind]}</p>}
+      <p class="small soft wide-only look-closer">
+        Drag over a chart to look closer; a double click shows all again. All charts have one cursor.
+      </p>
       {problem !== undefined && problem.knob === undefined && <p class="problem small">{problem.message}</p>}
     </Panel>
   )

@@ -12,7 +12,11 @@ export function FiguresPanel({ preset }: FiguresPanelProps) {
   if (figures.length === 0) return null
   const different = figures.filter(({ why }) => why !== undefined).length
   const words =
-    different === 0 ? 'all are equal' : `${different === 1 ? 'one differs' : `${different} differ`}, and why`
+    different === 0
+      ? 'all are equal'
+      : different === 1
+        ? 'one differs, and says why'
+        : `${different} differ, and say why`
   return (
     <Panel
       title="The article’s figures, and the library’s"
