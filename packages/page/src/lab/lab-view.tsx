@@ -1,3 +1,4 @@
+import { settingsOf } from './articles/preset.js'
 import { presetOf } from './articles/presets.js'
 import { ExamplePanel } from './controls/example-panel.js'
 import { LimitCard } from './controls/limit-card.js'
@@ -8,7 +9,7 @@ import { TotalsPanel } from './results/totals-panel.js'
 import { DraftProblem } from './settings/draft.js'
 import { MOST_LIMITS } from './settings/lab-settings.js'
 import { LAB_ALGORITHMS, type LimitDraft, limitDraft } from './settings/limit-draft.js'
-import { useLabResult, useLabSettings } from './settings/use-lab-settings.js'
+import { isSame, useLabResult, useLabSettings } from './settings/use-lab-settings.js'
 
 /** The view `lab`: the algorithms side by side on the same requests. */
 export function LabView() {
@@ -16,12 +17,13 @@ export function LabView() {
   const result = useLabResult(settings)
   const { limits } = settings
   const preset = presetOf(settings)
+  const isChanged = preset !== undefined && !isSame(settingsOf(preset), settings)
   const setLimits = (next: readonly LimitDraft[]) => change({ ...settings, limits: next })
   const lengthUs = result.traffic instanceof DraftProblem ? 0 : result.traffic.lengthUs
   return (
     <>
       <div class="lab-top">
-        <ExamplePanel settings={settings} onChange={change} />
+        <ExamplePanel settings={settings} isChanged={isChanged} onChange={change} />
         <TrafficPanel settings={settings} result={result} onChange={change} />
       </div>
       <div class="limit-cards">
@@ -44,7 +46,7 @@ export function LabView() {
         )}
       </div>
       <TotalsPanel result={result} />
-      {preset !== undefined && <FiguresPanel preset={preset} />}
+      {preset !== undefined && <FiguresPanel preset={preset} isChanged={isChanged} />}
       <CodePanel result={result} />
     </>
   )

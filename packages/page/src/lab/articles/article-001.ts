@@ -1,5 +1,5 @@
 /** The article on traffic control at scale: the algorithms, their tables and proofs. */
-import { fixedWindow, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice/limits'
+import { evaluate, fixedWindow, leakyBucket, slidingLog, slidingWindow, tokenBucket } from 'sluice/limits'
 import { trafficDraft } from '../settings/traffic-draft.js'
 import { bursts, type Figure, limits, type Preset } from './preset.js'
 import { figureText, outcomeText, WorkedKey } from './worked-key.js'
@@ -99,6 +99,11 @@ function boundaryFigures(): readonly Figure[] {
       ours: `${counter.second.admitted} allowed`,
       why: rounded,
     },
+    {
+      what: 'Sliding log: times kept for each request (O(n))',
+      article: '1',
+      ours: figureText(keptFor(100) - keptFor(99)),
+    },
     { what: 'Sliding window counter at 1:30: weight 0.5, estimate', article: '50', ours: figureText(atHalf) },
     {
       what: 'Token bucket of 100: the second burst',
@@ -110,6 +115,11 @@ function boundaryFigures(): readonly Figure[] {
     { what: 'Retry-After, one second before the window ends', article: '1', ours: String(last.retryAfterMs / 1_000) },
     { what: 'RateLimit-Reset', article: '1618884480', ours: String(1_618_884_479 + last.resetAfterMs / 1_000) },
   ]
+}
+
+/** How many numbers a log keeps after so many requests. */
+function keptFor(requests: number): number {
+  return evaluate(slidingLog(HUNDRED_A_MINUTE), undefined, 0, requests).state?.length ?? 0
 }
 
 function bucketFigures(): readonly Figure[] {

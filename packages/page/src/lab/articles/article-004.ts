@@ -1,5 +1,5 @@
 /** The article that works out the token bucket with 20 tokens and 5 a second. */
-import { fixedWindow, slidingWindow, tokenBucket } from 'sluice/limits'
+import { evaluate, fixedWindow, slidingWindow, tokenBucket } from 'sluice/limits'
 import { mostInWindow } from '../engine/most-in-window.js'
 import { trafficDraft } from '../settings/traffic-draft.js'
 import { bursts, type Figure, limits, type Preset } from './preset.js'
@@ -129,6 +129,11 @@ function idleFigures(): readonly Figure[] {
     { what: 'The request then', article: '19 tokens, allowed', ours: `${after} tokens, ${outcomeText(sent)}` },
     { what: 'Tokens that 10 hours add', article: '180,000 tokens', ours: `${gainedInTenHours} tokens` },
     { what: 'After 10 hours idle, capped', article: '20 tokens', ours: `${idle.left(36_000)} tokens` },
+    {
+      what: 'Numbers kept for each user',
+      article: '2',
+      ours: figureText(evaluate(TWENTY, undefined, 0, 1).state?.length ?? 0),
+    },
     {
       what: 'Writes a second to refill 1,000,000 users, of 400,000 that Redis is given',
       article: '1,000,000 (2.5 times)',

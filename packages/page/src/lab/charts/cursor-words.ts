@@ -14,9 +14,12 @@ export function cursorWords(run: Run, lengthUs: number, seconds: number): Cursor
   const us = Math.max(0, seconds * 1e6)
   const { admitted, denied, departed, widthUs } = run.bars
   const bar = Math.min(admitted.length - 1, Math.floor(us / widthUs))
-  const leaves = run.limit.algorithm === 'leaky-bucket' ? `, ${numberText(departed[bar])} leave` : ''
+  const leaves =
+    run.limit.algorithm === 'leaky-bucket'
+      ? `, ${numberText(departed[bar])} ${departed[bar] === 1 ? 'leaves' : 'leave'}`
+      : ''
   return {
-    time: timeText(seconds, lengthUs / 1e6),
+    time: timeText(rounded(seconds, lengthUs / 1e6), lengthUs / 1e6),
     requests: `${numberText(admitted[bar])} admitted, ${numberText(denied[bar])} denied${leaves}`,
     level: levelWords(run, us),
   }
@@ -45,4 +48,10 @@ function levelAt(atUs: readonly number[], level: readonly number[], us: number, 
   const gap = atUs[next] - atUs[last]
   if (isStep || gap <= 0) return level[last]
   return level[last] + ((us - atUs[last]) / gap) * (level[next] - level[last])
+}
+
+/** To about a pixel of a chart. */
+function rounded(seconds: number, span: number): number {
+  const step = 10 ** Math.floor(Math.log10(span / 200))
+  return Number((Math.round(seconds / step) * step).toFixed(6))
 }

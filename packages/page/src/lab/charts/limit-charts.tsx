@@ -4,7 +4,7 @@ import { durationText, numberText } from '../../parts/number-text.js'
 import { useThemeChange } from '../../shell/theme.js'
 import type { Run } from '../engine/simulate.js'
 import { cursorWords } from './cursor-words.js'
-import { limitPlots } from './limit-plots.js'
+import { limitPlots, moveCursor } from './limit-plots.js'
 
 interface LimitChartsProps {
   readonly name: string
@@ -23,7 +23,7 @@ export function LimitCharts({ name, run, lengthUs }: LimitChartsProps) {
     event.preventDefault()
     const width = run.bars.widthUs / 1e6
     const at = Math.min(lengthUs / 1e6, Math.max(0, (seconds ?? -width / 2) + by * width))
-    plot.current.setCursor({ left: plot.current.valToPos(at, 'x'), top: 10 })
+    moveCursor(plot.current, at)
   }
   return (
     <>

@@ -33,6 +33,12 @@ export function limitPlots(
   ]
 }
 
+/** Moves the cursor of all charts to a time. The types of uPlot do not have the third argument, which tells the other charts. */
+export function moveCursor(plot: uPlot, seconds: number): void {
+  const setCursor: (at: { left: number; top: number }, fires: boolean, tellsOthers: boolean) => void = plot.setCursor
+  setCursor({ left: plot.valToPos(seconds, 'x'), top: 10 }, true, true)
+}
+
 /** Bars of admitted and denied requests; for a leaky bucket a line of those that leave the queue. */
 function requestPlot(place: PlotPlace): uPlot {
   const { bars, limit } = place.run
@@ -40,8 +46,8 @@ function requestPlot(place: PlotPlace): uPlot {
   const all = Array.from(bars.admitted, (admitted, i) => admitted + bars.denied[i])
   const barPaths = uPlot.paths.bars?.({ size: [0.86, 60, 2], align: 1 })
   const filled = (name: string): uPlot.Series => ({
-    fill: colour(name),
-    stroke: colour(name),
+    // Most requests may be denied; they must not outshine the others.
+    fill: name === 'denied' ? `${colour(name)}a0` : colour(name),
     width: 0,
     points: { show: false },
     ...(barPaths && { paths: barPaths }),

@@ -3,18 +3,19 @@ import { settingsOf } from '../articles/preset.js'
 import { articlesOf, PRESETS, presetOf } from '../articles/presets.js'
 import { isWholeInLink } from '../settings/lab-link.js'
 import type { LabSettings } from '../settings/lab-settings.js'
-import { addressOf, isSame } from '../settings/use-lab-settings.js'
+import { addressOf } from '../settings/use-lab-settings.js'
 import { LabCopyButton } from './lab-copy-button.js'
 
 interface ExamplePanelProps {
   readonly settings: LabSettings
+  /** Has the person changed the settings of the example? */
+  readonly isChanged: boolean
   readonly onChange: (settings: LabSettings) => void
 }
 
 /** What the lab is, and which worked example it shows. */
-export function ExamplePanel({ settings, onChange }: ExamplePanelProps) {
+export function ExamplePanel({ settings, isChanged, onChange }: ExamplePanelProps) {
   const preset = presetOf(settings)
-  const isChanged = preset !== undefined && !isSame(settingsOf(preset), settings)
   const choose = (id: string) => {
     const chosen = PRESETS.find((each) => each.id === id)
     if (chosen !== undefined) onChange(settingsOf(chosen))

@@ -37,6 +37,9 @@ const CHOICE_WORDS: Readonly<Record<string, string>> = {
   first: 'with the first request',
 }
 
+/** A paste of so many characters does not go the way of typing. */
+const LONG_PASTE = 2_000
+
 /** A value that a person sets: a box, its unit, a slider, and what is wrong with it. */
 export function KnobField({ knob, value, problem, onChange }: KnobFieldProps) {
   const id = useId()
@@ -57,17 +60,7 @@ export function KnobField({ knob, value, problem, onChange }: KnobFieldProps) {
           ))}
         </select>
       )}
-      {knob.form === 'text' && (
-        <textarea
-          id={id}
-          value={value}
-          rows={knob.name === 'trace' ? 6 : 2}
-          spellcheck={false}
-          placeholder={knob.name === 'trace' ? '2026-11-19T01:02:03.250Z\n2026-11-19T01:02:03.900Z' : undefined}
-          onInput={(event) => onChange(event.currentTarget.value)}
-          {...common}
-        />
-      )}
+      {knob.form === 'text' && <LinesKnob id={id} knob={knob} value={value} onChange={onChange} common={common} />}
       {(knob.form === 'count' || knob.form === 'rate' || knob.form === 'duration') && (
         <NumberKnob id={id} knob={knob} value={value} onChange={onChange} common={common} />
       )}
@@ -80,7 +73,7 @@ export function KnobField({ knob, value, problem, onChange }: KnobFieldProps) {
   )
 }
 
-interface NumberKnobProps {
+interface InputProps {
   readonly id: string
   readonly knob: Knob
   readonly value: string
@@ -88,7 +81,24 @@ interface NumberKnobProps {
   readonly common: object
 }
 
-function NumberKnob({ id, knob, value, onChange, common }: NumberKnobProps) {
+function LinesKnob({ id, knob, value, onChange, common }: InputProps) {
+  const isTrace = knob.name === 'trace'
+  return (
+    <textarea
+      id={id}
+      value={value}
+      rows={isTrace ? 6 : 2}
+      wrap={isTrace ? 'off' : 'soft'}
+      spellcheck={false}
+      placeholder={isTrace ? '2026-11-19T01:02:03.250Z\n2026-11-19T01:02:03.900Z' : undefined}
+      onInput={(event) => onChange(event.currentTarget.value)}
+      onPaste={(event) => pasteLines(event, onChange)}
+      {...common}
+    />
+  )
+}
+
+function NumberKnob({ id, knob, value, onChange, common }: InputProps) {
   const { amount, unit } = amountOf(knob, value)
   const isWhole = knob.form === 'count'
   const scale: SliderScale = { least: knob.least ?? 1, most: knob.most ?? 10_000, isWhole }
@@ -140,6 +150,16 @@ function NumberKnob({ id, knob, value, onChange, common }: NumberKnobProps) {
       />
     </>
   )
+}
+
+/** A browser takes seconds to paste thousands of lines as if they were typed; this sets them at once. */
+function pasteLines(event: ClipboardEvent, onChange: (value: string) => void): void {
+  const text = event.clipboardData?.getData('text/plain') ?? ''
+  const area = event.currentTarget as HTMLTextAreaElement
+  if (text.length < LONG_PASTE) return
+  event.preventDefault()
+  area.setRangeText(text, area.selectionStart, area.selectionEnd, 'end')
+  onChange(area.value)
 }
 
 function amountOf({ form }: Knob, value: string): Amount {

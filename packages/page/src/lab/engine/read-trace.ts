@@ -7,7 +7,7 @@ import type { Traffic } from './simulate.js'
 
 /** A trace may have so many lines and characters; a longer one is refused before it is read. */
 const MOST_LINES = 100_000
-export const MOST_TRACE_CHARACTERS = 20_000_000
+const MOST_TRACE_CHARACTERS = 20_000_000
 /** Milliseconds from here on are since the epoch: 1973. Below they are since the trace began. */
 const EPOCH_FROM_MS = 1e11
 const LONGEST_US = 31 * 86_400_000_000

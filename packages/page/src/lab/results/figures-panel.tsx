@@ -4,10 +4,12 @@ import type { Preset } from '../articles/preset.js'
 
 interface FiguresPanelProps {
   readonly preset: Preset
+  /** Has the person changed the settings of the example? */
+  readonly isChanged: boolean
 }
 
 /** The figures of the article beside those of the library. */
-export function FiguresPanel({ preset }: FiguresPanelProps) {
+export function FiguresPanel({ preset, isChanged }: FiguresPanelProps) {
   const figures = useMemo(preset.figures, [preset])
   if (figures.length === 0) return null
   const different = figures.filter(({ why }) => why !== undefined).length
@@ -20,7 +22,7 @@ export function FiguresPanel({ preset }: FiguresPanelProps) {
   return (
     <Panel
       title="The article’s figures, and the library’s"
-      about={`${preset.article}. The right column is decided by the library while you look: ${words}.`}
+      about={`${preset.article}. The right column is decided by the library while you look: ${words}.${isChanged ? ' Your changes do not change this table.' : ''}`}
     >
       <table class="table stacked figures">
         <thead>

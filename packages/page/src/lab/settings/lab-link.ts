@@ -12,6 +12,8 @@ type LinkValues = Readonly<Record<string, string | undefined>>
 
 /** A longer trace is not in the link: some programs cut addresses that are longer than two thousand characters. */
 const LONGEST_TRACE = 1_500
+/** A line of an access log is seldom longer. */
+const LONGEST_LINE = 400
 
 /** Settings as values of an address. Every value that they may have is named, so that none stays from before. */
 export function labLink({ traffic, cost, limits, preset }: LabSettings): LinkValues {
@@ -71,6 +73,8 @@ function unescaped(part: string): string {
 
 /** The origin and the distances between requests, in microseconds to base 36; `undefined` if it is too long or wrong. */
 function traceLink({ values }: TrafficDraft): string | undefined {
+  // Not read at all if it cannot be short.
+  if (values.trace.length > LONGEST_TRACE * LONGEST_LINE) return undefined
   const traffic = readingDraft(() => readTrace(values.trace))
   if (traffic instanceof DraftProblem) return undefined
   const { originUs, atUs } = traffic

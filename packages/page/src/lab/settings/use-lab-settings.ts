@@ -9,10 +9,13 @@ const WRITE_AFTER_MS = 300
 /** Long enough that a slider stays smooth while a hundred thousand requests are counted. */
 const RUN_AFTER_MS = 40
 
-/** The settings in the address, or those of the first preset; and how to change them. */
+/** What was set last: it stays while the person looks at another view. */
+let kept: LabSettings = FIRST_SETTINGS
+
+/** The settings in the address, or those that were set last, or the first preset; and how to change them. */
 export function useLabSettings(): readonly [LabSettings, (next: LabSettings) => void] {
   const { values } = useAddress()
-  const [settings, setSettings] = useState(() => settingsOfLink(values) ?? FIRST_SETTINGS)
+  const [settings, setSettings] = useState(() => settingsOfLink(values) ?? kept)
   const current = useRef(settings)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   const isPending = useRef(false)
@@ -27,6 +30,7 @@ export function useLabSettings(): readonly [LabSettings, (next: LabSettings) => 
   useEffect(() => () => clearTimeout(timer.current), [])
   const change = (next: LabSettings) => {
     current.current = next
+    kept = next
     setSettings(next)
     clearTimeout(timer.current)
     isPending.current = true
