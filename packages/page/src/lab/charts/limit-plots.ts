@@ -126,7 +126,14 @@ function plot(
         incrs: [...TIME_MARKS],
         values: (_, marks) => marks.map((mark) => timeText(mark, span)),
       },
-      { ...axis, size: GUTTER, gap: 6, space: 30, values: (_, marks) => marks.map((mark) => markText(mark, high)) },
+      {
+        ...axis,
+        size: GUTTER,
+        gap: 6,
+        space: 30,
+        ...(high > 2 ? { incrs: [...WHOLE_MARKS] } : {}),
+        values: (_, marks) => marks.map((mark) => markText(mark, high)),
+      },
     ],
     series: [{}, ...series],
     hooks: {
@@ -148,8 +155,14 @@ function shownSpan({ data }: uPlot, from: number, to: number, span: number): [nu
   return isAll ? [0, span] : [from, to]
 }
 
+/** Requests and whole tokens are counted in whole numbers; a bucket of one or two shows its fractions. */
+const WHOLE_MARKS: readonly number[] = Array.from({ length: 16 }, (_, power) =>
+  [1, 2, 5].map((each) => each * 10 ** power),
+).flat()
+
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+
 function markText(value: number, highest: number): string {
-  if (highest >= 10_000) return value === 0 ? '0' : `${value / 1_000}k`
-  if (!Number.isInteger(value)) return highest <= 2 ? String(Number(value.toFixed(2))) : ''
-  return value.toLocaleString('en')
+  if (highest >= 10_000) return COMPACT.format(value)
+  return Number.isInteger(value) ? value.toLocaleString('en') : String(Number(value.toFixed(2)))
 }

@@ -74,7 +74,7 @@ export function TrafficPanel({ settings, result, onChange }: TrafficPanelProps) 
         />
       </div>
       {HINTS[traffic.kind] !== undefined && <p class="small soft">{HINTS[traffic.kind]}</p>}
-      <p class="small soft wide-only look-closer">
+      <p class="small soft wide-only">
         Drag over a chart to look closer; a double click shows all again. All charts have one cursor.
       </p>
       {problem !== undefined && problem.knob === undefined && <p class="problem small">{problem.message}</p>}

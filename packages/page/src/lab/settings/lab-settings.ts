@@ -50,5 +50,5 @@ function comparedWindowUs(limits: readonly (Limit | DraftProblem)[]): number {
 function costOf(text: string): number | DraftProblem {
   const cost = numberOrText(text)
   if (typeof cost === 'number' && Number.isSafeInteger(cost) && cost >= 1) return cost
-  return new DraftProblem(`The cost must be a whole number from 1, not “${text}”.`, 'cost')
+  return new DraftProblem(`The cost must be a whole number from 1 to 9,007,199,254,740,991, not “${text}”.`, 'cost')
 }
