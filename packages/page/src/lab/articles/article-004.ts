@@ -5,7 +5,7 @@ import { trafficDraft } from '../settings/traffic-draft.js'
 import { bursts, type Figure, limits, type Preset } from './preset.js'
 import { figureText, outcomeText, WorkedKey } from './worked-key.js'
 
-const ARTICLE = 'Token Bucket (two knobs: capacity and refill rate)'
+const ARTICLE = 'Token Bucket: two knobs, capacity and refill rate'
 const TWENTY = tokenBucket({ capacity: 20, refill: '5/s' })
 
 /** Its worked examples. */

@@ -31,25 +31,23 @@ export function LimitCard({ number, draft, called, run, lengthUs, onChange, onRe
   const problem = run instanceof DraftProblem ? run : undefined
   const name = `Limit ${number}: ${ALGORITHM_WORDS[draft.kind]}`
   return (
-    <section class="panel limit-card" aria-label={name}>
+    <section class="panel limit-card" aria-labelledby={`${id}-name`}>
       <div class="panel-head">
-        <h2>
-          <label class="hidden" for={id}>
-            {`Algorithm of limit ${number}`}
-          </label>
-          <select
-            id={id}
-            class="title-select"
-            value={draft.kind}
-            onChange={(event) => onChange(limitDraft(event.currentTarget.value as LabAlgorithm, draft.values))}
-          >
-            {LAB_ALGORITHMS.map((each) => (
-              <option key={each} value={each}>
-                {ALGORITHM_WORDS[each]}
-              </option>
-            ))}
-          </select>
+        <h2 class="hidden" id={`${id}-name`}>
+          {name}
         </h2>
+        <select
+          class="title-select"
+          aria-label={`Algorithm of limit ${number}`}
+          value={draft.kind}
+          onChange={(event) => onChange(limitDraft(event.currentTarget.value as LabAlgorithm, draft.values))}
+        >
+          {LAB_ALGORITHMS.map((each) => (
+            <option key={each} value={each}>
+              {ALGORITHM_WORDS[each]}
+            </option>
+          ))}
+        </select>
         {onRemove !== undefined && (
           <button type="button" class="button quiet" aria-label={`Remove limit ${number}`} onClick={onRemove}>
             Remove
