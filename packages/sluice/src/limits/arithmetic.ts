@@ -51,6 +51,11 @@ export interface Arithmetic {
    * that the next request meets.
    */
   decision(words: Words, at: number, nowUs: number, cost: number, allowed: boolean): Decision
+  /**
+   * Units left now, with the fraction that a bucket has gained of the next one: half-way to the first it is 0.5. Its whole
+   * part is the decision's `remaining`.
+   */
+  level(words: Words, at: number, nowUs: number): number
   /** When units taken now count as taken: later than `nowUs` if the state has seen a later time. */
   takenUs(words: Words, at: number, nowUs: number): number
   /**

@@ -82,6 +82,10 @@ export abstract class Bucket implements Arithmetic {
     return this.describe(words, at, nowUs, this.tokens(words, at, nowUs), cost, allowed)
   }
 
+  level(words: Words, at: number, nowUs: number): number {
+    return Math.max(0, this.tokens(words, at, nowUs) / this.partsPerUnit)
+  }
+
   takenUs(_words: Words, _at: number, nowUs: number): number {
     return nowUs
   }

@@ -100,6 +100,10 @@ export class FixedWindowArithmetic implements Arithmetic {
     return this.describe(nowUs, this.startUs(words, at, nowUs), this.used(words, at, nowUs), cost, allowed)
   }
 
+  level(words: Words, at: number, nowUs: number): number {
+    return Math.max(0, this.quota - this.used(words, at, nowUs))
+  }
+
   /** If the clock stepped back, the time of the last take counts as now. */
   takenUs(words: Words, at: number, nowUs: number): number {
     return words[at + COUNT] > 0 ? Math.max(nowUs, words[at + MARK]) : nowUs

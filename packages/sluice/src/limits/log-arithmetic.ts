@@ -78,6 +78,10 @@ export class LogArithmetic implements Arithmetic, ElasticState {
     return this.describe(nowUs, live, newestUs(words), costUs, nextUs, cost, allowed)
   }
 
+  level(words: Words, _at: number, nowUs: number): number {
+    return Math.max(0, this.quota - this.live(words, nowUs))
+  }
+
   /**
    * The decision for `live` units inside the window. `cost` fits once the unit taken at `costUs` has left, and one more
    * unit fits once the unit taken at `nextUs` has left.

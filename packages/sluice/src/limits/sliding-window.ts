@@ -130,6 +130,10 @@ export class SlidingWindowArithmetic implements Arithmetic {
     }
   }
 
+  level(words: Words, at: number, nowUs: number): number {
+    return Math.max(0, this.quota - this.used(words, at, this.takenUs(words, at, nowUs)))
+  }
+
   refund(words: Words, at: number, nowUs: number, units: number, taken: Taken | undefined): boolean {
     const newest = taken === undefined ? this.newest(words, at) : this.sliceAt(words, at, taken.atUs)
     const oldestInside = this.sliceAt(words, at, this.takenUs(words, at, nowUs)) - this.slices

@@ -55,6 +55,10 @@ class UnlimitedArithmetic implements Arithmetic {
     return allowEverything()
   }
 
+  level(): number {
+    return Infinity
+  }
+
   takenUs(_words: unknown, _at: number, nowUs: number): number {
     return nowUs
   }
