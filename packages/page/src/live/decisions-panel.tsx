@@ -30,11 +30,16 @@ export function DecisionsPanel({ live, settings }: { readonly live: LiveModel; r
 }
 
 const ADMITTED: ChartLine = { label: 'Admitted', colour: 'admitted', look: 'area' }
-const DEGRADED: ChartLine = { label: 'Without the store', colour: 'degraded', look: 'dashed' }
+const DEGRADED: ChartLine = { label: 'Degraded', colour: 'degraded', look: 'dotted' }
 
 function planWith(denied: string): ChartPlan {
   const lines: ChartLine[] = [ADMITTED, { label: denied, colour: 'denied', look: 'hatched' }, DEGRADED]
-  return { lines, isStacked: true, text: rateText, axisText: numberText }
+  return { lines, isStacked: true, text: rateText, axisText: axisText }
+}
+
+/** A quiet service has fractions of a request a second. */
+function axisText(value: number): string {
+  return value < 1 ? String(Number(value.toFixed(3))) : numberText(value)
 }
 
 /** How decisions are drawn, everywhere. */
