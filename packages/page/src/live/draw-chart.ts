@@ -31,7 +31,7 @@ export function drawChart(place: HTMLElement, plan: ChartPlan, { onCursor, onZoo
   const series = plan.lines.map((line) => lineOptions(line, ratio))
   const options: uPlot.Options = {
     ...sizeOf(place),
-    padding: [8, 4, 0, 0],
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -147,6 +147,7 @@ function axesOf(plan: ChartPlan): uPlot.Axis[] {
       size: 26,
       gap: 4,
       space: spaceOf,
+      incrs: timeSteps,
       values: timeTexts,
     },
     {
@@ -163,8 +164,20 @@ function axesOf(plan: ChartPlan): uPlot.Axis[] {
 
 /** Marks of a short time have seconds, so they are wider. */
 function spaceOf(_plot: uPlot, _axis: number, from: number, to: number): number {
-  return to - from > 240 ? 52 : 80
+  return isLong(from, to) ? 46 : 72
 }
+
+/** Marks of a long time are at full minutes. */
+function timeSteps(_plot: uPlot, _axis: number, from: number, to: number): number[] {
+  return isLong(from, to) ? MINUTES : SECONDS
+}
+
+function isLong(from: number, to: number): boolean {
+  return to - from > 200
+}
+
+const MINUTES = [60, 120, 300, 600, 900, 1_800, 3_600]
+const SECONDS = [1, 2, 5, 10, 15, 30, ...MINUTES]
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 

@@ -25,7 +25,7 @@ export function FiguresStrip({ live }: { readonly live: LiveModel }) {
           {all === 0 ? 'no decisions now' : shareText(denied, all)}
         </Figure>
         <Figure name="Degraded" tone="degraded" value={rate(degraded)} unit="/s">
-          {degraded === 0 ? 'all asked the store' : `${shareText(degraded, all)} without the store`}
+          {degraded === 0 ? 'the store answers' : `${shareText(degraded, all)} without the store`}
         </Figure>
         <Figure name="Errors" tone={errors === 0 ? undefined : 'denied'} value={numberText(errors)}>
           in five minutes

@@ -14,7 +14,7 @@ interface PlotOptions {
 }
 
 /** Draws a chart in an element, as long as the component is there. The function that is returned puts the cursor on a row. */
-export function usePlot(place: RefObject<HTMLDivElement>, options: PlotOptions): (row: number) => void {
+export function usePlot(place: RefObject<HTMLDivElement | null>, options: PlotOptions): (row: number) => void {
   const { plan, series, range, onCursor } = options
   const plot = useRef<uPlot | undefined>(undefined)
   const theme = useThemeChange()
