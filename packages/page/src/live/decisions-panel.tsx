@@ -57,7 +57,7 @@ export function decisionSummary({ times, columns: [admitted, denied] }: TimeSeri
   const load = (row: number) => (admitted[row] ?? 0) + (denied[row] ?? 0)
   const busiest = known.reduce((best, row) => (load(row) > load(best) ? row : best), known[0])
   const [passed, refused] = [mean(admitted), mean(denied)]
-  const span = `From ${clockText(times[known[0]] * 1_000)} to ${clockText(times[known.length - 1] * 1_000)}`
+  const span = `From ${clockText(times[known[0]] * 1_000)} to ${clockText(times[known[known.length - 1]] * 1_000)}`
   const means = `${rateText(passed)} admitted and ${rateText(refused)} denied on average (${shareText(refused, passed + refused)})`
   return `${span}: ${means}, at most ${rateText(load(busiest))} at ${clockText(times[busiest] * 1_000)}.`
 }
