@@ -9,15 +9,15 @@ import { useLive } from './use-live.js'
 export function FiguresStrip({ live }: { readonly live: LiveModel }) {
   useLive(live, 'hello', 'frame')
   const { frame, history } = live.scene
-  if (frame === undefined) return <section class="figures-strip" aria-label="Now" aria-busy="true" />
+  if (frame === undefined) return <section class="live-figures-strip" aria-label="Now" aria-busy="true" />
   const { allowed, denied, degraded, elapsedMs } = frame
   const all = allowed + denied
   const errors = errorsIn(history)
   const rate = (count: number) => numberText(perSecond(count, elapsedMs))
   const latency = (ms: number) => (all === 0 ? '–' : durationText(ms))
   return (
-    <section class="figures-strip" aria-label="Now">
-      <dl class="figures">
+    <section class="live-figures-strip" aria-label="Now">
+      <dl class="live-figures">
         <Figure name="Admitted" tone="admitted" value={rate(allowed)} unit="/s">
           {all === 0 ? 'no decisions now' : `${shareText(allowed, all)} of ${rate(all)}/s`}
         </Figure>
@@ -51,13 +51,13 @@ interface FigureProps {
 
 function Figure({ name, value, unit, tone, children }: FigureProps) {
   return (
-    <div class={tone === undefined ? 'figure' : `figure of-${tone}`}>
+    <div class={tone === undefined ? 'live-figure' : `live-figure of-${tone}`}>
       <dt>{name}</dt>
-      <dd class="figure-value">
+      <dd class="live-figure-value">
         {value}
         {unit !== undefined && <span class="unit">{unit}</span>}
       </dd>
-      <dd class="figure-about">{children}</dd>
+      <dd class="live-figure-about">{children}</dd>
     </div>
   )
 }

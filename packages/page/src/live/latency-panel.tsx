@@ -12,7 +12,7 @@ import { useLive } from './use-live.js'
 export function LatencyPanel({ live, settings }: { readonly live: LiveModel; readonly settings: LiveSettings }) {
   useLive(live, 'hello', 'frame')
   const { history, frame } = live.scene
-  const range = shownRange(settings, frame?.atMs ?? Date.now())
+  const range = shownRange(settings, live.scene)
   // The history changes in place, with the frame
   const series = useMemo(() => latencySeries(history, range), [history, frame, range.fromMs, range.toMs])
   return (

@@ -23,7 +23,7 @@ export function LevelFocus({ live, settings, name, values }: LevelFocusProps) {
   const { history, frame, keys, service } = live.scene
   const place = history.levels.levels.findIndex((level) => level.name === name)
   const level = history.levels.levels[place]
-  const range = shownRange(settings, frame?.atMs ?? Date.now())
+  const range = shownRange(settings, live.scene)
   // The history changes in place, with the frame
   const series = useMemo(() => levelSeries(history, range, place), [history, frame, place, range.fromMs, range.toMs])
   const top = useRef<HTMLDivElement>(null)
@@ -34,7 +34,7 @@ export function LevelFocus({ live, settings, name, values }: LevelFocusProps) {
       All levels
     </a>
   )
-  const ofLevel = (list: 'byLoad' | 'byDenials') => (keys?.[list] ?? []).filter((key) => key.level === name)
+  const ofLevel = (list: 'byLoad' | 'byDenials') => (keys?.[list] ?? []).filter((key) => key.level === name).slice(0, 6)
   return (
     <div class="live-focus" ref={top}>
       <Panel title={`Level ${name}`} tools={back} about={level?.limits.join(' · ')}>
@@ -50,7 +50,7 @@ export function LevelFocus({ live, settings, name, values }: LevelFocusProps) {
           />
         )}
       </Panel>
-      <Panel title="Its top keys">
+      <Panel title="Its top keys" class="live-its-keys">
         <h3 class="list-title">By load</h3>
         <KeyList keys={ofLevel('byLoad')} none="None of the busiest keys counts at this level." />
         <h3 class="list-title">By denials</h3>

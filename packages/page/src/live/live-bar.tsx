@@ -11,7 +11,7 @@ import { useLive } from './use-live.js'
 export function LiveBar({ live, settings }: { readonly live: LiveModel; readonly settings: LiveSettings }) {
   const { zoom, window, isPaused } = settings
   const zoomBy = (factor: number) => {
-    const range = shownRange(settings, live.scene.frame?.atMs ?? Date.now())
+    const range = shownRange(settings, live.scene)
     // Closer to what is new: that is what a person zooms in on.
     zoomTo(scaledRange(range, factor, zoom === undefined ? range.toMs : (range.fromMs + range.toMs) / 2))
   }
@@ -74,8 +74,8 @@ function LinkText({ live, isPaused }: { readonly live: LiveModel; readonly isPau
   const isLive = link.kind === 'live'
   const at = scene.frame === undefined ? '' : clockText(scene.frame.atMs)
   return (
-    <p class={`link ${isPaused && isLive ? 'paused' : link.kind}`}>
-      <span class="link-dot" aria-hidden="true" />
+    <p class={`live-link ${isPaused && isLive ? 'paused' : link.kind}`}>
+      <span class="live-link-dot" aria-hidden="true" />
       {/* Only the state is read aloud: the clock beside it changes every second. */}
       <span role="status">{isPaused && isLive ? 'Paused' : WORDS[link.kind]}</span>
       <span class="soft">{link.kind === 'lost' ? `trying again in ${seconds} s` : at}</span>

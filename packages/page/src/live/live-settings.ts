@@ -42,9 +42,19 @@ function readZoom(text: string | undefined): TimeRange | undefined {
 
 const SHORTEST_MS = 5_000
 
-/** The time that the charts show, if the last frame ended at `endMs`. */
-export function shownRange({ zoom, window }: LiveSettings, endMs: number): TimeRange {
-  return zoom ?? { fromMs: endMs - WINDOW_MS[window], toMs: endMs }
+/**
+ * The time that the charts show: up to the last frame. The time before the service began is left out, so that the charts of a service
+ * that is a minute old are full.
+ */
+export function shownRange({ zoom, window }: LiveSettings, { frame, service }: Moment): TimeRange {
+  const toMs = frame?.atMs ?? Date.now()
+  const beganMs = Math.min(toMs - WINDOW_MS['1m'], service?.startedMs ?? 0)
+  return zoom ?? { fromMs: Math.max(toMs - WINDOW_MS[window], beganMs), toMs }
+}
+
+interface Moment {
+  readonly frame?: { readonly atMs: number } | undefined
+  readonly service?: { readonly startedMs: number }
 }
 
 /** Looks at a part of the time. `undefined` goes back to the window. A part is at least five seconds long. */

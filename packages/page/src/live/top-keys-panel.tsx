@@ -6,6 +6,8 @@ import { Panel } from '../parts/panel.js'
 import type { LiveModel } from './live-model.js'
 import { useHeld, useLive } from './use-live.js'
 
+const SHOWN = 10
+
 const LISTS = ['byLoad', 'byDenials'] as const
 
 const WORDS = { byLoad: 'Load', byDenials: 'Denials' }
@@ -31,7 +33,7 @@ export function TopKeysPanel({ live }: { readonly live: LiveModel }) {
       }
     >
       <KeyList
-        keys={keys?.[list] ?? []}
+        keys={(keys?.[list] ?? []).slice(0, SHOWN)}
         none={list === 'byLoad' ? 'No key was counted in the last minutes.' : 'No key was denied in the last minutes.'}
         withLevels
       />
@@ -58,7 +60,7 @@ export function KeyList({ keys, none, withLevels = false }: KeyListProps) {
   if (held.length === 0) return <p class="soft none">{none}</p>
   const most = Math.max(...held.map(({ count }) => count))
   return (
-    <ol class="keys" {...handlers}>
+    <ol class="live-keys" {...handlers}>
       {held.map(({ level, key, count, error }) => (
         <li key={`${level} ${key}`}>
           <span class="key-bar" style={{ width: `${(count / most) * 100}%` }} />

@@ -34,15 +34,26 @@ describe('the settings of the live view', () => {
     const texts = fc.record({ window: fc.string(), zoom: fc.string(), paused: fc.string(), sort: fc.string() })
     fc.assert(
       fc.property(texts, (values) => {
-        const { fromMs, toMs } = shownRange(readLiveSettings(values), 4e12)
+        const { fromMs, toMs } = shownRange(readLiveSettings(values), { frame: { atMs: 4e12 } })
         expect(toMs - fromMs).toBeGreaterThanOrEqual(5_000)
       }),
     )
   })
 
   it('show a window that ends with the last frame, or the zoom', () => {
-    expect(shownRange(readLiveSettings({ window: '1m' }), 100_000)).toEqual({ fromMs: 40_000, toMs: 100_000 })
-    expect(shownRange(readLiveSettings({ zoom: '1-9' }), 100_000)).toEqual({ fromMs: 1_000, toMs: 9_000 })
+    const frame = { atMs: 100_000_000 }
+    expect(shownRange(readLiveSettings({ window: '1h' }), { frame })).toEqual({ fromMs: 96_400_000, toMs: 100_000_000 })
+    expect(shownRange(readLiveSettings({ zoom: '1-9' }), { frame })).toEqual({ fromMs: 1_000, toMs: 9_000 })
+  })
+
+  it.each([
+    { agoMs: 600_000, fromMs: 99_700_000 },
+    { agoMs: 200_000, fromMs: 99_800_000 },
+    { agoMs: 2_000, fromMs: 99_940_000 },
+  ])('five minutes of a service that began $agoMs ms ago begin at $fromMs', ({ agoMs, fromMs }) => {
+    const toMs = 100_000_000
+    const moment = { frame: { atMs: toMs }, service: { startedMs: toMs - agoMs } }
+    expect(shownRange(readLiveSettings({}), moment)).toEqual({ fromMs, toMs })
   })
 })
 
