@@ -93,11 +93,28 @@ export function sizeOf(place: HTMLElement): { readonly width: number; readonly h
 
 function lineOptions(line: ChartLine, ratio: number): uPlot.Series {
   const stroke = colour(line.colour)
-  const common = { label: line.label, stroke, width: 1.5, points: { show: false } }
+  const common = {
+    label: line.label,
+    stroke,
+    width: 1.5,
+    points: { show: false, size: 4, fill: stroke, filter: lonePoints },
+  }
   if (line.look === 'area') return { ...common, fill: colour(`${line.colour}-soft`) }
   if (line.look === 'hatched') return { ...common, fill: hatching(line.colour, ratio) }
   if (line.look === 'dotted') return { ...common, dash: [5, 3], fill: dots(line.colour, ratio) }
   return line.look === 'dashed' ? { ...common, width: 2, dash: [6, 4] } : common
+}
+
+/** Points without a neighbour: a line does not show them. */
+function lonePoints({ data, scales }: uPlot, line: number): number[] {
+  const values = data[line]
+  const isKnown = (row: number) => values[row] !== null && values[row] !== undefined
+  const lone: number[] = []
+  for (let row = 0; row < values.length; row++) {
+    const isSeen = data[0][row] >= (scales.x.min ?? 0) && data[0][row] <= (scales.x.max ?? 0)
+    if (isSeen && isKnown(row) && !isKnown(row - 1) && !isKnown(row + 1)) lone.push(row)
+  }
+  return lone
 }
 
 /** Slanted strokes, so that the area is told apart without its colour. */

@@ -9,14 +9,13 @@ import { useLive } from './use-live.js'
 export function FiguresStrip({ live }: { readonly live: LiveModel }) {
   useLive(live, 'hello', 'frame')
   const { frame, history } = live.scene
-  if (frame === undefined) return <section class="live-figures-strip" aria-label="Now" aria-busy="true" />
-  const { allowed, denied, degraded, elapsedMs } = frame
+  const { allowed, denied, degraded, elapsedMs, p50Ms, p99Ms, worstDelayMs } = frame ?? NO_FRAME
   const all = allowed + denied
   const errors = errorsIn(history)
-  const rate = (count: number) => numberText(perSecond(count, elapsedMs))
+  const rate = (count: number) => (frame === undefined ? '–' : numberText(perSecond(count, elapsedMs)))
   const latency = (ms: number) => (all === 0 ? '–' : durationText(ms))
   return (
-    <section class="live-figures-strip" aria-label="Now">
+    <section class="live-figures-strip" aria-label="Now" data-retained-points={history.retainedPoints}>
       <dl class="live-figures">
         <Figure name="Admitted" tone="admitted" value={rate(allowed)} unit="/s">
           {all === 0 ? 'no decisions now' : `${shareText(allowed, all)} of ${rate(all)}/s`}
@@ -25,21 +24,23 @@ export function FiguresStrip({ live }: { readonly live: LiveModel }) {
           {all === 0 ? 'no decisions now' : shareText(denied, all)}
         </Figure>
         <Figure name="Degraded" tone="degraded" value={rate(degraded)} unit="/s">
-          {degraded === 0 ? 'the store answers' : `${shareText(degraded, all)} without the store`}
+          {degraded === 0 ? 'none without the store' : `${shareText(degraded, all)} without the store`}
         </Figure>
         <Figure name="Errors" tone={errors === 0 ? undefined : 'denied'} value={numberText(errors)}>
           in five minutes
         </Figure>
-        <Figure name="Latency p50" value={latency(frame.p50Ms)}>
+        <Figure name="Latency p50" value={latency(p50Ms)}>
           half take less
         </Figure>
-        <Figure name="Latency p99" value={latency(frame.p99Ms)}>
-          {`event loop ${durationText(frame.worstDelayMs)}`}
+        <Figure name="Latency p99" value={latency(p99Ms)}>
+          {`event loop ${durationText(worstDelayMs)}`}
         </Figure>
       </dl>
     </section>
   )
 }
+
+const NO_FRAME = { allowed: 0, denied: 0, degraded: 0, elapsedMs: 1, p50Ms: 0, p99Ms: 0, worstDelayMs: 0 }
 
 interface FigureProps {
   readonly name: string

@@ -24,7 +24,7 @@ interface LevelsPanelProps {
 /** The levels with their rates. Of a thousand levels only those that are seen are drawn. */
 export function LevelsPanel({ live, settings, values }: LevelsPanelProps) {
   useLive(live, 'hello', 'frame')
-  const { history } = live.scene
+  const { history, service } = live.scene
   const rates = levelRates(history)
   const found = orderedLevels(rates, settings.order, settings.filter)
   const all = rates.length
@@ -55,7 +55,9 @@ export function LevelsPanel({ live, settings, values }: LevelsPanelProps) {
     >
       {found.length === 0 ? (
         <p class="soft none">
-          {all === 0 ? 'The policy has no level yet.' : 'No level has this text in its name or limits.'}
+          {service === undefined && 'The levels come with the first answer of the service.'}
+          {service !== undefined && all === 0 && 'The policy has no level.'}
+          {all > 0 && 'No level has this text in its name or limits.'}
         </p>
       ) : (
         <LevelTable found={found} history={history} values={values} resetKey={`${settings.order} ${settings.filter}`} />

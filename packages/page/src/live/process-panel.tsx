@@ -21,7 +21,7 @@ export function ProcessPanel({ live }: { readonly live: LiveModel }) {
         <Fact name="Workers">
           {workers === service.workers ? workers : `${workers} of ${service.workers} have reported`}
         </Fact>
-        <Fact name="Since">{`${DATE.format(service.startedMs)}, ${durationText(upMs)}`}</Fact>
+        <Fact name="Since">{`${DATE.format(service.startedMs)}, for ${durationText(upMs)}`}</Fact>
         <Fact name="Version">{service.version}</Fact>
         <Fact name="Store">{service.store}</Fact>
         <Fact name="Policy">

@@ -35,6 +35,8 @@ export interface StreamLinkOptions {
 export class StreamLink {
   readonly #options: StreamLinkOptions
   #losses = 0
+  /** Why the service ended the stream. It is said until the service answers again. */
+  #endWhy: string | undefined
   #attempt = new AbortController()
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -57,7 +59,7 @@ export class StreamLink {
 
   async #read(attempt: AbortController): Promise<void> {
     const { request = (path, init) => fetch(path, init), fields, onState } = this.#options
-    let why = 'The service does not answer. Is it running?'
+    let why = this.#endWhy ?? 'The service does not answer. Is it running?'
     // An event that cannot be read is an error in the console, and the stream is read anew.
     try {
       this.#expectSoon(attempt)
@@ -79,15 +81,14 @@ export class StreamLink {
     const parser = new SseParser()
     const decoder = new TextDecoder()
     const reader = body.getReader()
-    let why = 'The connection was lost.'
     for (;;) {
       // A stream that breaks ends like one that the service ends.
       const piece = await reader.read().catch(() => undefined)
-      if (piece === undefined || piece.done || attempt.signal.aborted) return why
+      if (piece === undefined || piece.done || attempt.signal.aborted) return this.#endWhy ?? 'The connection was lost.'
       this.#expectSoon(attempt)
       for (const { name, data } of parser.push(decoder.decode(piece.value, { stream: true }))) {
         const event = { name, data: JSON.parse(data) } as LiveEvent
-        if (event.name === 'end') why = endText(event.data.reason)
+        if (event.name === 'end') this.#endWhy = endText(event.data.reason)
         this.#pass(event)
       }
     }
@@ -97,6 +98,7 @@ export class StreamLink {
     this.#options.onEvent(event)
     if (event.name !== 'hello') return
     this.#losses = 0
+    this.#endWhy = undefined
     this.#options.onState({ kind: 'live' })
   }
 

@@ -7,7 +7,12 @@ const encoder = new TextEncoder()
 
 /** A service whose answers the test gives, one by one. */
 function startLink() {
-  const asked: { fields: Record<string, string>; signal: AbortSignal; answer: (response: Response) => void }[] = []
+  const asked: {
+    fields: Record<string, string>
+    signal: AbortSignal
+    answer: (response: Response) => void
+    fail: () => void
+  }[] = []
   const events: LiveEvent[] = []
   const states: LinkState[] = []
   const fields: Record<string, string> = {}
@@ -18,7 +23,12 @@ function startLink() {
     request: (_path, { headers, signal }) =>
       new Promise((answer, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason))
-        asked.push({ fields: headers as Record<string, string>, signal: signal as AbortSignal, answer })
+        asked.push({
+          fields: headers as Record<string, string>,
+          signal: signal as AbortSignal,
+          answer,
+          fail: () => reject(new TypeError()),
+        })
       }),
   })
   link.start()
@@ -98,6 +108,9 @@ describe('StreamLink', () => {
     expect(states.at(-1)).toMatchObject({ kind: 'lost', why: 'The service has stopped: it shuts down.' })
     await vi.advanceTimersByTimeAsync(1_000)
     expect(asked).toHaveLength(2)
+    asked[1].fail()
+    await settled()
+    expect(states.at(-1)).toMatchObject({ kind: 'lost', why: 'The service has stopped: it shuts down.' })
     link.close()
   })
 
