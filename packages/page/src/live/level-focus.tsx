@@ -27,8 +27,7 @@ export function LevelFocus({ live, settings, name, values }: LevelFocusProps) {
   // The history changes in place, with the frame
   const series = useMemo(() => levelSeries(history, range, place), [history, frame, place, range.fromMs, range.toMs])
   const top = useRef<HTMLDivElement>(null)
-  // A level is shown from its top.
-  useEffect(() => top.current?.scrollIntoView({ block: 'nearest' }), [name])
+  useEffect(() => showFrom(top.current), [name])
   const back = (
     <a class="button" href={writeAddress('live', { ...values, level: undefined })}>
       All levels
@@ -36,7 +35,7 @@ export function LevelFocus({ live, settings, name, values }: LevelFocusProps) {
   )
   const ofLevel = (list: 'byLoad' | 'byDenials') => (keys?.[list] ?? []).filter((key) => key.level === name).slice(0, 6)
   return (
-    <div class="live-focus" ref={top}>
+    <div class="live-focus" ref={top} tabIndex={-1}>
       <Panel title={`Level ${name}`} tools={back} about={level?.limits.join(' · ')}>
         {level === undefined && service !== undefined ? (
           <p class="empty">The policy in force has no level of this name. A reload may have removed it.</p>
@@ -58,4 +57,14 @@ export function LevelFocus({ live, settings, name, values }: LevelFocusProps) {
       </Panel>
     </div>
   )
+}
+
+/** Takes the focus from the row that was chosen, and gives it to the page when the level is left: a row may be gone by then. */
+function showFrom(top: HTMLElement | null): (() => void) | undefined {
+  if (top === null || document.activeElement?.closest('.level-table') == null) return undefined
+  top.focus()
+  top.scrollIntoView({ block: 'nearest' })
+  return () => {
+    if (top.contains(document.activeElement)) document.getElementById('main')?.focus({ preventScroll: true })
+  }
 }

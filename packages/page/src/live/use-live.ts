@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { LiveModel, Topic } from './live-model.js'
 
@@ -23,27 +24,20 @@ export function useLive(live: LiveModel, ...topics: readonly Topic[]): void {
 
 /**
  * Holds a value while the pointer is over an element or the focus is in it, so that what a person is about to press does not move
- * away. The handlers go onto the element.
+ * away. The place is the `ref` of that element.
  */
-export function useHeld<Value>(value: Value): { readonly held: Value; readonly handlers: HoldHandlers } {
+export function useHeld<Value, Place extends HTMLElement>(
+  value: Value,
+): { held: Value; place: RefObject<Place | null> } {
+  const place = useRef<Place>(null)
   const kept = useRef(value)
-  const reasons = useRef(new Set<string>())
-  if (reasons.current.size === 0) kept.current = value
-  const hold = (reason: string) => () => void reasons.current.add(reason)
-  const letGo = (reason: string) => () => void reasons.current.delete(reason)
-  const handlers = {
-    onMouseEnter: hold('pointer'),
-    onMouseLeave: letGo('pointer'),
-    onFocusIn: hold('focus'),
-    onFocusOut: letGo('focus'),
-  }
-  return { held: kept.current, handlers }
+  if (!isInUse(place.current)) kept.current = value
+  return { held: kept.current, place }
 }
 
-/** What an element needs to hold what it shows. */
-export interface HoldHandlers {
-  readonly onMouseEnter: () => void
-  readonly onMouseLeave: () => void
-  readonly onFocusIn: () => void
-  readonly onFocusOut: () => void
+/** A finger leaves no pointer behind, though the element that it touched last still counts as hovered over. */
+function isInUse(place: HTMLElement | null): boolean {
+  if (place === null) return false
+  const isPointedAt = matchMedia('(hover: hover)').matches && place.matches(':hover')
+  return isPointedAt || place.contains(document.activeElement)
 }
