@@ -65,6 +65,7 @@ function showFrom(top: HTMLElement | null): (() => void) | undefined {
   top.focus()
   top.scrollIntoView({ block: 'nearest' })
   return () => {
-    if (top.contains(document.activeElement)) document.getElementById('main')?.focus({ preventScroll: true })
+    const isLost = document.activeElement === document.body || top.contains(document.activeElement)
+    if (isLost) document.getElementById('main')?.focus({ preventScroll: true })
   }
 }
