@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { useThemeChange } from '../shell/theme.js'
 import { type ChartPlan, drawChart, showSeries, sizeOf } from './draw-chart.js'
@@ -19,8 +19,8 @@ export function usePlot(place: RefObject<HTMLDivElement | null>, options: PlotOp
   const plot = useRef<uPlot | undefined>(undefined)
   const theme = useThemeChange()
 
-  // Another theme has other colours.
-  useEffect(() => {
+  // Another theme has other colours. Before a print there is no time but now, so these are layout effects.
+  useLayoutEffect(() => {
     const element = place.current as HTMLDivElement
     const made = drawChart(element, plan, { onCursor, onZoom: zoomTo })
     plot.current = made
@@ -33,7 +33,7 @@ export function usePlot(place: RefObject<HTMLDivElement | null>, options: PlotOp
   }, [plan, theme])
 
   // A chart that is made anew has no data.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (plot.current !== undefined) showSeries(plot.current, plan, series, range)
   }, [plan, theme, series, range.fromMs, range.toMs])
 
