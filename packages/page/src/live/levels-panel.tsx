@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Choice } from '../parts/choice.js'
 import { numberText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
@@ -75,24 +75,26 @@ interface LevelTableProps {
 }
 
 function LevelTable({ found, history, values, resetKey }: LevelTableProps) {
+  const scroller = useRef<HTMLElement>(null)
   const [top, setTop] = useState(0)
   // The order stays while a person points at a row; the figures go on.
   const order = found.map(({ place }) => place)
-  const { held, place } = useHeld<{ order: number[]; resetKey: string }, HTMLElement>({ order, resetKey })
+  const { held, handlers } = useHeld({ order, resetKey })
   const shown = held.resetKey === resetKey ? inOrder(found, held.order) : found
   const first = Math.max(0, Math.min(Math.floor(top / ROW_HEIGHT) - SPARE_ROWS, shown.length - 1))
   const count = Math.ceil(MOST_HEIGHT / ROW_HEIGHT) + 2 * SPARE_ROWS
   const rows = shown.slice(first, first + count)
   // Another order is shown from its top
-  useEffect(() => place.current?.scrollTo(0, 0), [resetKey])
+  useEffect(() => scroller.current?.scrollTo(0, 0), [resetKey])
   return (
     <section
-      ref={place}
+      ref={scroller}
       class="level-scroll"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a person scrolls it by keys
       tabIndex={0}
       aria-label="Levels, by their rates"
       onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      {...handlers}
     >
       <table class="table level-table" aria-rowcount={shown.length + 1}>
         <thead>

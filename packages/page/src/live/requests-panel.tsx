@@ -10,7 +10,7 @@ const SHOWN = 12
 /** Requests of the last moments, each with a link to what decided it. */
 export function RequestsPanel({ live }: { readonly live: LiveModel }) {
   useLive(live, 'hello', 'requests')
-  const { held, place } = useHeld<readonly LiveRequest[], HTMLUListElement>(live.scene.requests)
+  const { held, handlers } = useHeld(live.scene.requests)
   return (
     <Panel
       title="Recent requests"
@@ -20,7 +20,7 @@ export function RequestsPanel({ live }: { readonly live: LiveModel }) {
       {held.length === 0 ? (
         <p class="soft none">No request was decided since the page was opened.</p>
       ) : (
-        <ul class="requests" ref={place}>
+        <ul class="requests" {...handlers}>
           {held.slice(0, SHOWN).map((request) => (
             <Request key={request.id} request={request} />
           ))}

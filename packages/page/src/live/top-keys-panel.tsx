@@ -56,11 +56,11 @@ interface KeyListProps {
 
 /** Keys with their counts, and bars that compare them. */
 export function KeyList({ keys, none, withLevels = false }: KeyListProps) {
-  const { held, place } = useHeld<readonly LiveKey[], HTMLOListElement>(keys)
+  const { held, handlers } = useHeld(keys)
   if (held.length === 0) return <p class="soft none">{none}</p>
   const most = Math.max(...held.map(({ count }) => count))
   return (
-    <ol class="live-keys" ref={place}>
+    <ol class="live-keys" {...handlers}>
       {held.map(({ level, key, count, error }) => (
         <li key={`${level} ${key}`}>
           <span class="key-bar" style={{ width: `${(count / most) * 100}%` }} />

@@ -1,4 +1,3 @@
-import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { LiveModel, Topic } from './live-model.js'
 
@@ -24,20 +23,26 @@ export function useLive(live: LiveModel, ...topics: readonly Topic[]): void {
 
 /**
  * Holds a value while the pointer is over an element or the focus is in it, so that what a person is about to press does not move
- * away. The place is the `ref` of that element.
+ * away. The handlers go onto that element.
  */
-export function useHeld<Value, Place extends HTMLElement>(
-  value: Value,
-): { held: Value; place: RefObject<Place | null> } {
-  const place = useRef<Place>(null)
+export function useHeld<Value>(value: Value): { readonly held: Value; readonly handlers: HoldHandlers } {
+  const place = useRef<Element | undefined>(undefined)
   const kept = useRef(value)
   if (!isInUse(place.current)) kept.current = value
-  return { held: kept.current, place }
+  const find = ({ currentTarget }: { readonly currentTarget: Element }) => {
+    place.current = currentTarget
+  }
+  return { held: kept.current, handlers: { onMouseEnter: find, onFocusIn: find } }
+}
+
+interface HoldHandlers {
+  readonly onMouseEnter: (event: { readonly currentTarget: Element }) => void
+  readonly onFocusIn: (event: { readonly currentTarget: Element }) => void
 }
 
 /** A finger leaves no pointer behind, though the element that it touched last still counts as hovered over. */
-function isInUse(place: HTMLElement | null): boolean {
-  if (place === null) return false
+function isInUse(place: Element | undefined): boolean {
+  if (place === undefined) return false
   const isPointedAt = matchMedia('(hover: hover)').matches && place.matches(':hover')
   return isPointedAt || place.contains(document.activeElement)
 }
