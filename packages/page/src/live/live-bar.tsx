@@ -78,7 +78,7 @@ function LinkText({ live, isPaused }: { readonly live: LiveModel; readonly isPau
       <span class="live-link-dot" aria-hidden="true" />
       {/* Only the state is read aloud: the clock beside it changes every second. */}
       <span role="status">{isPaused && isLive ? 'Paused' : WORDS[link.kind]}</span>
-      <span class="soft">{link.kind === 'lost' ? `trying again in ${seconds} s` : at}</span>
+      <span class="soft">{link.kind === 'lost' ? retryText(seconds) : at}</span>
     </p>
   )
 }
@@ -90,6 +90,10 @@ const WORDS: Readonly<Record<LinkState['kind'], string>> = {
   refused: 'Token refused',
 }
 
+function retryText(seconds: number): string {
+  return seconds === 0 ? 'trying again now' : `trying again in ${seconds} s`
+}
+
 /** Counts down once a second. */
 function useSecondsUntil(atMs: number | undefined): number {
   const [nowMs, setNowMs] = useState(Date.now)
@@ -99,5 +103,5 @@ function useSecondsUntil(atMs: number | undefined): number {
     const timer = setInterval(() => setNowMs(Date.now()), 1_000)
     return () => clearInterval(timer)
   }, [atMs])
-  return atMs === undefined ? 0 : Math.max(1, Math.ceil((atMs - nowMs) / 1_000))
+  return atMs === undefined ? 0 : Math.max(0, Math.ceil((atMs - nowMs) / 1_000))
 }

@@ -61,7 +61,13 @@ export function LiveChart({ name, plan, series, range, summary }: LiveChartProps
       <p class="hidden" aria-live="polite">
         {spoken}
       </p>
-      <ChartTable name={name} plan={plan} series={series} />
+      <div class="chart-foot">
+        <ChartTable name={name} plan={plan} series={series} />
+        {/* The description says it to a person who does not see the chart. */}
+        <p class="chart-hint" aria-hidden="true">
+          Drag to zoom, or press + and −; Esc goes back
+        </p>
+      </div>
     </figure>
   )
 }

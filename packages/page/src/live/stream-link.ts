@@ -48,7 +48,8 @@ export class StreamLink {
   start(): void {
     this.close()
     this.#attempt = new AbortController()
-    this.#options.onState({ kind: 'connecting' })
+    // After a loss it stays lost until the service answers: what a person reads must not flicker with each attempt.
+    if (this.#losses === 0) this.#options.onState({ kind: 'connecting' })
     void this.#read(this.#attempt)
   }
 
@@ -69,6 +70,7 @@ export class StreamLink {
       else if (response !== undefined) why = (await problemText(response)) ?? `The service answered ${response.status}.`
       if (attempt === this.#attempt && (response?.status === 401 || response?.status === 403)) {
         this.close()
+        this.#losses = 0
         onState({ kind: 'refused', why })
       }
     } finally {

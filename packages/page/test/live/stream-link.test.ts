@@ -83,6 +83,8 @@ describe('StreamLink', () => {
       expect(asked).toHaveLength(tries)
       await vi.advanceTimersByTimeAsync(1)
       expect(asked).toHaveLength(tries + 1)
+      // It stays lost while it tries, until the service answers.
+      expect(states.at(-1)).toMatchObject({ kind: 'lost' })
     }
     const stream = openStream()
     asked[asked.length - 1].answer(stream.response)
