@@ -30,6 +30,15 @@ export function applyTheme(theme: Theme): void {
   dispatchEvent(new Event('themechange'))
 }
 
+/** Paper is light: a print of the dark page would be a black sheet. */
+export function printInLight(): void {
+  addEventListener('beforeprint', () => {
+    document.documentElement.dataset.theme = 'light'
+    dispatchEvent(new Event('themechange'))
+  })
+  addEventListener('afterprint', () => applyTheme(keptTheme()))
+}
+
 /** Counts changes of the theme, also those of the system: what is drawn on a canvas is drawn again. */
 export function useThemeChange(): number {
   const [count, setCount] = useState(0)
