@@ -1,0 +1,125 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { AskError } from '../shell/ask.js'
+
+/** For the field that a problem is about. */
+export interface ProblemFields {
+  readonly 'aria-invalid': boolean
+  readonly 'aria-describedby': string | undefined
+}
+
+interface ActionFormProps {
+  /** The word on the button. */
+  readonly verb: string
+  /** What will happen, in the sentence that asks for a confirmation. */
+  readonly consequence: string
+  /** What has happened. */
+  readonly done: string
+  readonly act: () => Promise<unknown>
+  readonly onChanged: () => void
+  /** The fields. A problem that the service has with them is told beside them. */
+  readonly children: (problem: ProblemFields) => ComponentChildren
+}
+
+/** What each form knows. */
+export interface ChangeParts {
+  readonly level: string
+  /** The key and its level in words. */
+  readonly who: string
+  readonly attributes: Readonly<Record<string, string>>
+  readonly onChanged: () => void
+}
+
+type Stage = 'edit' | 'confirm' | 'busy' | 'done'
+
+/** A change in three steps: fields, a sentence on what will happen with a button to confirm it, and the result in place. */
+export function ActionForm({ verb, consequence, done, act, onChanged, children }: ActionFormProps) {
+  const id = useId()
+  const [stage, setStage] = useState<Stage>('edit')
+  const [problem, setProblem] = useState<string>()
+  // The sentence would change with the fields.
+  const [result, setResult] = useState('')
+  const fields = { 'aria-invalid': problem !== undefined, 'aria-describedby': problem === undefined ? undefined : id }
+  const run = async () => {
+    setStage('busy')
+    try {
+      await act()
+      setResult(done)
+      setProblem(undefined)
+      setStage('done')
+      onChanged()
+    } catch (error) {
+      setProblem(error instanceof AskError ? error.message : 'The service did not do it.')
+      setStage('edit')
+    }
+  }
+  const prepare = (event: Event) => {
+    event.preventDefault()
+    setProblem(undefined)
+    setStage('confirm')
+  }
+  const isAsked = stage === 'confirm' || stage === 'busy'
+  return (
+    <form class="action" onSubmit={prepare}>
+      {children(fields)}
+      {problem !== undefined && (
+        <p class="problem" id={id} role="alert">
+          {problem}
+        </p>
+      )}
+      {isAsked ? (
+        <Confirmation
+          verb={verb}
+          consequence={consequence}
+          isBusy={stage === 'busy'}
+          run={run}
+          cancel={() => setStage('edit')}
+        />
+      ) : (
+        <div class="row">
+          <button type="submit" class="button">
+            {verb}…
+          </button>
+        </div>
+      )}
+      <p class="action-done" role="status">
+        {stage === 'done' ? result : ''}
+      </p>
+    </form>
+  )
+}
+
+interface ConfirmationProps {
+  readonly verb: string
+  readonly consequence: string
+  readonly isBusy: boolean
+  readonly run: () => void
+  readonly cancel: () => void
+}
+
+function Confirmation({ verb, consequence, isBusy, run, cancel }: ConfirmationProps) {
+  const id = useId()
+  const confirm = useRef<HTMLButtonElement>(null)
+  useEffect(() => confirm.current?.focus(), [])
+  return (
+    <fieldset class="confirmation" aria-describedby={id}>
+      <legend class="hidden">Confirm</legend>
+      <p id={id}>{consequence}</p>
+      <div class="row">
+        <button
+          type="button"
+          class="button primary"
+          ref={confirm}
+          aria-describedby={id}
+          disabled={isBusy}
+          onClick={run}
+        >
+          {verb}
+        </button>
+        <button type="button" class="button" disabled={isBusy} onClick={cancel}>
+          Cancel
+        </button>
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,122 @@
+import type { InspectAnswer } from '../../../service/src/live/inspect-answer.js'
+import { durationText } from '../parts/number-text.js'
+import { Panel } from '../parts/panel.js'
+import { useNow } from '../parts/use-now.js'
+import type { AskError } from '../shell/ask.js'
+import { LevelCard } from './level-card.js'
+import type { Inspection } from './use-inspection.js'
+import type { OperatorFacts } from './use-operator-facts.js'
+import { verdictWords } from './verdict-words.js'
+
+export interface AnswerPanelProps {
+  readonly inspection: Inspection
+  /** Absent without the admin token. */
+  readonly operator: OperatorFacts | undefined
+  /** The level whose lines of the policy are shown. */
+  readonly level: string | undefined
+  readonly showLevel: ((level: string) => void) | undefined
+  readonly onChanged: () => void
+}
+
+/** What the service answered: the verdict, the levels that match with their gauges, and the levels that do not. */
+export function AnswerPanel(props: AnswerPanelProps) {
+  const { answer, error } = props.inspection
+  // A service that does not answer says nothing against its last answer. An error of the question does.
+  const isShown = answer !== undefined && (error === undefined || error.status === 0 || error.status >= 500)
+  return (
+    <div class="inspect-answer">
+      {error !== undefined && <ErrorNote error={error} hasAnswer={isShown} />}
+      {isShown && <Verdict answer={answer} inspection={props.inspection} />}
+      {isShown && <Levels {...props} answer={answer} />}
+      {answer === undefined && error === undefined && <div class="panel empty">Asking the service…</div>}
+    </div>
+  )
+}
+
+function ErrorNote({ error, hasAnswer }: { readonly error: AskError; readonly hasAnswer: boolean }) {
+  const isGone = error.status === 404
+  return (
+    <section class="panel answer-error" role="alert">
+      <h2>{isGone ? 'This request is gone' : hasAnswer ? 'The answer below is old' : 'No answer'}</h2>
+      <p>
+        {isGone
+          ? 'The service keeps recent requests for a short time only. Pick another one, or type attributes.'
+          : error.message}
+      </p>
+      {error.status === 0 && <p class="soft">The page asks again every second.</p>}
+    </section>
+  )
+}
+
+function Verdict({ answer, inspection }: { readonly answer: InspectAnswer; readonly inspection: Inspection }) {
+  const { title, outcome, sentences } = verdictWords(answer, inspection.denyAll)
+  return (
+    <section class={`panel verdict ${outcome}`} aria-label="Verdict">
+      <svg class="verdict-sign" viewBox="0 0 24 24" width="28" height="28" aria-hidden="true">
+        {outcome === 'admitted' ? <path d="M5 12.5l4.5 4.5L19 7.5" /> : <path d="M6 6l12 12M18 6L6 18" />}
+      </svg>
+      <div>
+        <div role="status">
+          <h2>{title}</h2>
+          <ul>
+            {sentences.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </div>
+        {!answer.allowed && <RetryText answer={answer} sinceMs={inspection.atMs} />}
+      </div>
+    </section>
+  )
+}
+
+function RetryText({ answer, sinceMs }: { readonly answer: InspectAnswer; readonly sinceMs: number }) {
+  const now = useNow()
+  if (answer.retryAfterMs === undefined || answer.retryAfterMs === null)
+    return <p class="soft">Waiting does not help.</p>
+  const left = Math.max(0, answer.retryAfterMs - (now - sinceMs))
+  return (
+    <p class="soft">
+      {left === 0 ? 'The same request passes now.' : `The same request passes in ${durationText(left)}.`}
+    </p>
+  )
+}
+
+function Levels(props: AnswerPanelProps & { readonly answer: InspectAnswer }) {
+  const { answer, inspection, operator, level, showLevel, onChanged } = props
+  const matching = answer.levels.filter(({ matches }) => matches)
+  const others = answer.levels.filter(({ matches }) => !matches)
+  return (
+    <>
+      {matching.length > 0 && (
+        <Panel title={`Levels that match (${matching.length})`} class="levels">
+          {matching.map((each) => (
+            <LevelCard
+              key={each.level}
+              explanation={each}
+              answer={answer}
+              deniesAll={inspection.denyAll.has(each.level)}
+              sinceMs={inspection.atMs}
+              operator={operator}
+              isChosen={each.level === level}
+              showLevel={showLevel}
+              onChanged={onChanged}
+            />
+          ))}
+        </Panel>
+      )}
+      {others.length > 0 && (
+        <Panel title={`Levels that do not match (${others.length})`}>
+          <dl class="others">
+            {others.map((each) => (
+              <div key={each.level}>
+                <dt>{each.level}</dt>
+                <dd>{each.because ?? 'The service did not say why.'}</dd>
+              </div>
+            ))}
+          </dl>
+        </Panel>
+      )}
+    </>
+  )
+}

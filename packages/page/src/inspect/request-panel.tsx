@@ -1,0 +1,57 @@
+import { Panel } from '../parts/panel.js'
+import { changeAddress } from '../shell/page-address.js'
+import { type AskedRequest, attributeValues } from './asked-request.js'
+import { AttributeForm } from './attribute-form.js'
+import { RecentRequests } from './recent-requests.js'
+import type { Inspection } from './use-inspection.js'
+import type { LiveFacts } from './use-live-facts.js'
+
+interface RequestPanelProps {
+  readonly asked: AskedRequest
+  readonly live: LiveFacts
+  readonly inspection: Inspection
+  readonly again: () => void
+}
+
+/** The request that is asked about: typed, or one of the recent ones. */
+export function RequestPanel({ asked, live, inspection, again }: RequestPanelProps) {
+  const { answer } = inspection
+  const pick = (recent: string) => changeAddress({ recent, cost: undefined })
+  // Masked values are no attributes to ask about.
+  const leave = () => {
+    const kept = answer === undefined || answer.isMasked ? {} : attributeValues(answer.attributes, asked.attributes)
+    changeAddress({ ...kept, recent: undefined })
+  }
+  return (
+    <Panel
+      title="Request"
+      about="Nothing is taken from any limit. Type the attributes of a request, or pick one that was decided a moment ago."
+      tools={
+        <>
+          <label class="switch">
+            <input
+              type="checkbox"
+              checked={asked.follows}
+              onChange={(event) => changeAddress({ follow: event.currentTarget.checked ? undefined : 'off' })}
+            />
+            <span>Follow</span>
+          </label>
+          <button type="button" class="button" onClick={again}>
+            Ask again
+          </button>
+        </>
+      }
+    >
+      <div class="request-columns">
+        <AttributeForm
+          asked={asked}
+          known={live.service?.attributes ?? []}
+          answer={answer}
+          again={again}
+          leaveRecent={leave}
+        />
+        <RecentRequests requests={live.requests} chosen={asked.recent} pick={pick} />
+      </div>
+    </Panel>
+  )
+}
