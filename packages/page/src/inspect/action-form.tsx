@@ -2,11 +2,13 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { AskError } from '../shell/ask.js'
 
-/** For the field that a problem is about. */
-export interface ProblemFields {
+interface ProblemFields {
   readonly 'aria-invalid': boolean
   readonly 'aria-describedby': string | undefined
 }
+
+/** What a field says of the problem. With several fields, the one whose option the problem names has it. */
+export type ProblemOf = (option?: string) => ProblemFields
 
 interface ActionFormProps {
   /** The word on the button. */
@@ -18,7 +20,7 @@ interface ActionFormProps {
   readonly act: () => Promise<unknown>
   readonly onChanged: () => void
   /** The fields. A problem that the service has with them is told beside them. */
-  readonly children: (problem: ProblemFields) => ComponentChildren
+  readonly children: (problemOf: ProblemOf) => ComponentChildren
 }
 
 /** What each form knows. */
@@ -39,7 +41,10 @@ export function ActionForm({ verb, consequence, done, act, onChanged, children }
   const [problem, setProblem] = useState<string>()
   // The sentence would change with the fields.
   const [result, setResult] = useState('')
-  const fields = { 'aria-invalid': problem !== undefined, 'aria-describedby': problem === undefined ? undefined : id }
+  const problemOf = (option = '') => {
+    const isInvalid = problem?.includes(option) === true
+    return { 'aria-invalid': isInvalid, 'aria-describedby': isInvalid ? id : undefined }
+  }
   const run = async () => {
     setStage('busy')
     try {
@@ -61,7 +66,7 @@ export function ActionForm({ verb, consequence, done, act, onChanged, children }
   const isAsked = stage === 'confirm' || stage === 'busy'
   return (
     <form class="action" onSubmit={prepare}>
-      {children(fields)}
+      {children(problemOf)}
       {problem !== undefined && (
         <p class="problem" id={id} role="alert">
           {problem}

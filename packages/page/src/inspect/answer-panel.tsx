@@ -1,7 +1,7 @@
 import type { InspectAnswer } from '../../../service/src/live/inspect-answer.js'
 import { durationText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
-import { useNow } from '../parts/use-now.js'
+import { useElapsed } from '../parts/use-elapsed.js'
 import type { AskError } from '../shell/ask.js'
 import { LevelCard } from './level-card.js'
 import type { Inspection } from './use-inspection.js'
@@ -71,10 +71,10 @@ function Verdict({ answer, inspection }: { readonly answer: InspectAnswer; reado
 }
 
 function RetryText({ answer, sinceMs }: { readonly answer: InspectAnswer; readonly sinceMs: number }) {
-  const now = useNow()
+  const elapsedMs = useElapsed(sinceMs)
   if (answer.retryAfterMs === undefined || answer.retryAfterMs === null)
     return <p class="soft">Waiting does not help.</p>
-  const left = Math.max(0, answer.retryAfterMs - (now - sinceMs))
+  const left = Math.max(0, answer.retryAfterMs - elapsedMs)
   return (
     <p class="soft">
       {left === 0 ? 'The same request passes now.' : `The same request passes in ${durationText(left)}.`}

@@ -20,7 +20,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 export function AttributeForm({ asked, known, answer, again, leaveRecent }: AttributeFormProps) {
   const isRecent = asked.recent !== undefined
   const shown = isRecent ? (answer?.attributes ?? {}) : asked.attributes
-  const names = isRecent ? [...new Set([...known, ...Object.keys(shown)])] : known
+  const names = isRecent ? [...new Set([...Object.keys(shown), ...known])] : known
   const put = (name: string, value: string) => changeAddress(attributeValues({ [name]: value }))
   const ask = (event: Event) => {
     event.preventDefault()
@@ -30,10 +30,10 @@ export function AttributeForm({ asked, known, answer, again, leaveRecent }: Attr
     <form class="attributes" onSubmit={ask} aria-label="Attributes of the request">
       {isRecent && <RecentNote isMasked={answer?.isMasked === true} leave={leaveRecent} />}
       {names.map((name) => (
-        <label key={name} class="attribute">
+        <label key={name} class="field">
           <span class="mono">{name}</span>
           <input
-            class="text mono"
+            class="mono"
             value={shown[name] ?? ''}
             placeholder="absent"
             readOnly={isRecent}
@@ -74,10 +74,10 @@ function CostField({ cost }: { readonly cost: string }) {
   const problem = costProblem(cost)
   return (
     <>
-      <label class="attribute">
+      <label class="field">
         <span>Cost</span>
         <input
-          class="text mono"
+          class="mono"
           inputMode="numeric"
           value={cost}
           placeholder="1"

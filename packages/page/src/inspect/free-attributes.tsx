@@ -36,7 +36,7 @@ export function FreeAttributes({ known, attributes }: FreeAttributesProps) {
   return (
     <>
       {rows.map(({ id, name, value }, i) => (
-        <div key={id} class="attribute free">
+        <div key={id} class="free">
           <input
             class="text mono"
             aria-label={`Name of attribute ${i + 1}`}

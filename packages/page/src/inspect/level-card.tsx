@@ -1,6 +1,7 @@
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import type { Explanation } from 'sluice'
 import type { InspectAnswer } from '../../../service/src/live/inspect-answer.js'
+import { untilText } from '../parts/time-text.js'
 import { LevelChanges } from './level-changes.js'
 import { LimitGauge } from './limit-gauge.js'
 import { blockWords } from './limit-words.js'
@@ -28,6 +29,7 @@ export function LevelCard(props: LevelCardProps) {
   const { explanation, deniesAll, sinceMs, isChosen, showLevel } = props
   const { level, key = SHARED, limits = [], cost = 0, blockFor, noOverride } = explanation
   const id = useId()
+  const [isOpen, setOpen] = useState(false)
   return (
     <article class={isChosen ? 'level chosen' : 'level'} aria-labelledby={id}>
       <div class="level-head">
@@ -42,16 +44,27 @@ export function LevelCard(props: LevelCardProps) {
             </>
           )}
         </p>
-        {showLevel !== undefined && (
+        <div class="level-tools">
+          {showLevel !== undefined && (
+            <button
+              type="button"
+              class="link"
+              onClick={() => showLevel(level)}
+              aria-label={`Show ${level} in the policy`}
+            >
+              In the policy
+            </button>
+          )}
           <button
             type="button"
             class="link"
-            onClick={() => showLevel(level)}
-            aria-label={`Show ${level} in the policy`}
+            aria-expanded={isOpen}
+            aria-label={`Change ${level}`}
+            onClick={() => setOpen(!isOpen)}
           >
-            in the policy
+            {isOpen ? 'Close' : 'Change'}
           </button>
-        )}
+        </div>
       </div>
       {limits.map(({ limit, decision }, i) => (
         <LimitGauge
@@ -72,7 +85,7 @@ export function LevelCard(props: LevelCardProps) {
           The store did not tell the run-time overrides in time: other limits may be in force.
         </p>
       )}
-      <LevelChanges {...props} />
+      {isOpen && <LevelChanges {...props} />}
     </article>
   )
 }
@@ -90,7 +103,7 @@ function Chips({ explanation, operator, answer }: LevelCardProps) {
 }
 
 function originText(from: 'override' | 'run-time override', until: number | undefined): string {
-  return until === undefined ? from : `${from} until ${new Date(until).toLocaleString('en-GB')}`
+  return until === undefined ? from : `${from} ${untilText(until)}`
 }
 
 /** Only the list of overrides tells when one ends, and only an admin gets it. */

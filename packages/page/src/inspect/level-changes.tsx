@@ -20,31 +20,23 @@ const CHANGES = ['Reset', 'Set', 'Block', 'Override'] as const
 /** What an operator can change for the key of one level. Without the admin token it is shown and cannot be used. */
 export function LevelChanges({ explanation, answer, operator, onChanged }: LevelChangesProps) {
   const [change, setChange] = useState<(typeof CHANGES)[number]>('Reset')
-  const [isOpen, setOpen] = useState(false)
   const isAdmin = useAdminToken() !== undefined
   const { level, key = '*' } = explanation
   const who = key === '*' ? `all requests in ${level}` : `${key} in ${level}`
   const { attributes } = answer
   const parts = { level, who, attributes, onChanged }
   return (
-    <details class="changes" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        Change<span class="hidden"> the state of {level}</span>
-      </summary>
-      {isOpen && (
-        <div class="changes-inside">
-          {!isAdmin && <p class="soft">This wants the admin token: give it by the button “Viewer” at the top.</p>}
-          <fieldset disabled={!isAdmin || answer.isMasked}>
-            <legend class="hidden">Change {level}</legend>
-            <Choice label={`What to change in ${level}`} values={CHANGES} value={change} onChoose={setChange} />
-            {change === 'Reset' && <ResetForm {...parts} />}
-            {change === 'Set' && <SetForm {...parts} />}
-            {change === 'Block' && <BlockForm {...parts} />}
-            {change === 'Override' && <OverrideForm {...parts} explanation={explanation} operator={operator} />}
-          </fieldset>
-        </div>
-      )}
-    </details>
+    <div class="changes">
+      {!isAdmin && <p class="soft">This wants the admin token: give it by the button “Viewer” at the top.</p>}
+      <fieldset disabled={!isAdmin || answer.isMasked}>
+        <legend class="hidden">Change {level}</legend>
+        <Choice label={`What to change in ${level}`} values={CHANGES} value={change} onChoose={setChange} />
+        {change === 'Reset' && <ResetForm {...parts} />}
+        {change === 'Set' && <SetForm {...parts} />}
+        {change === 'Block' && <BlockForm {...parts} />}
+        {change === 'Override' && <OverrideForm {...parts} explanation={explanation} operator={operator} />}
+      </fieldset>
+    </div>
   )
 }
 
@@ -73,7 +65,7 @@ function SetForm({ level, who, attributes, onChanged }: ChangeParts) {
       act={() => ask('/v1/admin/set', { attributes, remaining, levels: [level] })}
       onChanged={onChanged}
     >
-      {(problem) => (
+      {(problemOf) => (
         <label class="field">
           <span>Units left</span>
           <input
@@ -81,7 +73,7 @@ function SetForm({ level, who, attributes, onChanged }: ChangeParts) {
             required
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}
-            {...problem}
+            {...problemOf()}
           />
         </label>
       )}
@@ -99,10 +91,15 @@ function BlockForm({ level, who, attributes, onChanged }: ChangeParts) {
       act={() => ask('/v1/admin/block', { attributes, duration, levels: [level] })}
       onChanged={onChanged}
     >
-      {(problem) => (
+      {(problemOf) => (
         <label class="field">
           <span>For how long, such as 10m, 1h or 1d</span>
-          <input required value={duration} onInput={(event) => setDuration(event.currentTarget.value)} {...problem} />
+          <input
+            required
+            value={duration}
+            onInput={(event) => setDuration(event.currentTarget.value)}
+            {...problemOf()}
+          />
         </label>
       )}
     </ActionForm>

@@ -32,6 +32,17 @@ export const KNOBS: Readonly<Record<Algorithm, readonly LimitKnob[]>> = {
   unlimited: [],
 }
 
+/** What a person calls an algorithm. */
+export const ALGORITHM_WORDS: Readonly<Record<Algorithm, string>> = {
+  'token-bucket': 'token bucket',
+  'leaky-bucket': 'leaky bucket',
+  'fixed-window': 'fixed window',
+  'sliding-window': 'sliding window',
+  'sliding-log': 'sliding log',
+  concurrency: 'concurrency',
+  unlimited: 'unlimited',
+}
+
 /** The draft of a limit, to change it. */
 export function draftOf({ algorithm, ...numbers }: Limit): LimitDraft {
   return {
@@ -54,4 +65,10 @@ export function limitOfDraft({ algorithm, numbers }: LimitDraft): object {
   const given = Object.entries(numbers).filter(([, text]) => text.trim() !== '')
   const read = (name: string, text: string) => (isWhole.has(name) && /^\d{1,16}$/.test(text) ? Number(text) : text)
   return { algorithm, ...Object.fromEntries(given.map(([name, text]) => [name, read(name, text.trim())])) }
+}
+
+/** The draft in a sentence, right or wrong: `token bucket with capacity 20, refill 5/s`. */
+export function draftWords({ algorithm, numbers }: LimitDraft): string {
+  const parts = Object.entries(numbers).map(([name, text]) => `${name} ${text}`)
+  return parts.length === 0 ? ALGORITHM_WORDS[algorithm] : `${ALGORITHM_WORDS[algorithm]} with ${parts.join(', ')}`
 }

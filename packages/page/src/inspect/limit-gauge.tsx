@@ -1,6 +1,6 @@
 import type { Limit } from 'sluice/limits'
 import { durationText, numberText } from '../parts/number-text.js'
-import { useNow } from '../parts/use-now.js'
+import { useElapsed } from '../parts/use-elapsed.js'
 import { type GaugeReading, readGauge, type SentDecision } from './gauge-reading.js'
 import { limitWords } from './limit-words.js'
 
@@ -17,18 +17,28 @@ interface LimitGaugeProps {
 
 /** One limit as a gauge: what is left, what this request takes of it, and when units are back. */
 export function LimitGauge({ level, limit, decision, cost, deniesAll, sinceMs }: LimitGaugeProps) {
-  const isWhole = decision.resetAfterMs === 0
-  const now = useNow(!isWhole)
-  const reading = readGauge(limit, decision, { elapsedMs: isWhole ? 0 : Math.max(0, now - sinceMs), deniesAll })
+  const elapsedMs = useElapsed(decision.resetAfterMs === 0 ? undefined : sinceMs)
+  const reading = readGauge(limit, decision, { elapsedMs, deniesAll })
   const words = limitWords(limit)
   const state = stateWords(reading)
   return (
     <div class="limit">
-      <p class="limit-words">{words}</p>
+      <p class="limit-head">
+        <span class="limit-words">{words}</span>
+        <span>
+          {isCounted(reading) ? (
+            <>
+              <strong>{numberText(Math.floor(reading.left))}</strong> of {numberText(reading.quota)} left
+            </>
+          ) : (
+            <strong>{state}</strong>
+          )}
+        </span>
+      </p>
       {reading.state !== 'unlimited' && (
         // biome-ignore lint/a11y/useSemanticElements: a meter element cannot show what this request takes
         <div
-          class={`gauge ${reading.state}`}
+          class={`gauge is-${reading.state}`}
           role="meter"
           aria-label={`${level}, ${words}`}
           aria-valuemin={0}
@@ -39,18 +49,9 @@ export function LimitGauge({ level, limit, decision, cost, deniesAll, sinceMs }:
           <Water reading={reading} cost={cost} isAllowed={decision.allowed === true} />
         </div>
       )}
-      <p class="limit-figures">
-        <span>
-          {isCounted(reading) ? (
-            <>
-              <strong>{numberText(Math.floor(reading.left))}</strong> of {numberText(reading.quota)} left
-            </>
-          ) : (
-            <strong>{state}</strong>
-          )}
-          {cost !== 1 && <> · this request takes {numberText(cost)}</>}
-        </span>
-        <span class="limit-waits">{waitWords(reading)}</span>
+      <p class="limit-foot">
+        <span>{cost !== 1 && `This request takes ${numberText(cost)}`}</span>
+        <span>{waitWords(reading)}</span>
       </p>
       {decision.degraded != null && <p class="level-note degraded">{degradedWords(decision.degraded)}</p>}
     </div>
@@ -59,7 +60,7 @@ export function LimitGauge({ level, limit, decision, cost, deniesAll, sinceMs }:
 
 function Water({ reading, cost, isAllowed }: { reading: GaugeReading; cost: number; isAllowed: boolean }) {
   const { left, quota } = reading
-  if (quota === 0) return null
+  if (!isCounted(reading)) return null
   const percent = (units: number) => `${Math.min(100, Math.max(0, (units / quota) * 100))}%`
   // Units that are taken are at the surface; those that lack are above it.
   const from = isAllowed ? Math.max(0, left - cost) : left
@@ -90,9 +91,9 @@ function stateWords({ state, left, quota, owed }: GaugeReading): string {
 }
 
 function waitWords({ state, nextUnitMs, wholeMs }: GaugeReading): string {
-  if (state === 'unlimited' || state === 'no-quota') return ''
-  if (wholeMs === 0) return 'the whole quota is there'
-  const whole = `whole in ${durationText(wholeMs)}`
+  if (state === 'unlimited' || state === 'no-quota' || wholeMs === 0) return ''
+  if (state === 'blocked') return `ends in ${durationText(nextUnitMs)} · whole again in ${durationText(wholeMs)}`
+  const whole = `whole again in ${durationText(wholeMs)}`
   return nextUnitMs === wholeMs || nextUnitMs === 0 ? whole : `next unit in ${durationText(nextUnitMs)} · ${whole}`
 }
 

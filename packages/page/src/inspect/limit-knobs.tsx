@@ -1,26 +1,16 @@
 import type { Algorithm } from 'sluice/limits'
-import type { ProblemFields } from './action-form.js'
-import { KNOBS, type LimitDraft, withAlgorithm } from './limit-draft.js'
+import type { ProblemOf } from './action-form.js'
+import { ALGORITHM_WORDS, KNOBS, type LimitDraft, withAlgorithm } from './limit-draft.js'
 
 interface LimitKnobsProps {
   readonly label: string
   readonly draft: LimitDraft
-  readonly problem: ProblemFields
+  readonly problemOf: ProblemOf
   readonly onChange: (draft: LimitDraft) => void
 }
 
-const WORDS: Readonly<Record<Algorithm, string>> = {
-  'token-bucket': 'token bucket',
-  'leaky-bucket': 'leaky bucket',
-  'fixed-window': 'fixed window',
-  'sliding-window': 'sliding window',
-  'sliding-log': 'sliding log',
-  concurrency: 'concurrency',
-  unlimited: 'unlimited',
-}
-
 /** A limit as fields: its algorithm and its numbers. */
-export function LimitKnobs({ label, draft, problem, onChange }: LimitKnobsProps) {
+export function LimitKnobs({ label, draft, problemOf, onChange }: LimitKnobsProps) {
   const put = (option: string, text: string) => onChange({ ...draft, numbers: { ...draft.numbers, [option]: text } })
   return (
     <fieldset class="knobs">
@@ -31,7 +21,7 @@ export function LimitKnobs({ label, draft, problem, onChange }: LimitKnobsProps)
           value={draft.algorithm}
           onChange={(event) => onChange(withAlgorithm(draft, event.currentTarget.value as Algorithm))}
         >
-          {Object.entries(WORDS).map(([algorithm, words]) => (
+          {Object.entries(ALGORITHM_WORDS).map(([algorithm, words]) => (
             <option key={algorithm} value={algorithm}>
               {words}
             </option>
@@ -48,7 +38,7 @@ export function LimitKnobs({ label, draft, problem, onChange }: LimitKnobsProps)
             value={draft.numbers[option] ?? ''}
             autocomplete="off"
             onInput={(event) => put(option, event.currentTarget.value)}
-            {...problem}
+            {...problemOf(option)}
           />
         </label>
       ))}

@@ -5,9 +5,9 @@ import { numberText } from '../parts/number-text.js'
 export function limitWords(limit: Limit): string {
   switch (limit.algorithm) {
     case 'token-bucket':
-      return `token bucket: ${numberText(limit.capacity)} at once, then ${limit.refill}`
+      return `token bucket: ${numberText(limit.capacity)} at once, then ${rateWords(limit.refill)}`
     case 'leaky-bucket':
-      return `leaky bucket: ${numberText(limit.capacity)} wait, ${limit.drain} leave`
+      return `leaky bucket: ${numberText(limit.capacity)} wait, ${rateWords(limit.drain)} leave`
     case 'fixed-window':
       return `fixed window: ${numberText(limit.quota)} in each ${limit.window}`
     case 'sliding-window':
@@ -19,6 +19,11 @@ export function limitWords(limit: Limit): string {
     case 'unlimited':
       return 'unlimited'
   }
+}
+
+/** `10000/s` is `10,000/s`. */
+function rateWords(rate: string): string {
+  return rate.replace(/^\d+/, (units) => BigInt(units).toLocaleString('en'))
 }
 
 function slicesWords(slices: number | undefined): string {

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import type { Explanation } from 'sluice'
 import { ask } from '../shell/ask.js'
 import { ActionForm, type ChangeParts } from './action-form.js'
-import { draftOf, type LimitDraft, limitOfDraft } from './limit-draft.js'
+import { draftOf, draftWords, type LimitDraft, limitOfDraft } from './limit-draft.js'
 import { LimitKnobs } from './limit-knobs.js'
-import { keyText, overrideKey } from './override-key.js'
+import { overrideKey } from './override-key.js'
 import type { OperatorFacts } from './use-operator-facts.js'
 
 interface OverrideFormProps extends ChangeParts {
@@ -35,12 +35,12 @@ export function OverrideForm({ level, who, attributes, onChanged, explanation, o
   return (
     <ActionForm
       verb="Override"
-      consequence={`Puts these limits in force for ${who}${key === undefined ? '' : ` (${keyText(key)})`}, ${endWords(span, time)}. They are in the place of those of the policy.`}
+      consequence={`Puts in force for ${who}, ${endWords(span, time)}: ${drafts.map(draftWords).join('; ')}. It replaces what the policy says.`}, ${endWords(span, time)}. They are in the place of those of the policy.`}
       done={`The override of ${who} is in force.`}
       act={act}
       onChanged={onChanged}
     >
-      {(problem) => (
+      {(problemOf) => (
         <>
           {drafts.map((draft, i) => (
             <LimitKnobs
@@ -48,36 +48,44 @@ export function OverrideForm({ level, who, attributes, onChanged, explanation, o
               key={i}
               label={drafts.length === 1 ? `Limit of ${level}` : `Limit ${i + 1} of ${level}`}
               draft={draft}
-              problem={problem}
+              problemOf={problemOf}
               onChange={(next) => change(i, next)}
             />
           ))}
-          <div class="knobs">
-            <label class="field">
-              <span>Until</span>
-              <select value={span} onChange={(event) => setSpan(event.currentTarget.value as Span)}>
-                {ENDS.map((each) => (
-                  <option key={each} value={each}>
-                    {each === 'removed' ? 'it is removed' : each === 'a time' ? 'a time…' : `in ${each}`}
-                  </option>
-                ))}
-              </select>
-            </label>
-            {span === 'a time' && (
-              <label class="field">
-                <span>Time</span>
-                <input
-                  type="datetime-local"
-                  required
-                  value={time}
-                  onInput={(event) => setTime(event.currentTarget.value)}
-                />
-              </label>
-            )}
-          </div>
+          <EndFields span={span} setSpan={setSpan} time={time} setTime={setTime} />
         </>
       )}
     </ActionForm>
+  )
+}
+
+interface EndFieldsProps {
+  readonly span: Span
+  readonly setSpan: (span: Span) => void
+  readonly time: string
+  readonly setTime: (time: string) => void
+}
+
+function EndFields({ span, setSpan, time, setTime }: EndFieldsProps) {
+  return (
+    <div class="knobs">
+      <label class="field">
+        <span>Until</span>
+        <select value={span} onChange={(event) => setSpan(event.currentTarget.value as Span)}>
+          {ENDS.map((each) => (
+            <option key={each} value={each}>
+              {each === 'removed' ? 'it is removed' : each === 'a time' ? 'a time…' : `in ${each}`}
+            </option>
+          ))}
+        </select>
+      </label>
+      {span === 'a time' && (
+        <label class="field">
+          <span>Time</span>
+          <input type="datetime-local" required value={time} onInput={(event) => setTime(event.currentTarget.value)} />
+        </label>
+      )}
+    </div>
   )
 }
 

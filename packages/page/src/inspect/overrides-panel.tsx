@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { numberText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
+import { untilText } from '../parts/time-text.js'
 import { AskError, ask } from '../shell/ask.js'
 import { limitWords } from './limit-words.js'
 import { keyText } from './override-key.js'
@@ -62,8 +63,7 @@ function OverrideRow({ override: { level, key, limits, untilMs }, onRemoved }: O
         <strong>{level}</strong> <span class="mono">{keyText(key)}</span>
       </div>
       <p class="soft small">
-        {limits.map(limitWords).join('; ')}
-        {untilMs === undefined ? ', until it is removed' : `, until ${new Date(untilMs).toLocaleString('en-GB')}`}
+        {limits.map(limitWords).join('; ')}, {untilText(untilMs)}
       </p>
       {isAsked ? (
         <div class="row">

@@ -1,5 +1,5 @@
 import type { PolicyTextProblem } from '../../../service/src/live/inspect-answer.js'
-import { type YamlPiece, yamlPieces } from './yaml-colours.js'
+import { type YamlPiece, yamlPieces } from './yaml-pieces.js'
 
 interface PolicyLineProps {
   readonly line: string

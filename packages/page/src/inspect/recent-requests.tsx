@@ -1,5 +1,6 @@
 import { useId, useState } from 'preact/hooks'
 import type { LiveRequest } from '../../../service/src/live/live-events.js'
+import { timeText } from '../parts/time-text.js'
 
 interface RecentRequestsProps {
   /** The newest first. */
@@ -59,8 +60,4 @@ function requestWords({ attributes, cost }: LiveRequest): string {
   const words = [method, path, ...pairs].filter((word) => word !== undefined)
   if (cost !== 1) words.push(`cost ${cost}`)
   return words.length === 0 ? 'no attributes' : words.join(' ')
-}
-
-function timeText(atMs: number): string {
-  return new Date(atMs).toLocaleTimeString('en-GB')
 }

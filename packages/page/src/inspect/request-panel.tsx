@@ -45,7 +45,7 @@ export function RequestPanel({ asked, live, inspection, again }: RequestPanelPro
       <div class="request-columns">
         <AttributeForm
           asked={asked}
-          known={live.service?.attributes ?? []}
+          known={firstKnown(live.service?.attributes ?? [])}
           answer={answer}
           again={again}
           leaveRecent={leave}
@@ -54,4 +54,10 @@ export function RequestPanel({ asked, live, inspection, again }: RequestPanelPro
       </div>
     </Panel>
   )
+}
+
+/** What every request has comes first. */
+function firstKnown(names: readonly string[]): readonly string[] {
+  const first = ['method', 'path'].filter((name) => names.includes(name))
+  return [...new Set([...first, ...names])]
 }

@@ -38,7 +38,9 @@ export function listText(names: readonly string[]): string {
 }
 
 function takenWords(matching: InspectAnswer['levels']): string[] {
-  const taking = matching.filter(({ cost, shadow }) => cost !== 0 && shadow !== true)
+  const isCounted = ({ limits = [] }: (typeof matching)[number]) =>
+    limits.some(({ limit }) => limit.algorithm !== 'unlimited')
+  const taking = matching.filter((each) => each.cost !== 0 && each.shadow !== true && isCounted(each))
   if (taking.length === 0) return ['A request like this would pass now, and take nothing.']
   const costs = new Set(taking.map(({ cost = 1 }) => cost))
   const [cost] = costs
@@ -55,13 +57,15 @@ function delayWords(matching: InspectAnswer['levels']): string[] {
 }
 
 function denialsOf({ levels }: InspectAnswer, denyAll: ReadonlySet<string>, inShadow: boolean): string[] {
-  return levels
+  const sentences = levels
     .filter(({ shadow = false }) => shadow === inShadow)
     .flatMap(({ level, cost = 0, limits = [] }) =>
       limits
         .filter(({ decision }) => !decision.allowed)
         .map(({ decision }) => `${level} ${reasonWords(decision, cost, denyAll.has(level))}.`),
     )
+  // Several limits of a level may deny for the same reason.
+  return [...new Set(sentences)]
 }
 
 /** `Infinity` is `null` in JSON. */
