@@ -1,0 +1,58 @@
+import { useMemo } from 'preact/hooks'
+import { numberText, rateText, shareText } from '../parts/number-text.js'
+import { Panel } from '../parts/panel.js'
+import type { ChartLine, ChartPlan } from './draw-chart.js'
+import { clockText } from './draw-chart.js'
+import { LiveChart } from './live-chart.js'
+import type { LiveModel } from './live-model.js'
+import { type LiveSettings, shownRange } from './live-settings.js'
+import { decisionSeries, type TimeSeries } from './time-series.js'
+import { useLive } from './use-live.js'
+
+/** What is decided per second: admitted and denied, one on the other, and how many of them without the store. */
+export function DecisionsPanel({ live, settings }: { readonly live: LiveModel; readonly settings: LiveSettings }) {
+  useLive(live, 'hello', 'frame')
+  const { history, frame } = live.scene
+  const range = shownRange(settings, frame?.atMs ?? Date.now())
+  // The history changes in place, with the frame
+  const series = useMemo(() => decisionSeries(history, range), [history, frame, range.fromMs, range.toMs])
+  return (
+    <Panel title="Decisions per second" class="live-decisions">
+      <LiveChart
+        name="Decisions per second"
+        plan={DECISIONS}
+        series={series}
+        range={range}
+        summary={decisionSummary(series)}
+      />
+    </Panel>
+  )
+}
+
+const ADMITTED: ChartLine = { label: 'Admitted', colour: 'admitted', look: 'area' }
+const DEGRADED: ChartLine = { label: 'Without the store', colour: 'degraded', look: 'dashed' }
+
+function planWith(denied: string): ChartPlan {
+  const lines: ChartLine[] = [ADMITTED, { label: denied, colour: 'denied', look: 'hatched' }, DEGRADED]
+  return { lines, isStacked: true, text: rateText, axisText: numberText }
+}
+
+/** How decisions are drawn, everywhere. */
+export const DECISIONS = planWith('Denied')
+
+/** The same for a level that denies nothing and counts what it would deny. */
+export const SHADOW_DECISIONS = planWith('Would deny')
+
+/** A chart of decisions in a sentence: the means and the busiest moment. */
+export function decisionSummary({ times, columns: [admitted, denied] }: TimeSeries): string {
+  const known = times.map((_, row) => row).filter((row) => admitted[row] !== null)
+  if (known.length === 0) return 'No data yet.'
+  const mean = (column: readonly (number | null)[]) =>
+    known.reduce((sum, row) => sum + (column[row] ?? 0), 0) / known.length
+  const load = (row: number) => (admitted[row] ?? 0) + (denied[row] ?? 0)
+  const busiest = known.reduce((best, row) => (load(row) > load(best) ? row : best), known[0])
+  const [passed, refused] = [mean(admitted), mean(denied)]
+  const span = `From ${clockText(times[known[0]] * 1_000)} to ${clockText(times[known.length - 1] * 1_000)}`
+  const means = `${rateText(passed)} admitted and ${rateText(refused)} denied on average (${shareText(refused, passed + refused)})`
+  return `${span}: ${means}, at most ${rateText(load(busiest))} at ${clockText(times[busiest] * 1_000)}.`
+}
