@@ -31,7 +31,7 @@ export function LevelCard(props: LevelCardProps) {
   const id = useId()
   const [isOpen, setOpen] = useState(false)
   return (
-    <article class={isChosen ? 'level chosen' : 'level'} aria-labelledby={id}>
+    <article class={isChosen ? 'level is-shown' : 'level'} aria-labelledby={id}>
       <div class="level-head">
         <h3 id={id}>{level}</h3>
         <Chips {...props} />
@@ -44,27 +44,7 @@ export function LevelCard(props: LevelCardProps) {
             </>
           )}
         </p>
-        <div class="level-tools">
-          {showLevel !== undefined && (
-            <button
-              type="button"
-              class="link"
-              onClick={() => showLevel(level)}
-              aria-label={`Show ${level} in the policy`}
-            >
-              In the policy
-            </button>
-          )}
-          <button
-            type="button"
-            class="link"
-            aria-expanded={isOpen}
-            aria-label={`Change ${level}`}
-            onClick={() => setOpen(!isOpen)}
-          >
-            {isOpen ? 'Close' : 'Change'}
-          </button>
-        </div>
+        <Tools level={level} isOpen={isOpen} setOpen={setOpen} showLevel={showLevel} />
       </div>
       {limits.map(({ limit, decision }, i) => (
         <LimitGauge
@@ -87,6 +67,39 @@ export function LevelCard(props: LevelCardProps) {
       )}
       {isOpen && <LevelChanges {...props} />}
     </article>
+  )
+}
+
+interface ToolsProps {
+  readonly level: string
+  readonly isOpen: boolean
+  readonly setOpen: (isOpen: boolean) => void
+  readonly showLevel: ((level: string) => void) | undefined
+}
+
+function Tools({ level, isOpen, setOpen, showLevel }: ToolsProps) {
+  return (
+    <div class="level-tools">
+      {showLevel !== undefined && (
+        <button
+          type="button"
+          class="text-button"
+          onClick={() => showLevel(level)}
+          aria-label={`Show ${level} in the policy`}
+        >
+          In the policy
+        </button>
+      )}
+      <button
+        type="button"
+        class="text-button"
+        aria-expanded={isOpen}
+        aria-label={`Change ${level}`}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {isOpen ? 'Close' : 'Change'}
+      </button>
+    </div>
   )
 }
 

@@ -35,7 +35,7 @@ export function OverrideForm({ level, who, attributes, onChanged, explanation, o
   return (
     <ActionForm
       verb="Override"
-      consequence={`Puts in force for ${who}, ${endWords(span, time)}: ${drafts.map(draftWords).join('; ')}. It replaces what the policy says.`}, ${endWords(span, time)}. They are in the place of those of the policy.`}
+      consequence={`Puts in force for ${who}, ${endWords(span, time)}: ${drafts.map(draftWords).join('; ')}. It replaces what the policy says.`}
       done={`The override of ${who} is in force.`}
       act={act}
       onChanged={onChanged}

@@ -76,7 +76,12 @@ function OverrideRow({ override: { level, key, limits, untilMs }, onRemoved }: O
           </button>
         </div>
       ) : (
-        <button type="button" class="link" onClick={() => setAsked(true)} aria-label={`Remove the override of ${who}`}>
+        <button
+          type="button"
+          class="text-button"
+          onClick={() => setAsked(true)}
+          aria-label={`Remove the override of ${who}`}
+        >
           Remove…
         </button>
       )}

@@ -16,7 +16,7 @@ export function PolicyLine({ line, number, problems, isMarked, isTarget }: Polic
   const [before, from] = problem === undefined ? [line, ''] : splitAt(line, problem.column)
   return (
     <>
-      <span class={`line${isMarked ? ' marked' : ''}${isTarget ? ' target' : ''}`} data-line={number}>
+      <span class={`policy-line${isMarked ? ' marked' : ''}${isTarget ? ' target' : ''}`} data-line={number}>
         <span class="line-number" aria-hidden="true">
           {number}
         </span>

@@ -1,5 +1,6 @@
-import { useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import type { LiveRequest } from '../../../service/src/live/live-events.js'
+import { useHeld } from '../live/use-live.js'
 import { timeText } from '../parts/time-text.js'
 
 interface RecentRequestsProps {
@@ -14,23 +15,15 @@ const MOST_SHOWN = 30
 /** The requests that were decided last, to pick one. The list holds still while the pointer or the focus is on it. */
 export function RecentRequests({ requests, chosen, pick }: RecentRequestsProps) {
   const id = useId()
-  const [held, setHeld] = useState<readonly LiveRequest[]>()
-  const hold = () => setHeld((before) => before ?? requests)
-  const release = () => setHeld(undefined)
-  const shown = (held ?? requests).slice(0, MOST_SHOWN)
+  const { held, handlers } = useHeld(requests)
+  const shown = held.slice(0, MOST_SHOWN)
   return (
     <div class="recents">
       <h3 id={id}>Recent requests</h3>
       {shown.length === 0 ? (
         <p class="soft small">None yet. Requests appear here a moment after the service decided them.</p>
       ) : (
-        <ul
-          aria-labelledby={id}
-          onPointerEnter={hold}
-          onPointerLeave={release}
-          onFocusCapture={hold}
-          onBlurCapture={release}
-        >
+        <ul aria-labelledby={id} {...handlers}>
           {shown.map((request) => (
             <li key={request.id}>
               <button

@@ -28,7 +28,7 @@ export function RequestPanel({ asked, live, inspection, again }: RequestPanelPro
       about="Nothing is taken from any limit. Type the attributes of a request, or pick one that was decided a moment ago."
       tools={
         <>
-          <label class="switch">
+          <label class="follow">
             <input
               type="checkbox"
               checked={asked.follows}

@@ -21,7 +21,7 @@ export function UnusedHint({ unused, attributes }: UnusedHintProps) {
           {didYouMean !== undefined && attributes?.[attribute] !== undefined && (
             <button
               type="button"
-              class="link"
+              class="text-button"
               onClick={() =>
                 changeAddress(
                   attributeValues({ [didYouMean]: attributes[attribute] }, { [attribute]: attributes[attribute] }),

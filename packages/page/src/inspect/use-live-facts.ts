@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { LiveRequest, LiveService } from '../../../service/src/live/live-events.js'
+import { StreamLink } from '../live/stream-link.js'
 import { useAdminToken } from '../shell/admin-token.js'
-import { listenLive } from '../shell/listen-live.js'
+import { tokenFields } from '../shell/ask.js'
 
 /** What the view needs of the live stream. */
 export interface LiveFacts {
@@ -20,17 +21,16 @@ export function useLiveFacts(): LiveFacts {
   // The stream sends the token that there is when it opens.
   useEffect(() => {
     setFacts(({ service }) => ({ service, requests: [] }))
-    return listenLive({
-      hear(name, data) {
-        if (name === 'hello') {
-          const { service } = data as { readonly service: LiveService }
-          setFacts((before) => ({ ...before, service }))
-        } else if (name === 'requests') {
-          const more = data as readonly LiveRequest[]
-          setFacts((before) => ({ ...before, requests: merged(before.requests, more) }))
-        }
+    const link = new StreamLink({
+      fields: tokenFields,
+      onState() {},
+      onEvent({ name, data }) {
+        if (name === 'hello') setFacts((before) => ({ ...before, service: data.service }))
+        else if (name === 'requests') setFacts((before) => ({ ...before, requests: merged(before.requests, data) }))
       },
     })
+    link.start()
+    return () => link.close()
   }, [token])
   return facts
 }
