@@ -50,9 +50,9 @@ export function AttributeForm({ asked, known, answer, again, leaveRecent }: Attr
           <option key={method} value={method} />
         ))}
       </datalist>
+      <CostField cost={asked.cost} />
       {!isRecent && <FreeAttributes known={known} attributes={asked.attributes} />}
       <UnusedHint unused={answer?.unused ?? []} attributes={isRecent ? undefined : asked.attributes} />
-      <CostField cost={asked.cost} />
     </form>
   )
 }

@@ -70,7 +70,7 @@ function Water({ reading, cost, isAllowed }: { reading: GaugeReading; cost: numb
       {cost > 0 && (
         <span
           class={isAllowed ? 'gauge-cost' : 'gauge-cost lacks'}
-          style={{ left: percent(from), width: percent(Math.min(cost, quota - from)) }}
+          style={{ left: `min(${percent(from)}, calc(100% - 3px))`, width: percent(Math.min(cost, quota - from)) }}
         />
       )}
     </>

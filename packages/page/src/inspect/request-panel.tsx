@@ -25,6 +25,7 @@ export function RequestPanel({ asked, live, inspection, again }: RequestPanelPro
   return (
     <Panel
       title="Request"
+      class="inspect-request"
       about="Nothing is taken from any limit. Type the attributes of a request, or pick one that was decided a moment ago."
       tools={
         <>
