@@ -11,7 +11,7 @@ const NAME = /^(\s*(?:-\s+)*)(?:\{\s*)?["']?name["']?\s*:\s*(.*)$/
  * its own or at the begin of a line, as people write them; others are `undefined`.
  */
 export function levelLines(lines: readonly string[], level: string): LineRange | undefined {
-  const at = lines.findIndex((line) => nameIn(line) === level && indentOf(line) > 0)
+  const at = lines.findIndex((line) => nameIn(line) === level && /^[\s-]/.test(line))
   if (at < 0) return undefined
   // The entry begins at its dash, which may stand above the name.
   let first = at
@@ -30,7 +30,8 @@ function nameIn(line: string): string | undefined {
 }
 
 function belongs(line: string, indent: number): boolean {
-  return isEmptyOrComment(line) || indentOf(line) > indent || /^\s*[}\]]+,?\s*$/.test(line)
+  const isEndOfJson = indentOf(line) === indent && /^\s*\},?\s*$/.test(line)
+  return isEmptyOrComment(line) || indentOf(line) > indent || isEndOfJson
 }
 
 function isEmptyOrComment(line: string): boolean {

@@ -20,7 +20,7 @@ export function tourPlace(
   const below = target.top + target.height + GAP
   const above = target.top - GAP - popover.height
   const lowest = window.height - popover.height - GAP
-  const top = below <= lowest ? below : above >= GAP ? above : lowest
+  const top = below <= lowest ? below : above >= GAP && above <= lowest ? above : lowest
   const left = Math.min(target.left, window.width - popover.width - GAP)
   return { left: Math.max(GAP, left), top: Math.max(GAP, top) }
 }

@@ -24,7 +24,7 @@ export function Tour({ tour, step }: TourProps) {
   }, [step, isFound])
   if (target === undefined) return null
   const { place, box } = target
-  const page = { width: document.documentElement.clientWidth, height: innerHeight }
+  const page = { width: document.body.clientWidth, height: innerHeight }
   const middle = { left: page.width / 2 - size.width / 2, top: page.height / 2, width: 0, height: 0 }
   const { left, top } = tourPlace(box ?? middle, size, page)
   const isLast = step === tourSteps.length - 1
