@@ -20,7 +20,7 @@ export function ChartLegend({ plan, series, row }: ChartLegendProps) {
           <b>{valueText(plan, series, at, row ?? last)}</b>
         </span>
       ))}
-      <span class="legend-time">{row === undefined ? 'last' : clockText(series.times[row] * 1_000)}</span>
+      <span class="legend-time">{last < 0 ? '' : clockText(series.times[row ?? last] * 1_000)}</span>
     </div>
   )
 }
@@ -44,6 +44,8 @@ function Swatch({ line: { look, colour } }: { readonly line: ChartLine }) {
     <svg class={`swatch ${look} of-${colour}`} viewBox="0 0 16 12" width="16" height="12" aria-hidden="true">
       {look === 'area' || look === 'hatched' ? <rect x="0.75" y="0.75" width="14.5" height="10.5" rx="2" /> : null}
       {look === 'hatched' ? <path d="M2 11L11 1M7 11L15 2M1 6L6 1" /> : null}
+      {look === 'dotted' ? <path d="M0 2H16" /> : null}
+      {look === 'dotted' ? <path class="swatch-dots" d="M2 6h0M8 6h0M14 6h0M5 10h0M11 10h0" /> : null}
       {look === 'line' || look === 'dashed' ? <path d="M0 6H16" /> : null}
     </svg>
   )

@@ -30,11 +30,16 @@ export function DecisionsPanel({ live, settings }: { readonly live: LiveModel; r
 }
 
 const ADMITTED: ChartLine = { label: 'Admitted', colour: 'admitted', look: 'area' }
-const DEGRADED: ChartLine = { label: 'Without the store', colour: 'degraded', look: 'dashed' }
+const DEGRADED: ChartLine = { label: 'Degraded', colour: 'degraded', look: 'dotted' }
 
 function planWith(denied: string): ChartPlan {
   const lines: ChartLine[] = [ADMITTED, { label: denied, colour: 'denied', look: 'hatched' }, DEGRADED]
-  return { lines, isStacked: true, text: rateText, axisText: numberText }
+  return { lines, isStacked: true, text: rateText, axisText: axisText }
+}
+
+/** A quiet service has fractions of a request a second. */
+function axisText(value: number): string {
+  return value < 1 ? String(Number(value.toFixed(3))) : numberText(value)
 }
 
 /** How decisions are drawn, everywhere. */
@@ -52,7 +57,7 @@ export function decisionSummary({ times, columns: [admitted, denied] }: TimeSeri
   const load = (row: number) => (admitted[row] ?? 0) + (denied[row] ?? 0)
   const busiest = known.reduce((best, row) => (load(row) > load(best) ? row : best), known[0])
   const [passed, refused] = [mean(admitted), mean(denied)]
-  const span = `From ${clockText(times[known[0]] * 1_000)} to ${clockText(times[known.length - 1] * 1_000)}`
+  const span = `From ${clockText(times[known[0]] * 1_000)} to ${clockText(times[known[known.length - 1]] * 1_000)}`
   const means = `${rateText(passed)} admitted and ${rateText(refused)} denied on average (${shareText(refused, passed + refused)})`
   return `${span}: ${means}, at most ${rateText(load(busiest))} at ${clockText(times[busiest] * 1_000)}.`
 }

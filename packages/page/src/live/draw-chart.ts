@@ -7,7 +7,7 @@ export interface ChartLine {
   readonly label: string
   /** A colour of the style sheet. */
   readonly colour: string
-  readonly look: 'area' | 'hatched' | 'line' | 'dashed'
+  readonly look: 'area' | 'hatched' | 'dotted' | 'line' | 'dashed'
 }
 
 /** What a chart draws. */
@@ -31,7 +31,7 @@ export function drawChart(place: HTMLElement, plan: ChartPlan, { onCursor, onZoo
   const series = plan.lines.map((line) => lineOptions(line, ratio))
   const options: uPlot.Options = {
     ...sizeOf(place),
-    padding: [8, 4, 0, 0],
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -72,13 +72,18 @@ export function drawChart(place: HTMLElement, plan: ChartPlan, { onCursor, onZoo
 
 /** Puts data and the shown range into a chart. */
 export function showSeries(plot: uPlot, plan: ChartPlan, { times, columns }: TimeSeries, range: TimeRange): void {
-  // A line at zero all the time says nothing, and would lie over the axis.
-  const drawn = columns.map((column) => (column.some((value) => value) ? column : column.map(() => null)))
-  const [first, ...rest] = plan.isStacked ? [sumOf(columns.slice(0, 2)), columns[0], ...drawn.slice(2)] : columns
+  const [first, ...rest] = plan.isStacked
+    ? [sumOf(columns.slice(0, 2)), columns[0], ...columns.slice(2).map(withoutZeros)]
+    : columns
   plot.batch(() => {
     plot.setData([times, first, ...rest] as unknown as uPlot.AlignedData, false)
     plot.setScale('x', { min: range.fromMs / 1_000, max: range.toMs / 1_000 })
   })
+}
+
+/** A line at zero says nothing, and would lie over the axis. Zeros beside other values stay: they are the edges of an area. */
+function withoutZeros(column: readonly (number | null)[]): (number | null)[] {
+  return column.map((value, row) => (value || column[row - 1] || column[row + 1] ? value : null))
 }
 
 /** The size of a chart in its place. */
@@ -91,17 +96,13 @@ function lineOptions(line: ChartLine, ratio: number): uPlot.Series {
   const common = { label: line.label, stroke, width: 1.5, points: { show: false } }
   if (line.look === 'area') return { ...common, fill: colour(`${line.colour}-soft`) }
   if (line.look === 'hatched') return { ...common, fill: hatching(line.colour, ratio) }
+  if (line.look === 'dotted') return { ...common, dash: [5, 3], fill: dots(line.colour, ratio) }
   return line.look === 'dashed' ? { ...common, width: 2, dash: [6, 4] } : common
 }
 
 /** Slanted strokes, so that the area is told apart without its colour. */
-function hatching(name: string, ratio: number): CanvasPattern | string {
-  const tile = document.createElement('canvas')
-  const size = Math.round(7 * ratio)
-  tile.width = size
-  tile.height = size
-  const pen = tile.getContext('2d')
-  if (pen === null) return colour(`${name}-soft`)
+function hatching(name: string, ratio: number): CanvasPattern {
+  const { tile, pen, size } = tileOf(Math.round(7 * ratio))
   pen.fillStyle = colour(`${name}-soft`)
   pen.fillRect(0, 0, size, size)
   pen.strokeStyle = colour(name)
@@ -111,8 +112,28 @@ function hatching(name: string, ratio: number): CanvasPattern | string {
     pen.lineTo(shift + size + 1, -1)
   }
   pen.stroke()
-  return pen.createPattern(tile, 'repeat') ?? colour(`${name}-soft`)
+  return pen.createPattern(tile, 'repeat') as CanvasPattern
 }
+
+/** Dots on nothing: what they cover stays visible. */
+function dots(name: string, ratio: number): CanvasPattern {
+  const { tile, pen, size } = tileOf(Math.round(6 * ratio))
+  pen.fillStyle = colour(name)
+  pen.globalAlpha = 0.75
+  pen.arc(size / 2, size / 2, 1.1 * ratio, 0, 2 * Math.PI)
+  pen.fill()
+  return pen.createPattern(tile, 'repeat') as CanvasPattern
+}
+
+function tileOf(size: number) {
+  const tile = document.createElement('canvas')
+  tile.width = size
+  tile.height = size
+  return { tile, pen: tile.getContext('2d') as CanvasRenderingContext2D, size }
+}
+
+/** 1, 2 and 5 of each power of ten: one digit behind the point says them all. */
+const STEPS = Array.from({ length: 11 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** (power - 3))).flat()
 
 function axesOf(plan: ChartPlan): uPlot.Axis[] {
   const font = `12px ${getComputedStyle(document.body).fontFamily}`
@@ -125,7 +146,8 @@ function axesOf(plan: ChartPlan): uPlot.Axis[] {
       border: { show: true, ...line },
       size: 26,
       gap: 4,
-      space: 84,
+      space: spaceOf,
+      incrs: timeSteps,
       values: timeTexts,
     },
     {
@@ -133,11 +155,29 @@ function axesOf(plan: ChartPlan): uPlot.Axis[] {
       grid: { ...line },
       gap: 6,
       space: 36,
+      incrs: STEPS,
       size: (_plot, texts) => 14 + 7 * Math.max(3, ...(texts ?? []).map((text) => text.length)),
       values: (_plot, values) => values.map(plan.axisText),
     },
   ]
 }
+
+/** Marks of a short time have seconds, so they are wider. */
+function spaceOf(_plot: uPlot, _axis: number, from: number, to: number): number {
+  return isLong(from, to) ? 46 : 72
+}
+
+/** Marks of a long time are at full minutes. */
+function timeSteps(_plot: uPlot, _axis: number, from: number, to: number): number[] {
+  return isLong(from, to) ? MINUTES : SECONDS
+}
+
+function isLong(from: number, to: number): boolean {
+  return to - from > 200
+}
+
+const MINUTES = [60, 120, 300, 600, 900, 1_800, 3_600]
+const SECONDS = [1, 2, 5, 10, 15, 30, ...MINUTES]
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 

@@ -9,33 +9,35 @@ import { useLive } from './use-live.js'
 export function FiguresStrip({ live }: { readonly live: LiveModel }) {
   useLive(live, 'hello', 'frame')
   const { frame, history } = live.scene
-  if (frame === undefined) return <dl class="figures" aria-label="Now" aria-busy="true" />
+  if (frame === undefined) return <section class="figures-strip" aria-label="Now" aria-busy="true" />
   const { allowed, denied, degraded, elapsedMs } = frame
   const all = allowed + denied
   const errors = errorsIn(history)
   const rate = (count: number) => numberText(perSecond(count, elapsedMs))
   const latency = (ms: number) => (all === 0 ? '–' : durationText(ms))
   return (
-    <dl class="figures" aria-label="Now">
-      <Figure name="Admitted" tone="admitted" value={rate(allowed)} unit="/s">
-        {all === 0 ? 'no decisions now' : `${shareText(allowed, all)} of ${rate(all)}/s`}
-      </Figure>
-      <Figure name="Denied" tone="denied" value={rate(denied)} unit="/s">
-        {all === 0 ? 'no decisions now' : shareText(denied, all)}
-      </Figure>
-      <Figure name="Without the store" tone="degraded" value={rate(degraded)} unit="/s">
-        {degraded === 0 ? 'the store decides' : shareText(degraded, all)}
-      </Figure>
-      <Figure name="Errors" tone={errors === 0 ? undefined : 'denied'} value={numberText(errors)}>
-        in five minutes
-      </Figure>
-      <Figure name="Latency p50" value={latency(frame.p50Ms)}>
-        half take less
-      </Figure>
-      <Figure name="Latency p99" value={latency(frame.p99Ms)}>
-        {`event loop ${durationText(frame.worstDelayMs)}`}
-      </Figure>
-    </dl>
+    <section class="figures-strip" aria-label="Now">
+      <dl class="figures">
+        <Figure name="Admitted" tone="admitted" value={rate(allowed)} unit="/s">
+          {all === 0 ? 'no decisions now' : `${shareText(allowed, all)} of ${rate(all)}/s`}
+        </Figure>
+        <Figure name="Denied" tone="denied" value={rate(denied)} unit="/s">
+          {all === 0 ? 'no decisions now' : shareText(denied, all)}
+        </Figure>
+        <Figure name="Degraded" tone="degraded" value={rate(degraded)} unit="/s">
+          {degraded === 0 ? 'the store answers' : `${shareText(degraded, all)} without the store`}
+        </Figure>
+        <Figure name="Errors" tone={errors === 0 ? undefined : 'denied'} value={numberText(errors)}>
+          in five minutes
+        </Figure>
+        <Figure name="Latency p50" value={latency(frame.p50Ms)}>
+          half take less
+        </Figure>
+        <Figure name="Latency p99" value={latency(frame.p99Ms)}>
+          {`event loop ${durationText(frame.worstDelayMs)}`}
+        </Figure>
+      </dl>
+    </section>
   )
 }
 

@@ -40,7 +40,7 @@ export function LevelRow({ rates, history, index, href, isChosen }: LevelRowProp
         {numberText(admitted)}
         <span class="unit">/s</span>
       </td>
-      <td class={denied > 0 ? 'number of-denied' : 'number soft'}>
+      <td class={denied > 0 && !level.shadow ? 'number of-denied' : 'number soft'}>
         {numberText(denied)}
         <span class="unit">/s</span>
         {level.shadow && <span class="hidden"> would be denied</span>}

@@ -27,16 +27,16 @@ function hasDecided({ seconds, tens }: LiveModel['scene']['history']): boolean {
   })
 }
 
-const EXAMPLES: Readonly<Record<string, string>> = {
-  method: 'POST',
-  path: '/v1/charges',
-  ip: '192.0.2.7',
-  mode: 'live',
-}
+const EXAMPLES = new Map([
+  ['method', 'POST'],
+  ['path', '/v1/charges'],
+  ['ip', '192.0.2.7'],
+  ['mode', 'live'],
+])
 
 /** A command that asks about one request, with a value for each attribute of the policy. */
 export function checkCommand(origin: string, attributes: readonly string[]): string {
-  const values = Object.fromEntries(attributes.map((name) => [name, EXAMPLES[name] ?? `${name}_1`]))
+  const values = Object.fromEntries(attributes.map((name) => [name, EXAMPLES.get(name) ?? `${name}_1`]))
   // A quote would end the text of the shell.
   const body = JSON.stringify({ attributes: values }).replaceAll("'", '\\u0027')
   return `curl -s ${origin}/v1/check -d '${body}'`

@@ -48,7 +48,7 @@ function Request({ request }: { readonly request: LiveRequest }) {
             </span>
           ))}
           {cost !== 1 && <span class="soft">{`cost ${cost}`}</span>}
-          {degraded && <span class="chip degraded">without the store</span>}
+          {degraded && <span class="chip degraded">degraded</span>}
           {deniedBy.length > 0 && <span class="request-denied">{`by ${deniedBy.join(', ')}`}</span>}
         </span>
       </a>
