@@ -97,7 +97,7 @@ function Tools({ level, isOpen, setOpen, showLevel }: ToolsProps) {
         aria-label={`Change ${level}`}
         onClick={() => setOpen(!isOpen)}
       >
-        {isOpen ? 'Close' : 'Change'}
+        Change
       </button>
     </div>
   )

@@ -12,27 +12,29 @@ interface UnusedHintProps {
 export function UnusedHint({ unused, attributes }: UnusedHintProps) {
   if (unused.length === 0) return null
   return (
-    <ul class="unused" role="status">
-      {unused.map(({ attribute, didYouMean }) => (
-        <li key={attribute}>
-          <span>
-            The policy never asks about <code>{attribute}</code>.
-          </span>
-          {didYouMean !== undefined && attributes?.[attribute] !== undefined && (
-            <button
-              type="button"
-              class="text-button"
-              onClick={() =>
-                changeAddress(
-                  attributeValues({ [didYouMean]: attributes[attribute] }, { [attribute]: attributes[attribute] }),
-                )
-              }
-            >
-              Did you mean {didYouMean}?
-            </button>
-          )}
-        </li>
-      ))}
-    </ul>
+    <div class="unused" role="status">
+      <ul>
+        {unused.map(({ attribute, didYouMean }) => (
+          <li key={attribute}>
+            <span>
+              The policy never asks about <code>{attribute}</code>.
+            </span>
+            {didYouMean !== undefined && attributes?.[attribute] !== undefined && (
+              <button
+                type="button"
+                class="text-button"
+                onClick={() =>
+                  changeAddress(
+                    attributeValues({ [didYouMean]: attributes[attribute] }, { [attribute]: attributes[attribute] }),
+                  )
+                }
+              >
+                Did you mean {didYouMean}?
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
