@@ -1,6 +1,7 @@
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import type { LiveRequest } from '../../../service/src/live/live-events.js'
 import { useHeld } from '../live/use-live.js'
+import { Choice } from '../parts/choice.js'
 import { timeText } from '../parts/time-text.js'
 
 interface RecentRequestsProps {
@@ -11,17 +12,26 @@ interface RecentRequestsProps {
 }
 
 const MOST_SHOWN = 30
+const KINDS = ['all', 'denied'] as const
 
 /** The requests that were decided last, to pick one. The list holds still while the pointer or the focus is on it. */
 export function RecentRequests({ requests, chosen, pick }: RecentRequestsProps) {
   const id = useId()
+  const [kind, setKind] = useState<(typeof KINDS)[number]>('all')
   const { held, handlers } = useHeld(requests)
-  const shown = held.slice(0, MOST_SHOWN)
+  const shown = held.filter(({ allowed }) => kind === 'all' || !allowed).slice(0, MOST_SHOWN)
   return (
     <div class="recents">
-      <h3 id={id}>Recent requests</h3>
+      <div class="recents-head">
+        <h3 id={id}>Recent requests</h3>
+        <Choice label="Which recent requests" values={KINDS} value={kind} onChoose={setKind} />
+      </div>
       {shown.length === 0 ? (
-        <p class="soft small">None yet. Requests appear here a moment after the service decided them.</p>
+        <p class="soft small">
+          {kind === 'denied' && requests.length > 0
+            ? 'None of them was denied.'
+            : 'None yet. Requests appear here a moment after the service decided them.'}
+        </p>
       ) : (
         <ul aria-labelledby={id} {...handlers}>
           {shown.map((request) => (

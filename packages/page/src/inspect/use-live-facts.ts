@@ -12,7 +12,8 @@ export interface LiveFacts {
   readonly requests: readonly LiveRequest[]
 }
 
-const MOST_REQUESTS = 50
+/** Denied ones may be rare. */
+const MOST_REQUESTS = 300
 
 /** Listens while the view is shown. A new token opens the stream again, because it decides whether keys are masked. */
 export function useLiveFacts(): LiveFacts {
