@@ -20,9 +20,9 @@ export interface AnswerPanelProps {
 
 /** What the service answered: the verdict, the levels that match with their gauges, and the levels that do not. */
 export function AnswerPanel(props: AnswerPanelProps) {
-  const { answer, error } = props.inspection
-  // A service that does not answer says nothing against its last answer. An error of the question does.
-  const isShown = answer !== undefined && (error === undefined || error.status === 0 || error.status >= 500)
+  const { answer, error, isStale } = props.inspection
+  // The last answer to this question says more than nothing, and a service that does not answer takes nothing back.
+  const isShown = answer !== undefined && (error === undefined || !isStale || error.status === 0 || error.status >= 500)
   return (
     <div class="inspect-answer">
       {error !== undefined && <ErrorNote error={error} hasAnswer={isShown} />}
@@ -34,15 +34,20 @@ export function AnswerPanel(props: AnswerPanelProps) {
 }
 
 function ErrorNote({ error, hasAnswer }: { readonly error: AskError; readonly hasAnswer: boolean }) {
-  const isGone = error.status === 404
+  if (error.status === 404)
+    return (
+      <section class="panel answer-gone" role="status">
+        <h2>This request is gone</h2>
+        <p>
+          The service keeps recent requests for a short time only. {hasAnswer && 'Below is the last answer about it. '}
+          Pick another one, or type attributes.
+        </p>
+      </section>
+    )
   return (
     <section class="panel answer-error" role="alert">
-      <h2>{isGone ? 'This request is gone' : hasAnswer ? 'The answer below is old' : 'No answer'}</h2>
-      <p>
-        {isGone
-          ? 'The service keeps recent requests for a short time only. Pick another one, or type attributes.'
-          : error.message}
-      </p>
+      <h2>{hasAnswer ? 'The answer below is old' : 'No answer'}</h2>
+      <p>{error.message}</p>
       {error.status === 0 && <p class="soft">The page asks again every second.</p>}
     </section>
   )

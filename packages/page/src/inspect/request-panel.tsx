@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks'
 import { Panel } from '../parts/panel.js'
 import { changeAddress } from '../shell/page-address.js'
 import { type AskedRequest, attributeValues } from './asked-request.js'
@@ -17,11 +18,12 @@ interface RequestPanelProps {
 export function RequestPanel({ asked, live, inspection, again }: RequestPanelProps) {
   const { answer } = inspection
   const pick = (recent: string) => changeAddress({ recent, cost: undefined })
-  // Masked values are no attributes to ask about.
-  const leave = () => {
-    const kept = answer === undefined || answer.isMasked ? {} : attributeValues(answer.attributes, asked.attributes)
-    changeAddress({ ...kept, recent: undefined })
-  }
+  const leave = () => changeAddress({ ...keptValues(inspection, asked), recent: undefined })
+  // A request that the service has forgotten can still be asked about, if the page knows its attributes.
+  const isGone = asked.recent !== undefined && inspection.error?.status === 404
+  useEffect(() => {
+    if (isGone && keptValues(inspection, asked) !== undefined) leave()
+  })
   return (
     <Panel
       title="Request"
@@ -55,6 +57,13 @@ export function RequestPanel({ asked, live, inspection, again }: RequestPanelPro
       </div>
     </Panel>
   )
+}
+
+/** What the address says of the recent request that was answered. Masked values are no attributes to ask about. */
+function keptValues({ answer, isStale }: Inspection, asked: AskedRequest) {
+  if (answer === undefined || answer.isMasked || isStale) return undefined
+  const cost = answer.cost === 1 ? undefined : String(answer.cost)
+  return { ...attributeValues(answer.attributes, asked.attributes), cost }
 }
 
 /** What every request has comes first. */

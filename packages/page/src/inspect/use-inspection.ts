@@ -12,9 +12,11 @@ export interface Inspection {
   readonly atMs: number
   /** Why the last question was not answered. `answer` is older then. */
   readonly error: AskError | undefined
+  /** Is `answer` about another question than the one that failed? */
+  readonly isStale: boolean
 }
 
-const NOTHING: Inspection = { answer: undefined, denyAll: new Set(), atMs: 0, error: undefined }
+const NOTHING: Inspection = { answer: undefined, denyAll: new Set(), atMs: 0, error: undefined, isStale: false }
 const EVERY_MS = 1_000
 
 /** Asks when the question changes, and every second while it `follows`. `again` asks at once. */
@@ -24,11 +26,20 @@ export function useInspection(question: InspectQuestion | undefined, follows: bo
   const [inspection, setInspection] = useState(NOTHING)
   // An answer to an older question is not shown.
   const current = useRef(0)
+  const answered = useRef<string | undefined>(undefined)
+  const pending = useRef(0)
+  // What is gone does not come back.
+  const gone = useRef<string | undefined>(undefined)
   const again = useCallback(async () => {
     if (text === undefined) return
     const number = ++current.current
+    pending.current++
     const next = await inspect(JSON.parse(text))
-    if (number === current.current) setInspection((before) => ({ ...before, ...next }))
+    pending.current--
+    if (number !== current.current) return
+    if (next.error === undefined) answered.current = text
+    gone.current = next.error?.status === 404 ? text : undefined
+    setInspection((before) => ({ ...before, ...next, isStale: answered.current !== text }))
   }, [text])
   // With another token the same question has another answer.
   useEffect(() => {
@@ -36,9 +47,12 @@ export function useInspection(question: InspectQuestion | undefined, follows: bo
   }, [again, token])
   useEffect(() => {
     if (!follows) return
-    const timer = setInterval(() => document.visibilityState === 'visible' && void again(), EVERY_MS)
+    const timer = setInterval(() => {
+      const isDue = pending.current === 0 && gone.current !== text
+      if (isDue && document.visibilityState === 'visible') void again()
+    }, EVERY_MS)
     return () => clearInterval(timer)
-  }, [again, follows])
+  }, [again, follows, text])
   return [inspection, again]
 }
 
