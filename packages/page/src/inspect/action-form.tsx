@@ -13,6 +13,8 @@ export type ProblemOf = (option?: string) => ProblemFields
 interface ActionFormProps {
   /** The word on the button. */
   readonly verb: string
+  /** The name of the button for a screen reader, where several have the same verb. */
+  readonly label?: string
   /** What will happen, in the sentence that asks for a confirmation. */
   readonly consequence: string
   /** What has happened. */
@@ -20,7 +22,7 @@ interface ActionFormProps {
   readonly act: () => Promise<unknown>
   readonly onChanged: () => void
   /** The fields. A problem that the service has with them is told beside them. */
-  readonly children: (problemOf: ProblemOf) => ComponentChildren
+  readonly children?: (problemOf: ProblemOf) => ComponentChildren
 }
 
 /** What each form knows. */
@@ -35,7 +37,7 @@ export interface ChangeParts {
 type Stage = 'edit' | 'confirm' | 'busy' | 'done'
 
 /** A change in three steps: fields, a sentence on what will happen with a button to confirm it, and the result in place. */
-export function ActionForm({ verb, consequence, done, act, onChanged, children }: ActionFormProps) {
+export function ActionForm({ verb, label, consequence, done, act, onChanged, children }: ActionFormProps) {
   const id = useId()
   const [stage, setStage] = useState<Stage>('edit')
   const [problem, setProblem] = useState<string>()
@@ -64,9 +66,11 @@ export function ActionForm({ verb, consequence, done, act, onChanged, children }
     setStage('confirm')
   }
   const isAsked = stage === 'confirm' || stage === 'busy'
+  const begin = useRef<HTMLButtonElement>(null)
+  useFocusAfter(isAsked, begin)
   return (
     <form class="action" onSubmit={prepare}>
-      {children(problemOf)}
+      {children?.(problemOf)}
       {problem !== undefined && (
         <p class="problem" id={id} role="alert">
           {problem}
@@ -82,7 +86,7 @@ export function ActionForm({ verb, consequence, done, act, onChanged, children }
         />
       ) : (
         <div class="row">
-          <button type="submit" class="button">
+          <button type="submit" class="button" aria-label={label} ref={begin}>
             {verb}…
           </button>
         </div>
@@ -92,6 +96,15 @@ export function ActionForm({ verb, consequence, done, act, onChanged, children }
       </p>
     </form>
   )
+}
+
+/** The confirmation goes away with the focus in it: the focus returns to the button that asked for it. */
+function useFocusAfter(isAsked: boolean, button: { readonly current: HTMLElement | null }): void {
+  const wasAsked = useRef(false)
+  useEffect(() => {
+    if (wasAsked.current && !isAsked) button.current?.focus()
+    wasAsked.current = isAsked
+  }, [isAsked, button])
 }
 
 interface ConfirmationProps {
@@ -106,8 +119,11 @@ function Confirmation({ verb, consequence, isBusy, run, cancel }: ConfirmationPr
   const id = useId()
   const confirm = useRef<HTMLButtonElement>(null)
   useEffect(() => confirm.current?.focus(), [])
+  const hear = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !isBusy) cancel()
+  }
   return (
-    <fieldset class="confirmation" aria-describedby={id}>
+    <fieldset class="confirmation" aria-describedby={id} onKeyDown={hear}>
       <legend class="hidden">Confirm</legend>
       <p id={id}>{consequence}</p>
       <div class="row">

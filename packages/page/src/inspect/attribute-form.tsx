@@ -20,7 +20,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 export function AttributeForm({ asked, known, answer, again, leaveRecent }: AttributeFormProps) {
   const isRecent = asked.recent !== undefined
   const shown = isRecent ? (answer?.attributes ?? {}) : asked.attributes
-  const names = isRecent ? [...new Set([...Object.keys(shown), ...known])] : known
+  const names = isRecent ? [...new Set([...known, ...Object.keys(shown)])] : known
   const put = (name: string, value: string) => changeAddress(attributeValues({ [name]: value }))
   const ask = (event: Event) => {
     event.preventDefault()

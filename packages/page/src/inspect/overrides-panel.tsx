@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import { numberText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
 import { untilText } from '../parts/time-text.js'
-import { AskError, ask } from '../shell/ask.js'
+import { ask } from '../shell/ask.js'
+import { ActionForm } from './action-form.js'
 import { limitWords } from './limit-words.js'
 import { keyText } from './override-key.js'
 import type { OperatorFacts, RunTimeOverride } from './use-operator-facts.js'
@@ -46,17 +47,8 @@ interface OverrideRowProps {
 }
 
 function OverrideRow({ override: { level, key, limits, untilMs }, onRemoved }: OverrideRowProps) {
-  const [isAsked, setAsked] = useState(false)
-  const [problem, setProblem] = useState<string>()
   const who = `${keyText(key)} in ${level}`
-  const remove = async () => {
-    try {
-      await ask('/v1/admin/overrides/remove', { level, key })
-      onRemoved(`The override of ${who} is removed.`)
-    } catch (error) {
-      setProblem(error instanceof AskError ? error.message : 'The override could not be removed.')
-    }
-  }
+  const done = `The override of ${who} is removed.`
   return (
     <li>
       <div class="override-head">
@@ -65,31 +57,14 @@ function OverrideRow({ override: { level, key, limits, untilMs }, onRemoved }: O
       <p class="soft small">
         {limits.map(limitWords).join('; ')}, {untilText(untilMs)}
       </p>
-      {isAsked ? (
-        <div class="row">
-          <span>The limits of the policy are in force again.</span>
-          <button type="button" class="button primary" onClick={remove}>
-            Remove
-          </button>
-          <button type="button" class="button" onClick={() => setAsked(false)}>
-            Cancel
-          </button>
-        </div>
-      ) : (
-        <button
-          type="button"
-          class="text-button"
-          onClick={() => setAsked(true)}
-          aria-label={`Remove the override of ${who}`}
-        >
-          Remove…
-        </button>
-      )}
-      {problem !== undefined && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <ActionForm
+        verb="Remove"
+        label={`Remove the override of ${who}`}
+        consequence={`Removes the override of ${who}: the limits of the policy are in force again.`}
+        done={done}
+        act={() => ask('/v1/admin/overrides/remove', { level, key })}
+        onChanged={() => onRemoved(done)}
+      />
     </li>
   )
 }
