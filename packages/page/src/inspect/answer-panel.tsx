@@ -1,22 +1,12 @@
 import type { InspectAnswer } from '../../../service/src/live/inspect-answer.js'
 import { durationText } from '../parts/number-text.js'
-import { Panel } from '../parts/panel.js'
 import { useElapsed } from '../parts/use-elapsed.js'
 import type { AskError } from '../shell/ask.js'
-import { LevelCard } from './level-card.js'
+import { AnswerLevels, type AnswerLevelsProps } from './answer-levels.js'
 import type { Inspection } from './use-inspection.js'
-import type { OperatorFacts } from './use-operator-facts.js'
 import { verdictWords } from './verdict-words.js'
 
-export interface AnswerPanelProps {
-  readonly inspection: Inspection
-  /** Absent without the admin token. */
-  readonly operator: OperatorFacts | undefined
-  /** The level whose lines of the policy are shown. */
-  readonly level: string | undefined
-  readonly showLevel: ((level: string) => void) | undefined
-  readonly onChanged: () => void
-}
+type AnswerPanelProps = Omit<AnswerLevelsProps, 'answer'>
 
 /** What the service answered: the verdict, the levels that match with their gauges, and the levels that do not. */
 export function AnswerPanel(props: AnswerPanelProps) {
@@ -27,7 +17,7 @@ export function AnswerPanel(props: AnswerPanelProps) {
     <div class="inspect-answer">
       {error !== undefined && <ErrorNote error={error} hasAnswer={isShown} />}
       {isShown && <Verdict answer={answer} inspection={props.inspection} />}
-      {isShown && <Levels {...props} answer={answer} />}
+      {isShown && <AnswerLevels {...props} answer={answer} />}
       {answer === undefined && error === undefined && <div class="panel empty">Asking the service…</div>}
     </div>
   )
@@ -84,44 +74,5 @@ function RetryText({ answer, sinceMs }: { readonly answer: InspectAnswer; readon
     <p class="soft">
       {left === 0 ? 'The same request passes now.' : `The same request passes in ${durationText(left)}.`}
     </p>
-  )
-}
-
-function Levels(props: AnswerPanelProps & { readonly answer: InspectAnswer }) {
-  const { answer, inspection, operator, level, showLevel, onChanged } = props
-  const matching = answer.levels.filter(({ matches }) => matches)
-  const others = answer.levels.filter(({ matches }) => !matches)
-  return (
-    <>
-      {matching.length > 0 && (
-        <Panel title={`Levels that match (${matching.length})`} class="levels">
-          {matching.map((each) => (
-            <LevelCard
-              key={each.level}
-              explanation={each}
-              answer={answer}
-              deniesAll={inspection.denyAll.has(each.level)}
-              sinceMs={inspection.atMs}
-              operator={operator}
-              isChosen={each.level === level}
-              showLevel={showLevel}
-              onChanged={onChanged}
-            />
-          ))}
-        </Panel>
-      )}
-      {others.length > 0 && (
-        <Panel title={`Levels that do not match (${others.length})`}>
-          <dl class="others">
-            {others.map((each) => (
-              <div key={each.level}>
-                <dt>{each.level}</dt>
-                <dd>{each.because ?? 'The service did not say why.'}</dd>
-              </div>
-            ))}
-          </dl>
-        </Panel>
-      )}
-    </>
   )
 }

@@ -34,7 +34,7 @@ export function AttributeForm({ asked, known, answer, again, leaveRecent }: Attr
           <span class="mono">{name}</span>
           <input
             class="mono"
-            value={shown[name] ?? ''}
+            value={Object.hasOwn(shown, name) ? shown[name] : ''}
             placeholder="absent"
             readOnly={isRecent}
             list={name === 'method' ? 'methods' : undefined}

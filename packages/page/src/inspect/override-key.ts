@@ -22,7 +22,7 @@ export function overrideKey(
   attributes: Readonly<Record<string, string>>,
 ): Exclude<OverrideKey, number> | undefined {
   const names = [level.key ?? []].flat()
-  const values = names.flatMap((name) => (attributes[name] === undefined ? [] : [attributes[name]]))
+  const values = names.flatMap((name) => (Object.hasOwn(attributes, name) ? [attributes[name]] : []))
   if (values.length < names.length) return undefined
   return values.length === 1 ? values[0] : values
 }

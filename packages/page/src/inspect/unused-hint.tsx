@@ -19,7 +19,7 @@ export function UnusedHint({ unused, attributes }: UnusedHintProps) {
             <span>
               The policy never asks about <code>{attribute}</code>.
             </span>
-            {didYouMean !== undefined && attributes?.[attribute] !== undefined && (
+            {didYouMean !== undefined && attributes !== undefined && Object.hasOwn(attributes, attribute) && (
               <button
                 type="button"
                 class="text-button"

@@ -32,9 +32,13 @@ export function verdictWords(answer: InspectAnswer, denyAll: ReadonlySet<string>
   }
 }
 
-/** `a`, `a and b`, `a, b and c`. */
-export function listText(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`
+const MOST_NAMES = 8
+
+/** `a`, `a and b`, `a, b and c`; of many names the first, and how many others there are. */
+function listText(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES
+  const shown = more > 1 ? [...names.slice(0, MOST_NAMES), `${numberText(more)} more`] : names
+  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown[shown.length - 1]}`
 }
 
 function takenWords(matching: InspectAnswer['levels']): string[] {
@@ -65,7 +69,9 @@ function denialsOf({ levels }: InspectAnswer, denyAll: ReadonlySet<string>, inSh
         .map(({ decision }) => `${level} ${reasonWords(decision, cost, denyAll.has(level))}.`),
     )
   // Several limits of a level may deny for the same reason.
-  return [...new Set(sentences)]
+  const different = [...new Set(sentences)]
+  const more = different.length - MOST_NAMES
+  return more > 1 ? [...different.slice(0, MOST_NAMES), `And ${numberText(more)} more.`] : different
 }
 
 /** `Infinity` is `null` in JSON. */

@@ -20,7 +20,7 @@ export const tourSteps: readonly TourStep[] = [
     view: 'live',
     places: [
       {
-        selector: '.live-decisions',
+        selector: '.live-decisions, .live-focus',
         title: 'Live: what the service decides',
         text: 'The charts move once a second: how many requests are admitted and denied, and how long a decision takes. Choose a window from a minute to an hour.',
       },

@@ -67,3 +67,14 @@ test('a request that waits for its turn says how long', () => {
   const levels = [{ name: 'queue', limit: { algorithm: 'leaky-bucket', capacity: 5, drain: '2/s' } as const }]
   expect(wordsAfter(levels, 1).sentences[1]).toBe('It would wait 500 ms for its turn.')
 })
+
+test('of a hundred levels the first are named', () => {
+  const levels = Array.from({ length: 100 }, (_, i) => ({ name: `level-${i}`, limit: bucket }))
+  expect(wordsAfter(levels, 0).sentences[0]).toMatch(/level-6, level-7 and 92 more\.$/)
+  const denied = wordsAfter(levels, 5)
+  expect(denied.title).toBe(
+    'Denied by level-0, level-1, level-2, level-3, level-4, level-5, level-6, level-7 and 92 more',
+  )
+  expect(denied.sentences).toHaveLength(9)
+  expect(denied.sentences[8]).toBe('And 92 more.')
+})
