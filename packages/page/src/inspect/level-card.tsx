@@ -94,10 +94,10 @@ function Tools({ level, isOpen, setOpen, showLevel }: ToolsProps) {
         type="button"
         class="text-button"
         aria-expanded={isOpen}
-        aria-label={`Change ${level}`}
+        aria-label={`${isOpen ? 'Close' : 'Change'} ${level}`}
         onClick={() => setOpen(!isOpen)}
       >
-        Change
+        {isOpen ? 'Close' : 'Change'}
       </button>
     </div>
   )
