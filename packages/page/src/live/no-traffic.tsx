@@ -1,5 +1,5 @@
+import { CopyCommand } from '../parts/copy-command.js'
 import { Panel } from '../parts/panel.js'
-import { CopyCommand } from './copy-command.js'
 import type { LiveModel } from './live-model.js'
 import { useLive } from './use-live.js'
 

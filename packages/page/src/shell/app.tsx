@@ -1,6 +1,10 @@
 import { InspectView } from '../inspect/inspect-view.js'
 import { LabView } from '../lab/lab-view.js'
 import { LiveView } from '../live/live-view.js'
+import { Tour } from '../tour/tour.js'
+import { TourOffer } from '../tour/tour-offer.js'
+import { useTour } from '../tour/use-tour.js'
+import { CommandsButton } from './commands-button.js'
 import { useAddress, VIEWS, type View } from './page-address.js'
 import { ThemeButton } from './theme-button.js'
 import { TokenButton } from './token-button.js'
@@ -10,6 +14,7 @@ const TITLES: Readonly<Record<View, string>> = { live: 'Live', inspect: 'Inspect
 /** The page: a header with the views, and the view that the address names. */
 export function App() {
   const { view } = useAddress()
+  const tour = useTour()
   document.title = `${TITLES[view]} · Sluice`
   return (
     <>
@@ -32,17 +37,33 @@ export function App() {
           <a class="button quiet wide-only" href="/docs">
             API
           </a>
+          <CommandsButton />
+          <TourButton start={() => tour.go(0)} />
           <ThemeButton />
           <TokenButton />
         </div>
       </header>
       <main id="main" class="main" tabIndex={-1}>
         <h1 class="hidden">{TITLES[view]}</h1>
+        <TourOffer tour={tour} />
         {view === 'live' && <LiveView />}
         {view === 'inspect' && <InspectView />}
         {view === 'lab' && <LabView />}
       </main>
+      {tour.step !== undefined && <Tour tour={tour} step={tour.step} />}
     </>
+  )
+}
+
+function TourButton({ start }: { readonly start: () => void }) {
+  return (
+    <button type="button" class="button quiet" onClick={start}>
+      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true" class="icon">
+        <circle cx="8" cy="8" r="6" />
+        <path d="M6.2 6.3a1.8 1.8 0 1 1 2.6 1.6c-.5.3-.8.6-.8 1.2M8 11.2v.3" />
+      </svg>
+      <span class="tool-text">Tour</span>
+    </button>
   )
 }
 

@@ -22,7 +22,7 @@ export function ThemeButton() {
         <circle cx="8" cy="8" r="6" />
         <path class="filled" d="M8 2a6 6 0 0 1 0 12z" />
       </svg>
-      <span>{WORDS[theme]}</span>
+      <span class="tool-text">{WORDS[theme]}</span>
     </button>
   )
 }

@@ -1,0 +1,42 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { LiveRequest, LiveService } from '../../../service/src/live/live-events.js'
+import { StreamLink } from '../live/stream-link.js'
+import { useAdminToken } from '../shell/admin-token.js'
+import { tokenFields } from '../shell/ask.js'
+
+/** What the view needs of the live stream. */
+export interface LiveFacts {
+  /** Absent until the service has answered. */
+  readonly service: LiveService | undefined
+  /** The requests that were decided last, the newest first. */
+  readonly requests: readonly LiveRequest[]
+}
+
+/** Denied ones may be rare. */
+const MOST_REQUESTS = 300
+
+/** Listens while the view is shown. A new token opens the stream again, because it decides whether keys are masked. */
+export function useLiveFacts(): LiveFacts {
+  const token = useAdminToken()
+  const [facts, setFacts] = useState<LiveFacts>({ service: undefined, requests: [] })
+  // The stream sends the token that there is when it opens.
+  useEffect(() => {
+    setFacts(({ service }) => ({ service, requests: [] }))
+    const link = new StreamLink({
+      fields: tokenFields,
+      onState() {},
+      onEvent({ name, data }) {
+        if (name === 'hello') setFacts((before) => ({ ...before, service: data.service }))
+        else if (name === 'requests') setFacts((before) => ({ ...before, requests: merged(before.requests, data) }))
+      },
+    })
+    link.start()
+    return () => link.close()
+  }, [token])
+  return facts
+}
+
+function merged(before: readonly LiveRequest[], more: readonly LiveRequest[]): readonly LiveRequest[] {
+  const byId = new Map([...before, ...more].map((request) => [request.id, request]))
+  return [...byId.values()].sort((a, b) => b.atMs - a.atMs).slice(0, MOST_REQUESTS)
+}
