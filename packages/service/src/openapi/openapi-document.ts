@@ -4,6 +4,7 @@ import { checkRoutes } from './check-routes.js'
 import { componentSchemas } from './component-schemas.js'
 import { gateRoutes } from './gate-routes.js'
 import { healthRoutes } from './health-routes.js'
+import { pageRoutes } from './page-routes.js'
 import { reservationRoutes } from './reservation-routes.js'
 import type { AnswerDescription, DoorDescription, JsonSchema, RouteDescription } from './route-description.js'
 import { storeRoutes } from './store-routes.js'
@@ -16,6 +17,7 @@ export const doorDescriptions: readonly DoorDescription[] = [
   storeRoutes,
   adminRoutes,
   healthRoutes,
+  pageRoutes,
 ]
 
 const MANIFEST = new URL('../../package.json', import.meta.url)
@@ -29,6 +31,7 @@ const PROBLEMS: Readonly<Record<number, AnswerDescription>> = {
     fields: { 'WWW-Authenticate': 'The scheme that the service wants: `Bearer`.' },
   },
   403: { description: 'The service has no admin token, so the admin API is off.' },
+  404: { description: 'There is nothing. `detail` says why.' },
   413: { description: 'The body is too large.' },
   422: { description: 'The Idempotency-Key names a reservation of another request.' },
   429: {

@@ -24,6 +24,8 @@ export interface ServeOptions {
   readonly lease: boolean
   /** The longest lease; only with `lease`. */
   readonly leaseMs: number | undefined
+  /** The page, and what the service tells it without a token. */
+  readonly page: boolean
   readonly log: 'json' | 'text' | 'off' | undefined
   readonly shutdownMs: number
 }
@@ -71,6 +73,12 @@ const OPTIONS = {
     others: ['leases', 'leased'],
   },
   'lease-ms': { value: 'MS', help: 'the longest lease, from 5 to 250; needs --lease. Default 250' },
+  page: {
+    value: 'on|off',
+    help: 'the page at / and what it shows without a token, in which keys are masked. Default on',
+    choices: ['on', 'off'],
+    others: ['ui', 'live', 'dashboard'],
+  },
   log: {
     value: 'FORM',
     help: 'json, text or off. Default: text on a terminal, otherwise json',
@@ -145,6 +153,7 @@ export function readServeOptions(
     deadlineMs: whole('deadline-ms', 1, 3_600_000),
     lease,
     leaseMs,
+    page: oneOf('page', ['on', 'off']) !== 'off',
     log: oneOf('log', ['json', 'text', 'off']),
     shutdownMs: whole('shutdown-ms', 0, 3_600_000, 10_000) as number,
   }

@@ -9,6 +9,7 @@ import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
 import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
 import { openapiDoor } from '../doors/openapi-door.js'
+import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
@@ -70,6 +71,7 @@ export async function startService(
       adminDoorOf(service, options, log),
       healthDoor(service),
       openapiDoor(),
+      ...(options.page ? [pageDoor()] : []),
     ]
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
