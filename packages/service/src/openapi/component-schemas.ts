@@ -103,6 +103,11 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
         description: 'Where the limits in force come from.',
       },
       'noOverride?': { type: 'string', description: "Why none of the level's overrides applies, if it has any." },
+      'mismatches?': {
+        type: 'array',
+        items: ref('Mismatch'),
+        description: 'What `because` or `noOverride` says, as data.',
+      },
       'cost?': count('Units that the request takes from this level.'),
       'shadow?': { const: true },
       'blockFor?': { ...ref('BlockFor'), description: 'How long the level blocks a key that exceeds.' },
@@ -114,6 +119,15 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
       'degraded?': { const: 'overrides', description: 'The store did not report the run-time overrides in time.' },
     },
     { description: 'How one level applies to a request.' },
+  ),
+  Mismatch: object(
+    {
+      attribute: { type: 'string' },
+      'value?': { type: 'string', description: 'Its value in the request. Absent: the request lacks it.' },
+      asked: names('The conditions on it, as JSON. Empty: the key of the level needs the attribute.'),
+      'overrides?': count('How many overrides ask. Absent: the level asks.'),
+    },
+    { description: 'Why a level, or an override of a level, does not match a request.' },
   ),
   Key: {
     description: "The value of the level's key attribute; a list if the key has several attributes or none.",
