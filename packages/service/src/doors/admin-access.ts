@@ -26,6 +26,13 @@ export class AdminAccess {
     this.#tries = createLimiter({ name: NAME, limit: TRIES, store: memoryStore({ maxKeys: MOST_ADDRESSES }) })
   }
 
+  /** Has the request the token? Throws a `Problem` if it has a wrong one. */
+  isAdmin(exchange: Exchange): boolean {
+    if (exchange.request.headers.authorization === undefined) return false
+    this.check(exchange)
+    return true
+  }
+
   /** Throws a `Problem` unless the request has the token. */
   check({ request }: Exchange): void {
     if (this.#digest === undefined) throw turnedOff()

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type AsyncStore, type SyncStore, systemClock } from 'sluice'
 import { createRecorder, PrometheusText, type Recorder, writeDecisions } from 'sluice/metrics'
+import { RecentRequests } from '../live/recent-requests.js'
 import { ThreadStore } from '../serve/threads/thread-store.js'
 import { DoorCounts } from './door-counts.js'
 import { LiveSummary } from './live-summary.js'
@@ -22,6 +23,8 @@ export class ServiceRecorder {
   readonly doors = new DoorCounts()
   readonly topKeys: TopKeys
   readonly summary: LiveSummary
+  /** Samples requests while a client watches. */
+  readonly recents = new RecentRequests()
   /** The answer to a scrape. One of several workers replaces it by a function that asks all of them. */
   scrape: () => string | Promise<string> = () => this.prometheus()
   readonly #store: SyncStore | AsyncStore
@@ -82,6 +85,7 @@ export class ServiceRecorder {
     clearInterval(this.#timer)
     this.decisions.close()
     this.topKeys.close()
+    this.recents.sampling(false)
     this.#process.close()
   }
 }

@@ -8,6 +8,7 @@ import {
   tokenBucket,
 } from 'sluice'
 import { LeasedStore } from 'sluice/leased'
+import { KeyMask } from '../live/key-mask.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
 import type { OpenedStore } from './open-store.js'
@@ -29,6 +30,8 @@ export class DecisionService {
   readonly claims: SyncStore | AsyncStore
   /** Counts what the service does, from its start to `close`. */
   readonly recorder: ServiceRecorder
+  /** Masks keys and attributes for clients without the admin token. */
+  readonly keyMask: KeyMask
   readonly #ready: () => unknown
   #policy: Policy | AsyncPolicy
   #file: PolicyFile
@@ -37,7 +40,8 @@ export class DecisionService {
   /** The store has answered once, so its address and password are right. */
   #hasAnswered = false
 
-  constructor({ store, claims }: Pick<OpenedStore, 'store' | 'claims'>, file: PolicyFile) {
+  constructor({ store, claims }: Pick<OpenedStore, 'store' | 'claims'>, file: PolicyFile, keyMask = new KeyMask()) {
+    this.keyMask = keyMask
     this.store = store
     this.claims = claims
     this.#file = file
@@ -51,6 +55,7 @@ export class DecisionService {
     })
     this.#ready = () => limiter.tryAcquire(READY)
     this.recorder = new ServiceRecorder(store)
+    this.recorder.recents.attributes = file.attributes
   }
 
   /** The policy in force now. Use one reference for all parts of a request: a reload may replace it between two reads. */
@@ -84,6 +89,7 @@ export class DecisionService {
     this.#file = file
     this.#hasCostAttributes = hasCostAttributes(file)
     this.recorder.reloaded('loaded')
+    this.recorder.recents.attributes = file.attributes
   }
 
   /** Ends what runs in the background. The store belongs to the caller. */

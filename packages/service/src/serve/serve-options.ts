@@ -28,6 +28,8 @@ export interface ServeOptions {
   readonly page: boolean
   readonly log: 'json' | 'text' | 'off' | undefined
   readonly shutdownMs: number
+  /** The secret of `KeyMask`. The first of several workers gives it to all. */
+  readonly maskSecret?: string
 }
 
 /** `--on-failure` is `SLUICE_ON_FAILURE` in the environment, and so on. */

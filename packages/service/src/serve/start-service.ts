@@ -12,9 +12,9 @@ import { openapiDoor } from '../doors/openapi-door.js'
 import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
+import { KeyMask } from '../live/key-mask.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
-import type { Door } from '../server/door.js'
 import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
 import { listenError } from './listen-error.js'
@@ -55,7 +55,7 @@ export async function startService(
   const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
   const opened = given ?? openStore(options.store, options, new StoreLog(log, options.onFailure ?? 'open'))
   if (typeof opened === 'string') throw new UsageError(opened)
-  const service = new DecisionService(opened, policy)
+  const service = new DecisionService(opened, policy, new KeyMask(options.maskSecret))
   const { recorder } = service
   await opened.connected()
   // Gives back what ended while no service was there, and goes on about once a second.
@@ -63,12 +63,13 @@ export async function startService(
   try {
     const onBatch = (calls: number) => recorder.doors.batch('store', calls)
     const misspelt = new MisspeltAttributes(log)
+    const access = adminAccessOf(options)
     const doors = [
       checkDoor(service, misspelt),
       reservationDoor(service, misspelt),
       gateDoor(service, options, log),
       storeDoor(opened.store, onBatch),
-      adminDoorOf(service, options, log),
+      adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
       healthDoor(service),
       openapiDoor(),
       ...(options.page ? [pageDoor()] : []),
@@ -103,12 +104,10 @@ export async function startService(
   }
 }
 
-function adminDoorOf(service: DecisionService, options: ServeOptions, log: Logger): Door {
-  const { adminToken, trustedProxies, gateAttributes } = options
+function adminAccessOf({ adminToken, trustedProxies, gateAttributes }: ServeOptions): AdminAccess {
   // The field that the proxies write. In any other field a client could make up addresses, and try tokens from each.
   const forwardedIn = gateAttributes.ip ?? 'x-forwarded-for'
-  const access = new AdminAccess(adminToken, clientAddress({ trustedProxies, forwardedIn }))
-  return adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits'))
+  return new AdminAccess(adminToken, clientAddress({ trustedProxies, forwardedIn }))
 }
 
 async function listen(server: HttpServer, { host, port, reusePort }: ServeOptions): Promise<void> {

@@ -46,6 +46,10 @@ export interface DecisionEvent {
   readonly method: DecisionMethod
   /** The name of the limiter or policy. */
   readonly name: string
+  /** The attributes that the caller of a policy passed: the caller's object, not a copy. */
+  readonly request: object | undefined
+  /** The cost of the call. A level of a policy may count another cost: see `demands`. */
+  readonly cost: number
   /** May the request go? False if the store failed with an error. */
   readonly allowed: boolean
   /** How long the store took to answer. For a method that waits, how long the caller waited. */
@@ -112,24 +116,30 @@ export function decideNowObserved(store: PromptStore, asker: Asker, demand: Dema
   return decision
 }
 
-/** Asks the store as `decide` does, and publishes the answer. `isKnown`: all run-time overrides were known. */
+/**
+ * Asks the store as `decide` does, and publishes the answer. `isKnown`: all run-time overrides were known. A policy says
+ * what it was asked. These are arguments and no object, so that a decision in memory allocates nothing.
+ */
 export function decideObserved(
   store: Pick<Store, 'decide' | 'synchronous'>,
   asker: Asker,
   method: DecisionMethod,
   demands: readonly DecidedDemand[],
   isKnown = true,
+  request?: object,
+  cost = demands[0]?.cost ?? 0,
 ): Awaitable<Answer> {
   const startMs = performance.now()
   let answer: Awaitable<Answer>
   try {
     answer = store.decide(demands)
   } catch (error) {
-    publishError(asker, method, startMs, demands, error)
+    publishError(asker, method, startMs, demands, error, request, cost)
     throw error
   }
-  if (store.synchronous !== true) answer = publishLater(answer, asker, method, startMs, demands, isKnown, undefined)
-  else publishAnswer(answer as Answer, asker, method, startMs, demands, isKnown)
+  if (store.synchronous !== true)
+    return publishLater(answer, asker, method, startMs, demands, undefined, isKnown, request, cost)
+  publishAnswer(answer as Answer, asker, method, startMs, demands, isKnown, request, cost)
   return answer
 }
 
@@ -142,7 +152,7 @@ export function waitObserved(
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
   const startMs = performance.now()
-  return publishLater(wait(), asker, method, startMs, [demand], true, signal)
+  return publishLater(wait(), asker, method, startMs, [demand], signal)
 }
 
 async function publishLater(
@@ -151,17 +161,20 @@ async function publishLater(
   method: DecisionMethod,
   startMs: number,
   demands: readonly DecidedDemand[],
-  isKnown: boolean,
   signal: AbortSignal | undefined,
+  isKnown = true,
+  request?: object,
+  cost?: number,
 ): Promise<Answer> {
   let answer: Answer
   try {
     answer = await later
   } catch (error) {
-    if (signal?.aborted !== true || error !== signal.reason) publishError(asker, method, startMs, demands, error)
+    if (signal?.aborted !== true || error !== signal.reason)
+      publishError(asker, method, startMs, demands, error, request, cost)
     throw error
   }
-  publishAnswer(answer, asker, method, startMs, demands, isKnown)
+  publishAnswer(answer, asker, method, startMs, demands, isKnown, request, cost)
   return answer
 }
 
@@ -186,13 +199,15 @@ function publishAnswer(
   startMs: number,
   demands: readonly DecidedDemand[],
   isKnown: boolean,
+  request: object | undefined,
+  cost: number | undefined,
 ): void {
   let degraded: Degraded | undefined = isKnown ? undefined : 'overrides'
   for (let i = 0; i < decisions.length; i++) {
     const rule = decisions[i].degraded
     if (rule !== undefined) degraded = worseOf(degraded, rule)
   }
-  const event = beginEvent(asker, method, startMs, demands)
+  const event = beginEvent(asker, method, startMs, demands, request, cost)
   event.decisions = decisions
   event.allowed = allowed
   event.degraded = degraded
@@ -205,8 +220,10 @@ function publishError(
   startMs: number,
   demands: readonly DecidedDemand[],
   error: unknown,
+  request?: object,
+  cost?: number,
 ): void {
-  const event = beginEvent(asker, method, startMs, demands)
+  const event = beginEvent(asker, method, startMs, demands, request, cost)
   event.error = error
   publish(event)
 }
@@ -217,6 +234,8 @@ function beginEvent(
   method: DecisionMethod,
   startMs: number,
   demands: readonly DecidedDemand[],
+  request?: object,
+  cost = demands[0].cost,
 ): Mutable<DecisionEvent> {
   const event = isPublishing ? blankEvent() : sharedEvent
   event.kind = kind
@@ -224,6 +243,8 @@ function beginEvent(
   event.name = name
   event.durationMs = performance.now() - startMs
   event.demands = demands
+  event.request = request
+  event.cost = cost
   return event
 }
 
@@ -238,6 +259,7 @@ function publish(event: Mutable<DecisionEvent>): void {
   event.decisions = NONE
   event.degraded = undefined
   event.error = undefined
+  event.request = undefined
 }
 
 function blankEvent(): Mutable<DecisionEvent> {
@@ -245,6 +267,8 @@ function blankEvent(): Mutable<DecisionEvent> {
     kind: 'limiter',
     method: 'tryAcquire',
     name: '',
+    request: undefined,
+    cost: 0,
     allowed: false,
     durationMs: 0,
     demands: NONE,

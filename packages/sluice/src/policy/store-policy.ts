@@ -23,7 +23,7 @@ import { type StoreReservation, TimedPolicyReservations } from './timed-policy-r
 import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
 
 /** Continues with the demands of a request. `isKnown`: all run-time overrides were known when they were made. */
-type WithDemands<R> = (demands: readonly LevelDemand[], isKnown: boolean) => Awaitable<R>
+type WithDemands<R> = (demands: readonly LevelDemand[], isKnown: boolean, request: object, cost: number) => Awaitable<R>
 
 /**
  * A policy on any store. If the store is synchronous, every method returns its value, and this is a `Policy` as it
@@ -97,7 +97,7 @@ export class StorePolicy {
       if (ttlMs !== undefined) return this.#timed.reserve(id, { request: copy, cost, demands, isKnown }, ttlMs)
       const costsFor = this.#matcher.costsFor(demands, copy, cost)
       const asked = decisionChannel.hasSubscribers
-        ? decideObserved(this.#store, this.#asker, 'reserve', demands, isKnown)
+        ? decideObserved(this.#store, this.#asker, 'reserve', demands, isKnown, copy, cost)
         : this.#store.decide(demands)
       return this.#then(asked, (answer) => {
         const taken = new TakenDemands(this.#store, demands, answer, costsFor)
@@ -195,13 +195,13 @@ export class StorePolicy {
   #withDemands<R>(request: object, cost: number, next: WithDemands<R>): Awaitable<R> {
     const refreshed = this.#refresh()
     if (refreshed instanceof Promise) return this.#withDemandsLater(refreshed, request, cost, next)
-    return next(this.#matcher.demandsOf(request, cost, this.#overrides), refreshed)
+    return next(this.#matcher.demandsOf(request, cost, this.#overrides), refreshed, request, cost)
   }
 
   #withDemandsLater<R>(refreshed: Promise<boolean>, request: object, cost: number, next: WithDemands<R>): Promise<R> {
     // The caller may change the request while this waits.
     const copy = this.#matcher.copyOf(request)
-    return refreshed.then((isKnown) => next(this.#matcher.demandsOf(copy, cost, this.#overrides), isKnown))
+    return refreshed.then((isKnown) => next(this.#matcher.demandsOf(copy, cost, this.#overrides), isKnown, copy, cost))
   }
 
   /** Calls `next` once the run-time overrides are known, or are known to be incomplete. */
@@ -222,8 +222,8 @@ export class StorePolicy {
   }
 
   /** `#decide`, for the case that a subscriber listens. */
-  readonly #decideObserved: WithDemands<Verdict> = (demands, isKnown) => {
-    const answer = decideObserved(this.#store, this.#asker, 'check', demands, isKnown)
+  readonly #decideObserved: WithDemands<Verdict> = (demands, isKnown, request, cost) => {
+    const answer = decideObserved(this.#store, this.#asker, 'check', demands, isKnown, request, cost)
     return this.#isSynchronous
       ? verdictOf(demands, (answer as Answer).decisions, isKnown)
       : this.#verdictLater(demands, answer, isKnown)

@@ -62,7 +62,7 @@ export class TimedPolicyReservations {
     const levels = demands.map(({ level }) => level)
     const data = JSON.stringify({ request, cost, levels } satisfies ReservationData)
     const isSame = (other: string) => isSameRequest(JSON.parse(other), JSON.parse(data), this.#matcher.attributes)
-    const asking = { id: this.#idOf(id), demands, ttlMs, data, isKnown, isSame }
+    const asking = { id: this.#idOf(id), demands, ttlMs, data, isKnown, request, cost, isSame }
     return after(openObserved(this.#store, this.#asker, asking), ({ reservation }) => {
       const { allowed, decisions } = reservation.answer
       const end = (correct: () => readonly Correction[]): Awaitable<boolean> =>

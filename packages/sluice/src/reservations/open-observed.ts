@@ -10,13 +10,17 @@ interface Asking {
   readonly ttlMs: number
   readonly data: string
   readonly isKnown?: boolean
+  /** What a policy was asked. */
+  readonly request?: object
+  /** The cost of the call. */
+  readonly cost?: number
   /** Was an open reservation of this id with other data opened for the same request? Default: no. */
   readonly isSame?: (otherData: string) => boolean
 }
 
 /** Opens a reservation. If a subscriber listens, publishes the decision as one of `reserve`. */
 export function openObserved(store: Store, asker: Asker, asking: Asking): Awaitable<Opening> {
-  const { id, demands, ttlMs, data, isKnown, isSame } = asking
+  const { id, demands, ttlMs, data, isKnown, request, cost, isSame } = asking
   const open = () => openReservationsOf(store).open(id, demands, ttlMs, data, isSame)
   if (!decisionChannel.hasSubscribers) return open()
   let opening: Awaitable<Opening> | undefined
@@ -30,6 +34,6 @@ export function openObserved(store: Store, asker: Asker, asking: Asking): Awaita
       return !isPromiseLike(opening)
     },
   }
-  const answered = decideObserved(asStore, asker, 'reserve', demands, isKnown)
+  const answered = decideObserved(asStore, asker, 'reserve', demands, isKnown, request, cost)
   return after(answered, () => opening as Awaitable<Opening>)
 }

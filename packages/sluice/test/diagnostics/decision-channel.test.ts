@@ -48,6 +48,26 @@ function laterStore(decide?: () => Promise<never>): AsyncStore {
 }
 
 describe('the channel sluice:decision', () => {
+  it('has the request and the cost of a policy, in each of its methods and on each kind of store', async () => {
+    const events = listen()
+    const levels = [{ name: 'user', key: ['user'], limit: two }] as const
+    const request = { user: 'a' }
+    const policy = createPolicy({ name: 'api', levels })
+    policy.check(request, { cost: 2 })
+    policy.reserve(request)
+    await policy.reserve(request, { ttl: '1m' })
+    await createPolicy({ name: 'api', levels, store: laterStore() }).check(request, { cost: 2 })
+    expect(events.map(({ request: told, cost }) => [told, cost])).toEqual([
+      [request, 2],
+      [request, 1],
+      [request, 1],
+      [request, 2],
+    ])
+    expect(events[0].request).toBe(request)
+    createLimiter({ name: 'search', limit: two }).tryAcquire('user:42', { cost: 2 })
+    expect(events[4]).toMatchObject({ request: undefined, cost: 2 })
+  })
+
   it('says what a limiter was asked and what it decided', () => {
     const events = listen()
     const limiter = createLimiter({ name: 'search', limit: two })
