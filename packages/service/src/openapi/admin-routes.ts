@@ -48,11 +48,7 @@ export const adminRoutes: DoorDescription = {
           description: 'All levels, in the order of the policy.',
           schema: object({
             levels: { type: 'array', items: ref('Explanation') },
-            unused: {
-              type: 'array',
-              items: object({ attribute: { type: 'string' }, 'didYouMean?': { type: 'string' } }),
-              description: 'Attributes that the policy never asks about. A misspelt one would silently skip a level.',
-            },
+            unused: { type: 'array', items: ref('UnusedAttribute') },
           }),
         },
       },

@@ -120,6 +120,33 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
     },
     { description: 'How one level applies to a request.' },
   ),
+  Inspection: object(
+    {
+      atMs: ms('When, in epoch milliseconds.'),
+      policy: { type: 'string' },
+      allowed: { type: 'boolean', description: 'Would the request be allowed now?' },
+      deniedBy: names('The levels that would deny it.'),
+      'retryAfterMs?': ms('After how long the same request can succeed; 0 if it would be allowed. Absent: never.'),
+      attributes: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'The attributes that were asked about.',
+      },
+      cost: count('The cost of the call.'),
+      levels: { type: 'array', items: ref('Explanation'), description: 'All levels, in the order of the policy.' },
+      unused: {
+        type: 'array',
+        items: ref('UnusedAttribute'),
+        description: 'Attributes that the policy never asks about.',
+      },
+      isMasked: { type: 'boolean', description: 'Are keys and values masked?' },
+    },
+    { description: 'How the policy applies to a request now.' },
+  ),
+  UnusedAttribute: object(
+    { attribute: { type: 'string' }, 'didYouMean?': { type: 'string' } },
+    { description: 'An attribute that the policy never asks about. A misspelt one would silently skip a level.' },
+  ),
   Mismatch: object(
     {
       attribute: { type: 'string' },

@@ -1,6 +1,16 @@
-import type { DoorDescription } from './route-description.js'
+import { cost } from './check-routes.js'
+import { type DoorDescription, object, ref } from './route-description.js'
 
-/** The routes of the page door. */
+const question = object(
+  {
+    'attributes?': ref('Attributes'),
+    'recent?': { type: 'string', description: 'The id of a recent request, in place of attributes.' },
+    'cost?': { ...cost, description: 'Units to take. Default: 1, or the cost of the recent request.' },
+  },
+  { additionalProperties: false },
+)
+
+/** The routes of the page, and of what it asks the service. */
 export const pageRoutes: DoorDescription = {
   title: 'The page',
   about:
@@ -22,6 +32,15 @@ export const pageRoutes: DoorDescription = {
         304: { description: 'The client has the page already.' },
       },
       problems: [404],
+    },
+    'POST /v1/inspect': {
+      summary: 'See how every level applies to a request now',
+      description:
+        'Takes nothing and needs no token. Without the admin token, conditions of the policy are quoted only if they are about ' +
+        '`method` or `path`, and keys and values of a recent request are masked. A wrong token is refused.',
+      body: { schema: question, example: { attributes: { method: 'POST', path: '/v1/charges', merchant: 'acct_1' } } },
+      answers: { 200: { description: 'What a check would say now, level by level.', schema: ref('Inspection') } },
+      problems: [401, 403, 404, 429, 503],
     },
   },
 }

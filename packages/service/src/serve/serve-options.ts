@@ -1,6 +1,7 @@
 import { nearestName, type OnFailure } from 'sluice'
 import { type TrustedHops, trustedProxies } from 'sluice/http'
 import { type CommandOption, UsageError } from '../cli/command.js'
+import { type GivenValues, OptionValues, variableOf } from './option-values.js'
 
 /** The settings of `sluice serve`. */
 export interface ServeOptions {
@@ -100,64 +101,48 @@ export const SERVE_OPTIONS = {
  * `true`, as the text is in the environment. `node` is the version of Node.js that serves.
  */
 export function readServeOptions(
-  values: Readonly<Record<string, string | true | undefined>>,
+  values: GivenValues,
   env: Readonly<Record<string, string | undefined>>,
   node = process.versions.node,
 ): ServeOptions {
-  const given = (name: string) => {
-    const value = values[name] ?? (env[variableOf(name)] || undefined)
-    return value === true ? 'true' : value
-  }
-  const sourceOf = (name: string) => (values[name] === undefined ? variableOf(name) : `--${name}`)
-  const whole = (name: string, least: number, most: number, otherwise?: number) => {
-    const text = given(name)
-    if (text === undefined) return otherwise
-    const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
-    if (number >= least && number <= most) return number
-    throw new UsageError(
-      `${sourceOf(name)} must be a whole number from ${least} to ${most}, got '${text.slice(0, 60)}'`,
-    )
-  }
-  const oneOf = <const T extends string>(name: string, choices: readonly T[]): T | undefined => {
-    const text = given(name)
-    if (text === undefined || choices.includes(text as T)) return text as T | undefined
-    throw new UsageError(`${sourceOf(name)} must be ${choices.join(', ')}, got '${text.slice(0, 60)}'`)
-  }
-  const workers = whole('workers', 1, 256, 1) as number
-  const store = given('store') ?? 'memory'
+  const given = new OptionValues(values, env)
+  const workers = given.whole('workers', 1, 256) ?? 1
+  const store = given.text('store') ?? 'memory'
   const reusePort = workers > 1 && store === 'memory'
   if (reusePort && !canReusePort(node))
     throw new UsageError(
-      `${sourceOf('workers')} with --store memory needs Node.js 22.12 or newer, where worker threads can share a port, and ` +
+      `${given.sourceOf('workers')} with --store memory needs Node.js 22.12 or newer, where worker threads can share a port, and ` +
         `this is ${node}; on this one it needs a Redis, such as --store redis://localhost:6379`,
     )
-  const lease = oneOf('lease', ['true', 'false']) === 'true'
+  const lease = given.oneOf('lease', ['true', 'false']) === 'true'
   if (lease && store === 'memory')
     throw new UsageError(
-      `${sourceOf('lease')} needs a Redis, such as --store redis://localhost:6379: --store memory decides every key in this ` +
+      `${given.sourceOf('lease')} needs a Redis, such as --store redis://localhost:6379: --store memory decides every key in this ` +
         'process, so it has no calls to save',
     )
-  const leaseMs = whole('lease-ms', 5, 250)
+  const leaseMs = given.whole('lease-ms', 5, 250)
   if (leaseMs !== undefined && !lease)
-    throw new UsageError(`${sourceOf('lease-ms')} is the longest lease of --lease, which is not given: add --lease`)
+    throw new UsageError(
+      `${given.sourceOf('lease-ms')} is the longest lease of --lease, which is not given: add --lease`,
+    )
   return {
-    policy: given('policy'),
+    policy: given.text('policy'),
     store,
-    ...readAddress(given('http') ?? '127.0.0.1:8080', sourceOf('http')),
-    adminToken: readToken(given('admin-token'), sourceOf('admin-token')),
-    trustedProxies: readProxies(listOf(given('trusted-proxies')), sourceOf('trusted-proxies')),
-    gateAttributes: readFields(listOf(given('gate-attributes')), sourceOf('gate-attributes')),
+    ...readAddress(given.text('http') ?? '127.0.0.1:8080', given.sourceOf('http')),
+    adminToken: readToken(given.text('admin-token'), given.sourceOf('admin-token')),
+    trustedProxies: readProxies(listOf(given.text('trusted-proxies')), given.sourceOf('trusted-proxies')),
+    gateAttributes: readFields(listOf(given.text('gate-attributes')), given.sourceOf('gate-attributes')),
     workers,
     reusePort,
-    prefix: given('prefix'),
-    onFailure: oneOf('on-failure', ['open', 'closed', 'local']),
-    instances: whole('instances', 1, 1_000_000, workers > 1 ? workers : undefined),
-    deadlineMs: whole('deadline-ms', 1, 3_600_000),
+    prefix: given.text('prefix'),
+    onFailure: given.oneOf('on-failure', ['open', 'closed', 'local']),
+    instances: given.whole('instances', 1, 1_000_000) ?? (workers > 1 ? workers : undefined),
+    deadlineMs: given.whole('deadline-ms', 1, 3_600_000),
     lease,
     leaseMs,
-    page: oneOf('page', ['on', 'off']) !== 'off',
-    log: oneOf('log', ['json', 'text', 'off']),
-    shutdownMs: whole('shutdown-ms', 0, 3_600_000, 10_000) as number,
+    page: given.oneOf('page', ['on', 'off']) !== 'off',
+    log: given.oneOf('log', ['json', 'text', 'off']),
+    shutdownMs: given.whole('shutdown-ms', 0, 3_600_000) ?? 10_000,
   }
 }
 
@@ -165,10 +150,6 @@ export function readServeOptions(
 function canReusePort(version: string): boolean {
   const [major, minor] = version.split('.').map(Number)
   return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)
-}
-
-function variableOf(name: string): string {
-  return `SLUICE_${name.toUpperCase().replaceAll('-', '_')}`
 }
 
 /** Reads `127.0.0.1:8080`, `[::1]:8080`, `:8080` or `8080`. The last two listen on loopback. */

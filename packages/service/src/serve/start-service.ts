@@ -7,6 +7,7 @@ import { adminDoor } from '../doors/admin-door.js'
 import { checkDoor } from '../doors/check-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
+import { inspectDoor } from '../doors/inspect-door.js'
 import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
 import { openapiDoor } from '../doors/openapi-door.js'
 import { pageDoor } from '../doors/page-door.js'
@@ -72,7 +73,7 @@ export async function startService(
       adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
       healthDoor(service),
       openapiDoor(),
-      ...(options.page ? [pageDoor()] : []),
+      ...(options.page ? [pageDoor(), inspectDoor(service, access)] : []),
     ]
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),

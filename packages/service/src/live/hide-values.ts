@@ -1,0 +1,41 @@
+import { type Explanation, type Mismatch, mismatchText } from 'sluice'
+import type { KeyMask } from './key-mask.js'
+
+/** Attributes that are the same for all clients: their values tell nothing about one of them. */
+const COMMON = ['method', 'path']
+/** The key of a level without key attributes. */
+const SHARED_KEY = '*'
+
+/** The value of an attribute for a reader without the admin token. */
+export function maskedValue(attribute: string, value: string, keyMask: KeyMask): string {
+  return COMMON.includes(attribute) ? value : keyMask.mask(value)
+}
+
+/**
+ * An explanation for a reader without the admin token. The policy's conditions may name clients, so none is quoted that is
+ * about another attribute than `method` and `path`. With a mask, keys and values of the request are masked too: the reader
+ * did not type them.
+ */
+export function hideValues(explanation: Explanation, keyMask: KeyMask | undefined): Explanation {
+  const { key, mismatches, because, noOverride } = explanation
+  const hidden = mismatches?.map((each) => hideIn(each, keyMask))
+  const text = hidden === undefined ? '' : mismatchText(hidden)
+  return {
+    ...explanation,
+    ...(key !== undefined && keyMask !== undefined && { key: key === SHARED_KEY ? key : keyMask.mask(key) }),
+    ...(hidden !== undefined && { mismatches: hidden }),
+    ...(because !== undefined && { because: text }),
+    ...(noOverride !== undefined && { noOverride: text }),
+  }
+}
+
+function hideIn(mismatch: Mismatch, keyMask: KeyMask | undefined): Mismatch {
+  const { attribute, value, asked } = mismatch
+  if (COMMON.includes(attribute)) return mismatch
+  return {
+    ...mismatch,
+    ...(value !== undefined && keyMask !== undefined && { value: keyMask.mask(value) }),
+    // That an attribute must be absent names no client.
+    asked: [...new Set(asked.map((each) => (each === 'null' ? each : 'another value')))],
+  }
+}
