@@ -194,6 +194,11 @@ export const adminRoutes: DoorDescription = {
               description: 'Levels and limits that can never deny.',
               items: object({ line: number, column: number, message: { type: 'string' } }),
             },
+            inForce: ref('PolicyText'),
+            'refused?': {
+              ...ref('PolicyText'),
+              description: 'The text that was read last, if it is bad. The policy in force stays until it is mended.',
+            },
           }),
         },
       },

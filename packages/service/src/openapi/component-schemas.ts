@@ -147,6 +147,23 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
     { attribute: { type: 'string' }, 'didYouMean?': { type: 'string' } },
     { description: 'An attribute that the policy never asks about. A misspelt one would silently skip a level.' },
   ),
+  PolicyText: object(
+    {
+      file: { type: 'string', description: "The file's name without its folders." },
+      text: { type: 'string', description: 'Empty if the file could not be read.' },
+      problems: {
+        type: 'array',
+        items: object({
+          kind: { enum: ['error', 'warning'] },
+          line: { type: 'integer', minimum: 1 },
+          column: { type: 'integer', minimum: 1 },
+          message: { type: 'string' },
+        }),
+        description: 'In the order of the text; of a refused text at most 200.',
+      },
+    },
+    { description: 'A text of a policy, as it is in a file, and its problems.' },
+  ),
   Mismatch: object(
     {
       attribute: { type: 'string' },

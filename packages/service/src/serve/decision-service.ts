@@ -12,6 +12,7 @@ import { KeyMask } from '../live/key-mask.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
 import type { OpenedStore } from './open-store.js'
+import type { RefusedPolicy } from './policy-source.js'
 
 /** Whether a service should get requests now. */
 export interface Readiness {
@@ -35,6 +36,7 @@ export class DecisionService {
   readonly #ready: () => unknown
   #policy: Policy | AsyncPolicy
   #file: PolicyFile
+  #refused: RefusedPolicy | undefined
   #hasCostAttributes: boolean
   readonly #closing = new AbortController()
   /** The store has answered once, so its address and password are right. */
@@ -73,6 +75,11 @@ export class DecisionService {
     return this.#file
   }
 
+  /** The text that was read after the one in force, if it is bad. */
+  get refused(): RefusedPolicy | undefined {
+    return this.#refused
+  }
+
   /** Aborted when the service stops accepting requests. A door that streams ends its answers then. */
   get closing(): AbortSignal {
     return this.#closing.signal
@@ -87,9 +94,16 @@ export class DecisionService {
   use(file: PolicyFile): void {
     this.#policy = this.#policyOf(file)
     this.#file = file
+    this.#refused = undefined
     this.#hasCostAttributes = hasCostAttributes(file)
     this.recorder.reloaded('loaded')
     this.recorder.recents.attributes = file.attributes
+  }
+
+  /** The policy in force stays, because the text that was read after it is bad. */
+  refuse(refused: RefusedPolicy): void {
+    this.#refused = refused
+    this.recorder.reloaded('refused')
   }
 
   /** Ends what runs in the background. The store belongs to the caller. */

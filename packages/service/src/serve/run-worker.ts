@@ -29,9 +29,9 @@ export async function runWorker(options: ServeOptions, log: Log, place: WorkerPl
       if ('close' in message) return resolve()
       if ('scraped' in message) return scrapes.end(message.scraped, message.text)
       if (!('policy' in message))
-        return void running?.then(({ service: { recorder } }) => {
-          if ('report' in message) channel.send({ reported: message.report, text: recorder.prometheus() })
-          else recorder.reloaded('refused')
+        return void running?.then(({ service }) => {
+          if ('report' in message) channel.send({ reported: message.report, text: service.recorder.prometheus() })
+          else service.refuse(message.refused)
         })
       const { policy: given, port } = message
       const policy = parsePolicyFile(given.text, given)

@@ -2,7 +2,7 @@ import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { adviseOnPolicy } from './advise-on-policy.js'
 import { freePort } from './free-port.js'
 import type { Log } from './log.js'
-import { PolicySource } from './policy-source.js'
+import { PolicySource, type PolicyText } from './policy-source.js'
 import type { ServeOptions } from './serve-options.js'
 import { EXAMPLE_POLICY, startService } from './start-service.js'
 import { startWorkerProcess } from './start-worker-process.js'
@@ -53,7 +53,7 @@ async function startAlone(options: ServeOptions, log: Log, source: PolicySource)
       service.use(file)
       adviseOnPolicy(file, options, log)
     },
-    () => service.recorder.reloaded('refused'),
+    (refused) => service.refuse(refused),
   )
   return { url, store, close, kill: () => {} }
 }
@@ -68,19 +68,24 @@ async function startWorkers(
   const fleet = new WorkerFleet({
     startWorker: first === undefined ? startWorkerProcess : workerThreads(options, first.table.handle),
     port: await portOf(options, first !== undefined),
-    policy: source.text,
+    policy: textOf(source.file),
     log,
     centre: first,
   })
   const { url, store } = await fleet.start(options.workers)
   source.watch(
-    (file, text) => {
-      fleet.use(text)
+    (file) => {
+      fleet.use(textOf(file))
       adviseOnPolicy(file, options, log)
     },
-    () => fleet.refuse(),
+    (refused) => fleet.refuse(refused),
   )
   return { url, store, close: () => fleet.close(options.shutdownMs), kill: () => fleet.kill() }
+}
+
+/** What a worker needs to read the policy by itself. */
+function textOf({ file, text }: PolicyFile): PolicyText {
+  return { file, text }
 }
 
 /** Where all workers listen. */

@@ -1,5 +1,5 @@
 import type { NamedLimit } from 'sluice'
-import type { PolicyText } from './policy-source.js'
+import type { PolicyText, RefusedPolicy } from './policy-source.js'
 import type { Question, ToldError } from './threads/question.js'
 import type { SharedFact } from './threads/shared-fact.js'
 
@@ -10,7 +10,7 @@ import type { SharedFact } from './threads/shared-fact.js'
  */
 export type ToWorker =
   | { readonly policy: PolicyText; readonly port: number }
-  | { readonly refused: true }
+  | { readonly refused: RefusedPolicy }
   | { readonly report: number }
   | { readonly scraped: number; readonly text: string }
   | { readonly close: true }

@@ -1,7 +1,7 @@
 import { UsageError } from '../cli/command.js'
 import type { FleetCentre, FleetWorker } from './fleet-worker.js'
 import type { Log } from './log.js'
-import type { PolicyText } from './policy-source.js'
+import type { PolicyText, RefusedPolicy } from './policy-source.js'
 import { ScrapeRound } from './scrape-round.js'
 import type { Failure, FromThread, FromWorker, Listening } from './to-worker.js'
 
@@ -43,6 +43,8 @@ export class WorkerFleet {
   readonly #scrapes = new Map<number, ScrapeRound>()
   #lastScrape = 0
   #policy: PolicyText
+  /** The text that was read after the policy in force, if it is bad. */
+  #refused: RefusedPolicy | undefined
   #pauseMs = FIRST_PAUSE_MS
   #isClosing = false
 
@@ -68,12 +70,14 @@ export class WorkerFleet {
   /** Puts another policy in force in all workers. */
   use(policy: PolicyText): void {
     this.#policy = policy
+    this.#refused = undefined
     for (const worker of this.#workers) worker.send({ policy, port: this.#port })
   }
 
-  /** Tells all workers that a policy file could not be used, for their metrics. */
-  refuse(): void {
-    for (const worker of this.#workers) worker.send({ refused: true })
+  /** Tells all workers that a policy file could not be used, for their metrics and for operators. */
+  refuse(refused: RefusedPolicy): void {
+    this.#refused = refused
+    for (const worker of this.#workers) worker.send({ refused })
   }
 
   /** Shuts all workers down. Resolves when they have ended: those that take longer than `deadlineMs` are killed. */
@@ -125,6 +129,7 @@ export class WorkerFleet {
       if (this.#isClosing) return
       this.#centre?.greet(worker)
       worker.send({ policy: this.#policy, port: this.#port })
+      if (this.#refused !== undefined) worker.send({ refused: this.#refused })
     } else if ('scrape' in message) this.#scrape(worker, message.scrape)
     else if ('reported' in message) this.#scrapes.get(message.reported)?.report(`${worker.id}`, message.text)
     else if ('logged' in message || 'fact' in message || 'asked' in message)

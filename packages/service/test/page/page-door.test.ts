@@ -160,7 +160,10 @@ test('with --page off there is no page, and the rest is there', async () => {
   const off = await startTestService(undefined, { page: 'off' })
   try {
     const response = await fetch(`${off.url}/`)
-    expect([response.status, (await response.json()).detail]).toEqual([404, expect.stringContaining('/docs lists')])
+    expect([response.status, ((await response.json()) as { detail: string }).detail]).toEqual([
+      404,
+      expect.stringContaining('/docs lists'),
+    ])
     expect((await fetch(`${off.url}${(await assets())[0]}`)).status).toBe(404)
     expect((await fetch(`${off.url}/docs`)).status).toBe(200)
   } finally {
@@ -175,7 +178,9 @@ test('an installation without the files of the page says so, and serves the rest
     await server.listen('127.0.0.1', 0)
     const response = await fetch(server.url)
     expect(response.status).toBe(404)
-    expect((await response.json()).detail).toContain('the files of the page are missing from this installation')
+    expect(((await response.json()) as { detail: string }).detail).toContain(
+      'the files of the page are missing from this installation',
+    )
   } finally {
     await server.close(0)
     await rm(folder, { recursive: true })

@@ -107,3 +107,23 @@ function workersOf({ lines }: ServeProcess): readonly number[] {
   const listening = lines.filter(({ msg }) => msg === LISTENS)
   return listening.filter(({ worker }) => !ended.includes(worker)).map(({ pid }) => Number(pid))
 }
+
+test('every process tells the text of a policy that was refused', async () => {
+  await using running = await start('--admin-token', 'the-admin-token-of-tests')
+  await writeFile(policy, '{ "version": 2 }')
+  running.child.kill('SIGHUP')
+  await running.says('the policy file cannot be used; the last good policy stays in force')
+  const headers = { Authorization: 'Bearer the-admin-token-of-tests', Connection: 'close' }
+  const ask = async () => (await (await fetch(`${running.url}/v1/admin/policy`, { headers })).json()) as object
+  const refused = {
+    file: 'policy.json',
+    text: '{ "version": 2 }',
+    problems: [
+      { kind: 'error', line: 1, column: 3 },
+      { line: 1, column: 14 },
+    ],
+  }
+  const told = async () => (await Promise.all(Array.from({ length: 12 }, ask))).every((each) => 'refused' in each)
+  await expect.poll(told, { timeout: 20_000 }).toBe(true)
+  expect(await ask()).toMatchObject({ inForce: { text: policyOf(1_000), problems: [] }, refused })
+})
