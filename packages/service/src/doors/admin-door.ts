@@ -6,7 +6,7 @@ import type { Door, Handler } from '../server/door.js'
 import type { Exchange, JsonObject } from '../server/exchange.js'
 import { badRequest } from '../server/problem.js'
 import type { AdminAccess } from './admin-access.js'
-import { EventStreams } from './event-streams.js'
+import { EventStreams, eventText } from './event-streams.js'
 import { type AdminAction, type OnAdminChange, overrideRoutes } from './override-routes.js'
 import { policyAnswer } from './policy-answer.js'
 import { type CheckRequest, checkMembers, readCheck } from './read-check.js'
@@ -120,8 +120,10 @@ function events({ recorder }: DecisionService, exchange: Exchange, streams: Even
   const most = readWhole('keys', keys, { least: 0, most: MOST_KEYS, otherwise: 0 })
   let stop = () => {}
   const send = streams.begin(exchange, () => stop())
-  const tell = (summary: Summary) =>
-    send('summary', most === 0 ? summary : { ...summary, topKeys: recorder.topKeys.read(most) })
+  const tell = (summary: Summary) => {
+    const told = most === 0 ? summary : { ...summary, topKeys: recorder.topKeys.read(most) }
+    send(eventText('summary', JSON.stringify(told)))
+  }
   stop = recorder.summary.subscribe(tell)
   if (recorder.summary.latest !== undefined) tell(recorder.summary.latest)
 }

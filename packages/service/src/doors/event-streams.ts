@@ -5,31 +5,38 @@ import { Problem } from '../server/problem.js'
 const MOST_STREAMS = 32
 /** A client that leaves more than this unread is dropped. That is about four minutes of summaries. */
 const MOST_UNREAD_BYTES = 256 * 1024
+/** A client that has not read its first events when so many more have come is dropped. That is about two minutes. */
+const MOST_WAITING = 500
 /** After a broken connection, a client comes back after this long. */
 const RETRY_MS = 2_000
 
-/** Sends an event to one client. */
-export type SendEvent = (name: string, data: object) => void
+/** Sends the text of an event to one client. */
+export type SendEvent = (event: string) => void
+
+/** An event as a client reads it. `json` is one line. */
+export function eventText(name: string, json: string): string {
+  return `event: ${name}\ndata: ${json}\n\n`
+}
 
 /**
  * Answers that stay open: server-sent events. At most 32 clients listen, so that streams cannot use up the connections, and
  * a client that does not read is dropped, so that events do not pile up.
  */
 export class EventStreams {
-  readonly #open = new Set<ServerResponse>()
+  readonly #open = new Set<EventStream>()
   #isClosed = false
 
-  get size(): number {
-    return this.#open.size
-  }
-
-  /** Begins a stream. Calls `ended` when it is over. Throws a `Problem` if there are too many. */
-  begin({ request, response }: Exchange, ended: () => void): SendEvent {
+  /**
+   * Begins a stream with the texts of `first`, which are made while the client reads them. Calls `ended` when it is over.
+   * Throws a `Problem` if there are too many.
+   */
+  begin({ request, response }: Exchange, ended: () => void, first: Iterable<string> = []): SendEvent {
     if (this.#isClosed) throw refusal('the service is shutting down')
     if (this.#open.size >= MOST_STREAMS) throw refusal(`${MOST_STREAMS} clients listen already; end one of them`)
-    this.#open.add(response)
+    const stream = new EventStream(response)
+    this.#open.add(stream)
     response.on('close', () => {
-      this.#open.delete(response)
+      this.#open.delete(stream)
       ended()
     })
     response.writeHead(200, {
@@ -41,24 +48,64 @@ export class EventStreams {
       Connection: 'close',
     })
     if (request.method === 'HEAD') response.end()
-    else response.write(`retry: ${RETRY_MS}\n\n`)
-    return (name, data) => send(response, name, data)
+    else stream.begin(first)
+    return (event) => stream.send(event)
   }
 
   /** Ends every stream, and refuses others. */
   close(): void {
     this.#isClosed = true
-    for (const response of this.#open) {
-      send(response, 'end', { reason: 'the service shuts down' })
-      response.end()
-    }
+    for (const stream of this.#open) stream.end(eventText('end', JSON.stringify({ reason: 'the service shuts down' })))
   }
 }
 
-function send(response: ServerResponse, name: string, data: object): void {
-  if (response.writableEnded || response.destroyed) return
-  if (response.writableLength > MOST_UNREAD_BYTES) response.destroy()
-  else response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
+/** One open answer. */
+class EventStream {
+  readonly #response: ServerResponse
+  /** Events that came while the client has not read the first ones. */
+  #waiting: string[] | undefined
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  begin(first: Iterable<string>): void {
+    this.#waiting = []
+    this.#response.write(`retry: ${RETRY_MS}\n\n`)
+    this.#writeFirst(first[Symbol.iterator]())
+  }
+
+  send(event: string): void {
+    const response = this.#response
+    if (response.writableEnded || response.destroyed) return
+    if (this.#waiting !== undefined) {
+      // These are texts that all clients share, so they take no room.
+      if (this.#waiting.push(event) > MOST_WAITING) response.destroy()
+    } else if (response.writableLength > MOST_UNREAD_BYTES) response.destroy()
+    else response.write(event)
+  }
+
+  end(event: string): void {
+    this.send(event)
+    // A client that still reads its first events has lost the rest.
+    this.#response.end()
+  }
+
+  /** Goes on when the client has read what was written. */
+  #writeFirst(first: Iterator<string>): void {
+    for (;;) {
+      if (this.#response.writableEnded || this.#response.destroyed) return
+      const { value, done } = first.next()
+      if (done === true) break
+      if (!this.#response.write(value)) {
+        this.#response.once('drain', () => this.#writeFirst(first))
+        return
+      }
+    }
+    const waiting = this.#waiting ?? []
+    this.#waiting = undefined
+    for (const event of waiting) this.send(event)
+  }
 }
 
 function refusal(detail: string): Problem {

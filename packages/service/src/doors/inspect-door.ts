@@ -95,5 +95,7 @@ function outcomeOf(levels: readonly Explanation[]): Pick<InspectAnswer, 'allowed
 /** The attributes that the request has, as texts. */
 function textsOf(attributes: object, show: (name: string, value: string) => string): InspectAnswer['attributes'] {
   const entries = Object.entries(attributes).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries(entries.map(([name, value]) => [name, show(name, String(value))]))
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, show(name, Array.isArray(value) ? value.join(', ') : `${value}`)]),
+  )
 }

@@ -1,14 +1,13 @@
 import { type Explanation, type Mismatch, mismatchText } from 'sluice'
 import type { KeyMask } from './key-mask.js'
+import { OPEN_ATTRIBUTES } from './news-texts.js'
 
-/** Attributes that are the same for all clients: their values tell nothing about one of them. */
-const COMMON = ['method', 'path']
 /** The key of a level without key attributes. */
 const SHARED_KEY = '*'
 
 /** The value of an attribute for a reader without the admin token. */
 export function maskedValue(attribute: string, value: string, keyMask: KeyMask): string {
-  return COMMON.includes(attribute) ? value : keyMask.mask(value)
+  return OPEN_ATTRIBUTES.includes(attribute) ? value : keyMask.mask(value)
 }
 
 /**
@@ -31,7 +30,7 @@ export function hideValues(explanation: Explanation, keyMask: KeyMask | undefine
 
 function hideIn(mismatch: Mismatch, keyMask: KeyMask | undefined): Mismatch {
   const { attribute, value, asked } = mismatch
-  if (COMMON.includes(attribute)) return mismatch
+  if (OPEN_ATTRIBUTES.includes(attribute)) return mismatch
   return {
     ...mismatch,
     ...(value !== undefined && keyMask !== undefined && { value: keyMask.mask(value) }),

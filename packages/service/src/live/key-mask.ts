@@ -4,7 +4,7 @@ const DIGITS = 6
 
 /**
  * Masks keys and attributes for clients without the admin token. The same text has the same mask until the service ends, so
- * a client can follow a key. The secret is random: without it, nobody can find the key of a mask by trying keys.
+ * a client can follow a key. The secret is random, so a client cannot find the key of a mask by trying keys.
  */
 export class KeyMask {
   readonly secret: string

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { liveSchemas } from './live-schemas.js'
 import { type JsonSchema, object, ref } from './route-description.js'
 
 const POLICY_SCHEMA = new URL('../../schema/policy.schema.json', import.meta.url)
@@ -243,7 +244,7 @@ export function componentSchemas(): Readonly<Record<string, JsonSchema>> {
   const { $schema: _, $id: __, definitions, ...policy } = JSON.parse(readFileSync(POLICY_SCHEMA, 'utf8')) as JsonSchema
   const others = Object.entries(definitions as Record<string, JsonSchema>)
   const own = [['policy', policy] as const, ...others].map(([name, schema]) => [capitalised(name), renamed(schema)])
-  return { ...schemas, ...Object.fromEntries(own) }
+  return { ...schemas, ...liveSchemas, ...Object.fromEntries(own) }
 }
 
 /** The same schema, with references to components in place of definitions. */

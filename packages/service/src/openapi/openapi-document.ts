@@ -4,6 +4,7 @@ import { checkRoutes } from './check-routes.js'
 import { componentSchemas } from './component-schemas.js'
 import { gateRoutes } from './gate-routes.js'
 import { healthRoutes } from './health-routes.js'
+import { liveRoutes } from './live-routes.js'
 import { pageRoutes } from './page-routes.js'
 import { reservationRoutes } from './reservation-routes.js'
 import type { AnswerDescription, DoorDescription, JsonSchema, RouteDescription } from './route-description.js'
@@ -16,6 +17,7 @@ export const doorDescriptions: readonly DoorDescription[] = [
   gateRoutes,
   storeRoutes,
   adminRoutes,
+  liveRoutes,
   healthRoutes,
   pageRoutes,
 ]

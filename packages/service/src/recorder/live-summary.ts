@@ -1,4 +1,5 @@
-import { type DurationReading, durationQuantile, type RecorderReading, type SeriesReading } from 'sluice/metrics'
+import { DURATION_BOUNDS_MS, type DurationReading, durationQuantile } from 'sluice/metrics'
+import type { DecisionChange } from './decision-changes.js'
 import type { StoreHealth } from './store-health.js'
 
 /** One level in a summary: its decisions since the summary before. */
@@ -35,23 +36,16 @@ export interface Summary {
   readonly store: StoreHealth
 }
 
-/** What a summary is made of, beside the reading itself. */
+/** What a summary is made of, beside the decisions. */
 export interface SummaryFacts {
-  readonly atMs: number
   readonly worstDelayMs: number
   readonly store: StoreHealth
 }
 
-/** Makes summaries from readings, and tells its listeners. */
+/** Makes summaries, and tells its listeners. */
 export class LiveSummary {
   readonly #listeners = new Set<(summary: Summary) => void>()
-  #before: ReadonlyMap<string, SeriesReading> = new Map()
-  #beforeMs: number
   #latest: Summary | undefined
-
-  constructor(nowMs: number) {
-    this.#beforeMs = nowMs
-  }
 
   /** The last summary; `undefined` in the first second. */
   get latest(): Summary | undefined {
@@ -65,15 +59,9 @@ export class LiveSummary {
   }
 
   /** Makes the next summary. */
-  next({ series }: RecorderReading, { atMs, worstDelayMs, store }: SummaryFacts): Summary {
-    const policies = series.filter(({ kind }) => kind === 'policy')
-    const changes = policies.map((each) => ({ now: each, before: this.#before.get(each.name) }))
-    const sum = (count: 'allowed' | 'denied' | 'error' | 'degraded') =>
-      changes.reduce((total, { now, before }) => total + now[count] - (before?.[count] ?? 0), 0)
-    const elapsedMs = atMs - this.#beforeMs
-    const [allowed, denied, errors] = [sum('allowed'), sum('denied'), sum('error')]
+  next(change: DecisionChange, { worstDelayMs, store }: SummaryFacts): Summary {
+    const { atMs, elapsedMs, allowed, denied, errors, degraded } = change
     const decisions = allowed + denied + errors
-    const durations = addedDurations(changes)
     const summary = {
       atMs: Math.round(atMs),
       elapsedMs: Math.round(elapsedMs),
@@ -81,51 +69,34 @@ export class LiveSummary {
       allowed,
       denied,
       errors,
-      degraded: sum('degraded'),
+      degraded,
       decisionsPerSecond: elapsedMs > 0 ? Math.round((decisions * 1_000) / elapsedMs) : 0,
-      p50Ms: roundedMs(durationQuantile(durations, 0.5)),
-      p99Ms: roundedMs(durationQuantile(durations, 0.99)),
+      ...quantilesOf(change.durations),
       worstDelayMs: roundedMs(worstDelayMs),
-      levels: changes.flatMap(levelChanges),
+      levels: change.levels.map(({ policy, level, allowed: admitted, denied: refused, shadowDenied, error }) => ({
+        policy,
+        level,
+        decisions: admitted + refused + shadowDenied + error,
+        denied: refused,
+        shadowDenied,
+      })),
       store,
     }
-    this.#before = new Map(policies.map((each) => [each.name, each]))
-    this.#beforeMs = atMs
     this.#latest = summary
     for (const listener of [...this.#listeners]) listener(summary)
     return summary
   }
 }
 
-interface Change {
-  readonly now: SeriesReading
-  readonly before: SeriesReading | undefined
-}
+const LONGEST_MS = DURATION_BOUNDS_MS[DURATION_BOUNDS_MS.length - 1]
 
-function levelChanges({ now, before }: Change): readonly LevelSummary[] {
-  return now.levels.map((level) => {
-    const last = before?.levels.find(({ name }) => name === level.name)
-    const since = (count: 'allowed' | 'denied' | 'shadowDenied' | 'error') => level[count] - (last?.[count] ?? 0)
-    const [denied, shadowDenied] = [since('denied'), since('shadowDenied')]
-    const decisions = since('allowed') + denied + shadowDenied + since('error')
-    return { policy: now.name, level: level.name, decisions, denied, shadowDenied }
-  })
+/** The median and the 99th percentile. JSON has no `Infinity`: a longer time than about 17 s is told as that. */
+export function quantilesOf(durations: DurationReading): { readonly p50Ms: number; readonly p99Ms: number } {
+  const quantile = (share: number) => roundedMs(Math.min(durationQuantile(durations, share), LONGEST_MS))
+  return { p50Ms: quantile(0.5), p99Ms: quantile(0.99) }
 }
 
 /** To whole microseconds. */
-function roundedMs(ms: number): number {
+export function roundedMs(ms: number): number {
   return Math.round(ms * 1_000) / 1_000
-}
-
-/** The durations of all policies since the reading before. */
-function addedDurations(changes: readonly Change[]): DurationReading {
-  let [count, sumMs] = [0, 0]
-  const buckets: number[] = []
-  for (const { now, before } of changes) {
-    count += now.durations.count - (before?.durations.count ?? 0)
-    sumMs += now.durations.sumMs - (before?.durations.sumMs ?? 0)
-    for (const [i, each] of now.durations.buckets.entries())
-      buckets[i] = (buckets[i] ?? 0) + each - (before?.durations.buckets[i] ?? 0)
-  }
-  return { count, sumMs, buckets }
 }

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { type AsyncStore, type SyncStore, systemClock } from 'sluice'
 import { createRecorder, PrometheusText, type Recorder, writeDecisions } from 'sluice/metrics'
+import { LiveBoard } from '../live/live-board.js'
+import { liveLevels } from '../live/live-levels.js'
+import { LiveMaker } from '../live/live-maker.js'
+import type { LiveSample, LiveWish } from '../live/live-sample.js'
 import { RecentRequests } from '../live/recent-requests.js'
+import { StoreFigures } from '../live/store-figures.js'
+import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { ThreadStore } from '../serve/threads/thread-store.js'
+import { DecisionChanges, type LevelChange } from './decision-changes.js'
 import { DoorCounts } from './door-counts.js'
 import { LiveSummary } from './live-summary.js'
 import { ProcessFigures, writeProcess } from './process-figures.js'
@@ -10,8 +17,13 @@ import { storeHealth, writeStoreHealth } from './store-health.js'
 import { TopKeys } from './top-keys.js'
 
 const TICK_MS = 1_000
+/** Limiters, policies and levels that are told apart: room for large policies, and for levels that reloads bring. */
+const MOST_SERIES = 10_000
+/** The only worker of a service without `--workers`. */
+const ALONE = 1
 const MANIFEST = new URL('../../package.json', import.meta.url)
-const { version: VERSION } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { readonly version: string }
+/** The version of the service. */
+export const { version: VERSION } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { readonly version: string }
 
 /**
  * Everything that the service knows about itself: decisions, doors, store, process, top keys, and a summary once a second.
@@ -19,35 +31,79 @@ const { version: VERSION } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { rea
  */
 export class ServiceRecorder {
   /** Counts of decisions, by policy, level and outcome. */
-  readonly decisions: Recorder = createRecorder()
+  readonly decisions: Recorder = createRecorder({ maxSeries: MOST_SERIES })
   readonly doors = new DoorCounts()
   readonly topKeys: TopKeys
-  readonly summary: LiveSummary
-  /** Samples requests while a client watches. */
+  readonly summary = new LiveSummary()
+  /** Samples requests while a client watches. Has those of all workers. */
   readonly recents = new RecentRequests()
+  /** What all workers together do, second by second. */
+  readonly board: LiveBoard
   /** The answer to a scrape. One of several workers replaces it by a function that asks all of them. */
   scrape: () => string | Promise<string> = () => this.prometheus()
   readonly #store: SyncStore | AsyncStore
   readonly #process = new ProcessFigures()
-  readonly #timer: NodeJS.Timeout
+  readonly #changes: DecisionChanges
+  readonly #figures: StoreFigures
+  /** Absent from one of several workers: the first process or thread has it, and asks for samples. */
+  readonly #maker: LiveMaker | undefined
+  readonly #timer: NodeJS.Timeout | undefined
   readonly #reloads = { loaded: 0, refused: 0 }
+  #policy: string
   #loadedMs = systemClock.now()
   #server: { readonly connectionCount: number } | undefined
 
-  constructor(store: SyncStore | AsyncStore) {
+  /** `isWorker`: is it one of several workers? */
+  constructor(store: SyncStore | AsyncStore, file: PolicyFile, isWorker = false) {
+    const nowMs = systemClock.now()
     this.#store = store
-    this.topKeys = new TopKeys(systemClock.now())
-    this.summary = new LiveSummary(systemClock.now())
+    this.topKeys = new TopKeys(nowMs)
+    this.#changes = new DecisionChanges(nowMs)
+    this.#figures = new StoreFigures(nowMs)
+    this.#policy = nameOf(file)
+    this.recents.attributes = file.attributes
+    this.board = new LiveBoard(liveLevels(file, isWorker ? 0 : 1))
+    this.board.listen(({ requests = [] }) => this.recents.add(requests))
+    if (isWorker) return
+    this.#maker = new LiveMaker(file, nowMs)
     this.#timer = setInterval(() => this.tick(systemClock.now()), TICK_MS)
     // A service that has stopped does not keep the process alive.
     this.#timer.unref()
   }
 
-  /** Makes a summary, and begins a new window of top keys if it is time. */
+  /** Ends a second of a service without other workers. */
   tick(nowMs: number): void {
-    this.topKeys.turn(nowMs)
+    const maker = this.#maker
+    if (maker === undefined) return
+    maker.add(ALONE, this.sample(nowMs, maker.wish))
+    this.board.hear(maker.make(nowMs))
+  }
+
+  /** What this worker saw since the last sample. Also makes its summary, and begins a new window of top keys if it is time. */
+  sample(nowMs: number, { isWatched, keysOf }: LiveWish): LiveSample {
+    const change = this.#changes.next(this.decisions.read(), nowMs)
+    const store = storeHealth(this.#store)
     const worstDelayMs = this.#process.takeWorstDelayMs()
-    this.summary.next(this.decisions.read(), { atMs: nowMs, worstDelayMs, store: storeHealth(this.#store) })
+    this.summary.next(change, { worstDelayMs, store })
+    this.topKeys.turn(nowMs)
+    if (keysOf.length > 0 || !isWatched) this.topKeys.wanted = keysOf
+    this.recents.sampling(isWatched)
+    return {
+      change: { ...change, levels: change.levels.filter(hasDecided) },
+      worstDelayMs,
+      store: this.#figures.next(store, nowMs),
+      watched: this.board.watched,
+      keys: keysOf.map((level) => this.topKeys.ofLevel(this.#policy, level)),
+      requests: this.recents.take(),
+    }
+  }
+
+  /** Another policy is in force. */
+  use(file: PolicyFile): void {
+    this.#policy = nameOf(file)
+    this.recents.attributes = file.attributes
+    this.#maker?.use(file)
+    this.reloaded('loaded')
   }
 
   /** Tells the connections of this server from now on. */
@@ -88,4 +144,12 @@ export class ServiceRecorder {
     this.recents.sampling(false)
     this.#process.close()
   }
+}
+
+function nameOf({ policy }: PolicyFile): string {
+  return policy.name ?? 'default'
+}
+
+function hasDecided({ allowed, denied, shadowDenied, error }: LevelChange): boolean {
+  return allowed + denied + shadowDenied + error > 0
 }

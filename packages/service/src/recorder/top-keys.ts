@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { DecisionEvent } from 'sluice'
+import { ALL_LEVELS } from '../live/live-sample.js'
+import { firstKeys, KEYS_OF_A_WORKER, type KeysOfLevel } from '../live/merge-keys.js'
 import { type CountedKey, hashOf, mergedKeys, SpaceSaving } from './space-saving.js'
 
 /** Counters for each level, for requests and again for denials: the error is at most 1/128 of them. */
@@ -46,9 +48,11 @@ interface TrackedLevel {
 
 /**
  * Finds the keys with the most requests and the most denials, for each level of a policy. Its memory is bounded: at most
- * 100 levels, each with four sketches of 128 keys, whatever the number of keys.
+ * 100 levels and those that are wanted, each with four sketches of 128 keys, whatever the number of keys.
  */
 export class TopKeys {
+  /** Levels that are followed even if 100 others are. */
+  wanted: readonly string[] = []
   /** By policy, then by level. */
   readonly #policies = new Map<string, Map<string, TrackedLevel>>()
   readonly #hear = (event: unknown) => this.#count(event as DecisionEvent)
@@ -96,6 +100,27 @@ export class TopKeys {
     }
   }
 
+  /** The first keys of one level of a policy, or of all its levels together. */
+  ofLevel(policy: string, level: string): KeysOfLevel {
+    const known = this.#policies.get(policy)
+    const chosen = [...(known?.values() ?? [])].filter((each) => level === ALL_LEVELS || each.level === level)
+    const first = (kind: 'load' | 'denials') => {
+      const lists = chosen.map(({ level: of, current, last }) =>
+        firstKeys(
+          mergedKeys(current[kind], last[kind]).map((each) => ({ level: of, ...each })),
+          KEYS_OF_A_WORKER,
+        ),
+      )
+      const rest = Math.max(0, ...lists.map((each) => each.rest))
+      return firstKeys(
+        lists.flatMap(({ keys }) => keys),
+        KEYS_OF_A_WORKER,
+        rest,
+      )
+    }
+    return { level, sinceMs: Math.round(this.#lastSinceMs), byLoad: first('load'), byDenials: first('denials') }
+  }
+
   close(): void {
     unsubscribe('sluice:decision', this.#hear)
   }
@@ -124,7 +149,7 @@ export class TopKeys {
 
   /** `undefined` if there are too many levels. */
   #newLevel(policy: string, level: string): TrackedLevel | undefined {
-    if (this.#size >= MOST_LEVELS) return undefined
+    if (this.#size >= MOST_LEVELS && !this.wanted.includes(level)) return undefined
     const levels = this.#policies.get(policy) ?? new Map<string, TrackedLevel>()
     this.#policies.set(policy, levels)
     const known = levels.get(level)

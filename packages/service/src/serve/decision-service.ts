@@ -11,6 +11,7 @@ import { LeasedStore } from 'sluice/leased'
 import { KeyMask } from '../live/key-mask.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
+import type { FleetFacts } from './fleet-worker.js'
 import type { OpenedStore } from './open-store.js'
 import type { RefusedPolicy } from './policy-source.js'
 
@@ -42,8 +43,9 @@ export class DecisionService {
   /** The store has answered once, so its address and password are right. */
   #hasAnswered = false
 
-  constructor({ store, claims }: Pick<OpenedStore, 'store' | 'claims'>, file: PolicyFile, keyMask = new KeyMask()) {
-    this.keyMask = keyMask
+  /** `fleet`: what one of several workers must know. */
+  constructor({ store, claims }: Pick<OpenedStore, 'store' | 'claims'>, file: PolicyFile, fleet?: FleetFacts) {
+    this.keyMask = new KeyMask(fleet?.maskSecret)
     this.store = store
     this.claims = claims
     this.#file = file
@@ -56,8 +58,7 @@ export class DecisionService {
       store: store instanceof LeasedStore ? store.lending : store,
     })
     this.#ready = () => limiter.tryAcquire(READY)
-    this.recorder = new ServiceRecorder(store)
-    this.recorder.recents.attributes = file.attributes
+    this.recorder = new ServiceRecorder(store, file, fleet !== undefined)
   }
 
   /** The policy in force now. Use one reference for all parts of a request: a reload may replace it between two reads. */
@@ -96,8 +97,7 @@ export class DecisionService {
     this.#file = file
     this.#refused = undefined
     this.#hasCostAttributes = hasCostAttributes(file)
-    this.recorder.reloaded('loaded')
-    this.recorder.recents.attributes = file.attributes
+    this.recorder.use(file)
   }
 
   /** The policy in force stays, because the text that was read after it is bad. */

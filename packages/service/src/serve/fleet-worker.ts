@@ -1,5 +1,14 @@
 import type { FromThread, FromWorker, ToThread, ToWorker } from './to-worker.js'
 
+/** What the first process or thread tells every worker about the service. */
+export interface FleetFacts {
+  /** See `KeyMask`. */
+  readonly maskSecret: string
+  /** Of the first process. */
+  readonly pid: number
+  readonly startedMs: number
+}
+
 /** A worker as its fleet sees it: a process or a thread. */
 export interface FleetWorker {
   /** Counts from 1. No two workers of a fleet have the same. */

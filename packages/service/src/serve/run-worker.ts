@@ -1,5 +1,7 @@
+import { systemClock } from 'sluice'
 import { UsageError } from '../cli/command.js'
 import { parsePolicyFile } from '../policy-file/parse-policy-file.js'
+import type { DecisionService } from './decision-service.js'
 import type { FirstChannel } from './fleet-worker.js'
 import type { Log } from './log.js'
 import type { OpenedStore } from './open-store.js'
@@ -28,15 +30,11 @@ export async function runWorker(options: ServeOptions, log: Log, place: WorkerPl
     channel.onMessage((message: ToWorker) => {
       if ('close' in message) return resolve()
       if ('scraped' in message) return scrapes.end(message.scraped, message.text)
-      if (!('policy' in message))
-        return void running?.then(({ service }) => {
-          if ('report' in message) channel.send({ reported: message.report, text: service.recorder.prometheus() })
-          else service.refuse(message.refused)
-        })
-      const { policy: given, port } = message
+      if (!('policy' in message)) return void running?.then(({ service }) => answer(service, message, channel))
+      const { policy: given, port, fleet } = message
       const policy = parsePolicyFile(given.text, given)
       if (running !== undefined) return void running.then(({ service }) => service.use(policy))
-      running = startService({ ...options, port }, log, policy, opened)
+      running = startService({ ...options, port, fleet }, log, policy, opened)
       running.then(
         ({ service, url, store }) => {
           service.recorder.scrape = () => scrapes.begin()
@@ -53,6 +51,16 @@ export async function runWorker(options: ServeOptions, log: Log, place: WorkerPl
   await Promise.race([closed, ended])
   await (await running?.catch(() => undefined))?.close()
   channel.close()
+}
+
+/** Does what the first process or thread wants of a service that runs. */
+function answer(service: DecisionService, message: ToWorker, channel: FirstChannel): void {
+  const { recorder } = service
+  if ('report' in message) channel.send({ reported: message.report, text: recorder.prometheus() })
+  else if ('sample' in message)
+    channel.send({ sampled: message.sample, sample: recorder.sample(systemClock.now(), message.wish) })
+  else if ('news' in message) recorder.board.hear(message.news)
+  else if ('refused' in message) service.refuse(message.refused)
 }
 
 /** Scrapes that this worker was asked for, and that wait for the metrics of all workers. */

@@ -1,6 +1,7 @@
 import { nearestName, type OnFailure } from 'sluice'
 import { type TrustedHops, trustedProxies } from 'sluice/http'
 import { type CommandOption, UsageError } from '../cli/command.js'
+import type { FleetFacts } from './fleet-worker.js'
 import { type GivenValues, OptionValues, variableOf } from './option-values.js'
 
 /** The settings of `sluice serve`. */
@@ -29,8 +30,8 @@ export interface ServeOptions {
   readonly page: boolean
   readonly log: 'json' | 'text' | 'off' | undefined
   readonly shutdownMs: number
-  /** The secret of `KeyMask`. The first of several workers gives it to all. */
-  readonly maskSecret?: string
+  /** Not of the command line: the first process or thread gives it to one of several workers. */
+  readonly fleet?: FleetFacts
 }
 
 /** `--on-failure` is `SLUICE_ON_FAILURE` in the environment, and so on. */

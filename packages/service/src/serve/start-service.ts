@@ -8,14 +8,15 @@ import { checkDoor } from '../doors/check-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
 import { inspectDoor } from '../doors/inspect-door.js'
+import { type AboutService, aboutService, liveDoor } from '../doors/live-door.js'
 import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
 import { openapiDoor } from '../doors/openapi-door.js'
 import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
-import { KeyMask } from '../live/key-mask.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
+import type { Door } from '../server/door.js'
 import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
 import { listenError } from './listen-error.js'
@@ -56,7 +57,7 @@ export async function startService(
   const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
   const opened = given ?? openStore(options.store, options, new StoreLog(log, options.onFailure ?? 'open'))
   if (typeof opened === 'string') throw new UsageError(opened)
-  const service = new DecisionService(opened, policy, new KeyMask(options.maskSecret))
+  const service = new DecisionService(opened, policy, options.fleet)
   const { recorder } = service
   await opened.connected()
   // Gives back what ended while no service was there, and goes on about once a second.
@@ -73,7 +74,7 @@ export async function startService(
       adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
       healthDoor(service),
       openapiDoor(),
-      ...(options.page ? [pageDoor(), inspectDoor(service, access)] : []),
+      ...(options.page ? pageDoors(service, access, aboutService(options, opened.shown)) : []),
     ]
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
@@ -103,6 +104,11 @@ export async function startService(
     await opened.close()
     throw error
   }
+}
+
+/** The page and what it asks without a token. */
+function pageDoors(service: DecisionService, access: AdminAccess, about: AboutService): readonly Door[] {
+  return [pageDoor(), liveDoor(service, access, about), inspectDoor(service, access)]
 }
 
 function adminAccessOf({ adminToken, trustedProxies, gateAttributes }: ServeOptions): AdminAccess {

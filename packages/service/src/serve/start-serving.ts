@@ -69,13 +69,14 @@ async function startWorkers(
     startWorker: first === undefined ? startWorkerProcess : workerThreads(options, first.table.handle),
     port: await portOf(options, first !== undefined),
     policy: textOf(source.file),
+    file: source.file,
     log,
     centre: first,
   })
   const { url, store } = await fleet.start(options.workers)
   source.watch(
     (file) => {
-      fleet.use(textOf(file))
+      fleet.use(textOf(file), file)
       adviseOnPolicy(file, options, log)
     },
     (refused) => fleet.refuse(refused),

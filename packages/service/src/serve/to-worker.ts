@@ -1,18 +1,23 @@
 import type { NamedLimit } from 'sluice'
+import type { LiveNews } from '../live/live-news.js'
+import type { LiveSample, LiveWish } from '../live/live-sample.js'
+import type { FleetFacts } from './fleet-worker.js'
 import type { PolicyText, RefusedPolicy } from './policy-source.js'
 import type { Question, ToldError } from './threads/question.js'
 import type { SharedFact } from './threads/shared-fact.js'
 
 /**
  * What the first process or thread tells a worker: the policy to use from now on, and where to listen; that a policy was
- * refused; to report its metrics; the metrics of all workers; or to shut down. All messages between processes are plain
- * JSON, and those between threads are plain data.
+ * refused; to report its metrics; the metrics of all workers; to take a sample for the page; the news of all workers; or to
+ * shut down. All messages between processes are plain JSON, and those between threads are plain data.
  */
 export type ToWorker =
-  | { readonly policy: PolicyText; readonly port: number }
+  | { readonly policy: PolicyText; readonly port: number; readonly fleet: FleetFacts }
   | { readonly refused: RefusedPolicy }
   | { readonly report: number }
   | { readonly scraped: number; readonly text: string }
+  | { readonly sample: number; readonly wish: LiveWish }
+  | { readonly news: LiveNews }
   | { readonly close: true }
 
 /** What only a thread is told: what all threads must know, and the answers to its questions. */
@@ -23,7 +28,7 @@ export type ToThread =
 
 /**
  * What a worker tells the first process or thread: that it waits for its policy, that it listens, or why it cannot; that it
- * wants the metrics of all workers; or its own metrics. Numbers tell scrapes apart.
+ * wants the metrics of all workers; its own metrics; or its sample. Numbers tell scrapes apart, and samples.
  */
 export type FromWorker =
   | { readonly awake: true }
@@ -31,6 +36,7 @@ export type FromWorker =
   | { readonly failed: Failure }
   | { readonly scrape: number }
   | { readonly reported: number; readonly text: string }
+  | { readonly sampled: number; readonly sample: LiveSample }
 
 /** What only a thread says: a line of its log, what all threads must know, and questions. */
 export type FromThread =

@@ -1,5 +1,9 @@
+import { systemClock } from 'sluice'
 import { UsageError } from '../cli/command.js'
-import type { FleetCentre, FleetWorker } from './fleet-worker.js'
+import { KeyMask } from '../live/key-mask.js'
+import type { PolicyFile } from '../policy-file/parse-policy-file.js'
+import type { FleetCentre, FleetFacts, FleetWorker } from './fleet-worker.js'
+import { LiveRounds } from './live-rounds.js'
 import type { Log } from './log.js'
 import type { PolicyText, RefusedPolicy } from './policy-source.js'
 import { ScrapeRound } from './scrape-round.js'
@@ -23,6 +27,8 @@ interface FleetParts {
   readonly port: number
   /** The policy at the start. */
   readonly policy: PolicyText
+  /** The same, read. */
+  readonly file: PolicyFile
   readonly log: Log
   /** Absent for workers that need nothing but their policy. */
   readonly centre?: FleetCentre | undefined
@@ -41,6 +47,12 @@ export class WorkerFleet {
   readonly #workers = new Set<FleetWorker>()
   readonly #pauses = new Set<NodeJS.Timeout>()
   readonly #scrapes = new Map<number, ScrapeRound>()
+  readonly #live: LiveRounds
+  readonly #facts: FleetFacts = {
+    maskSecret: new KeyMask().secret,
+    pid: process.pid,
+    startedMs: systemClock.now(),
+  }
   #lastScrape = 0
   #policy: PolicyText
   /** The text that was read after the policy in force, if it is bad. */
@@ -48,12 +60,13 @@ export class WorkerFleet {
   #pauseMs = FIRST_PAUSE_MS
   #isClosing = false
 
-  constructor({ startWorker, port, policy, log, centre }: FleetParts) {
+  constructor({ startWorker, port, policy, file, log, centre }: FleetParts) {
     this.#startWorker = startWorker
     this.#centre = centre
     this.#port = port
     this.#policy = policy
     this.#log = log
+    this.#live = new LiveRounds(file, this.#workers)
   }
 
   /** Starts the workers, and resolves when all of them listen. If one cannot, all end, and it rejects with its reason. */
@@ -68,10 +81,11 @@ export class WorkerFleet {
   }
 
   /** Puts another policy in force in all workers. */
-  use(policy: PolicyText): void {
+  use(policy: PolicyText, file: PolicyFile): void {
     this.#policy = policy
     this.#refused = undefined
-    for (const worker of this.#workers) worker.send({ policy, port: this.#port })
+    for (const worker of this.#workers) this.#tellPolicy(worker)
+    this.#live.use(file)
   }
 
   /** Tells all workers that a policy file could not be used, for their metrics and for operators. */
@@ -83,6 +97,7 @@ export class WorkerFleet {
   /** Shuts all workers down. Resolves when they have ended: those that take longer than `deadlineMs` are killed. */
   async close(deadlineMs: number): Promise<void> {
     this.#isClosing = true
+    this.#live.close()
     for (const pause of this.#pauses) clearTimeout(pause)
     const ended = [...this.#workers].map((worker) => new Promise((resolve) => worker.onEnd(resolve)))
     for (const worker of this.#workers) worker.send({ close: true })
@@ -114,6 +129,7 @@ export class WorkerFleet {
       })
       worker.onEnd((how) => {
         this.#workers.delete(worker)
+        this.#live.ended(worker)
         for (const round of this.#scrapes.values()) round.report(`${worker.id}`)
         if (!isListening) reject(new UsageError(failure.message, failure.exitCode))
         if (this.#isClosing) return
@@ -128,12 +144,18 @@ export class WorkerFleet {
       // It was told to shut down while it woke up.
       if (this.#isClosing) return
       this.#centre?.greet(worker)
-      worker.send({ policy: this.#policy, port: this.#port })
+      this.#tellPolicy(worker)
+      this.#live.greet(worker)
       if (this.#refused !== undefined) worker.send({ refused: this.#refused })
     } else if ('scrape' in message) this.#scrape(worker, message.scrape)
+    else if ('sampled' in message) this.#live.report(worker, message.sampled, message.sample)
     else if ('reported' in message) this.#scrapes.get(message.reported)?.report(`${worker.id}`, message.text)
     else if ('logged' in message || 'fact' in message || 'asked' in message)
       this.#centre?.hear(message, worker, this.#workers)
+  }
+
+  #tellPolicy(worker: FleetWorker): void {
+    worker.send({ policy: this.#policy, port: this.#port, fleet: this.#facts })
   }
 
   /** Asks all workers for their metrics, and tells `asker`. */

@@ -1,9 +1,12 @@
 import { createPolicy, memoryStore, tokenBucket } from 'sluice'
 import { createRecorder } from 'sluice/metrics'
 import { describe, expect, it } from 'vitest'
+import { parsePolicyFile } from '../../dist/policy-file/parse-policy-file.js'
+import { DecisionChanges } from '../../dist/recorder/decision-changes.js'
 import { LiveSummary, type Summary } from '../../dist/recorder/live-summary.js'
 import { ServiceRecorder } from '../../dist/recorder/service-recorder.js'
 
+const FILE = parsePolicyFile('version: 1\nlevels: [{ name: all, limit: { algorithm: unlimited } }]')
 const store = { kind: 'other' } as const
 
 function policyOf(name = 'api') {
@@ -19,11 +22,14 @@ function policyOf(name = 'api') {
 describe('a live summary', () => {
   it('says what was decided since the one before', () => {
     using recorder = createRecorder()
-    const live = new LiveSummary(10_000)
+    const live = new LiveSummary()
+    const changes = new DecisionChanges(10_000)
+    const next = (atMs: number, worstDelayMs: number) =>
+      live.next(changes.next(recorder.read(), atMs), { worstDelayMs, store })
     const policy = policyOf()
     for (let i = 0; i < 3; i++) policy.check({ user: 'a' })
     expect(live.latest).toBeUndefined()
-    const first = live.next(recorder.read(), { atMs: 11_000, worstDelayMs: 3.0001234, store })
+    const first = next(11_000, 3.0001234)
     expect(first).toMatchObject({
       atMs: 11_000,
       elapsedMs: 1_000,
@@ -45,7 +51,7 @@ describe('a live summary', () => {
     expect(first.p99Ms).toBeGreaterThanOrEqual(first.p50Ms)
     policy.check({ user: 'b' })
     policyOf('other').check({ user: 'b' })
-    const second = live.next(recorder.read(), { atMs: 11_500, worstDelayMs: 0, store })
+    const second = next(11_500, 0)
     expect(second).toMatchObject({ elapsedMs: 500, decisions: 2, allowed: 2, denied: 0, decisionsPerSecond: 4 })
     expect(second.levels.map(({ policy: of, level, decisions }) => [of, level, decisions])).toEqual([
       ['api', 'user', 1],
@@ -53,13 +59,13 @@ describe('a live summary', () => {
       ['other', 'user', 1],
       ['other', 'trial', 1],
     ])
-    const third = live.next(recorder.read(), { atMs: 12_500, worstDelayMs: 0, store })
+    const third = next(12_500, 0)
     expect(third).toMatchObject({ decisions: 0, decisionsPerSecond: 0, p50Ms: 0, p99Ms: 0 })
     expect(live.latest).toBe(third)
   })
 
   it('is told to every listener until it stops listening, and contains no key', () => {
-    const recorder = new ServiceRecorder(memoryStore())
+    const recorder = new ServiceRecorder(memoryStore(), FILE)
     try {
       const heard: Summary[] = []
       const stop = recorder.summary.subscribe((summary) => heard.push(summary))

@@ -1,6 +1,6 @@
 /** Threads die, start later and get other policies; what they share stays right. Each has a port of its own here. */
 import { expect, test } from 'vitest'
-import { policyText, ThreadService } from './thread-service.js'
+import { ThreadService } from './thread-service.js'
 
 const LONG = { timeout: 20_000, interval: 5 }
 const ENDED = 'a worker ended; another takes its place'
@@ -79,7 +79,7 @@ test('a reservation ends at its ttl when the thread that made it is gone', async
 test('a policy reaches every thread, also one that starts later', async () => {
   await using service = await ThreadService.start(levelsOf(100), 2)
   const [a, b] = service.threads
-  service.fleet.use(policyText(levelsOf(200)))
+  service.use(levelsOf(200))
   for (const thread of [a, b]) await expect.poll(() => quotaOf(service, thread), LONG).toBe(200)
   expect(await quotaOf(service, await replace(service, a))).toBe(200)
 })
@@ -88,11 +88,11 @@ test('a reset in a later thread forgets states that were made under numbers whic
   await using service = await ThreadService.start(levelsOf(100), 2)
   const [a, b] = service.threads
   await service.ask(b, '/v1/check', { attributes: { user }, cost: 30 })
-  service.fleet.use(policyText(levelsOf(200)))
+  service.use(levelsOf(200))
   for (const thread of [a, b]) await expect.poll(() => quotaOf(service, thread), LONG).toBe(200)
   const later = await replace(service, a)
   expect((await service.ask(later, '/v1/admin/reset', { attributes: { user } })).status).toBe(200)
-  service.fleet.use(policyText(levelsOf(100)))
+  service.use(levelsOf(100))
   for (const thread of [later, b]) await expect.poll(() => quotaOf(service, thread), LONG).toBe(100)
   expect(await service.left(b, user)).toBe(100)
 })

@@ -1,3 +1,4 @@
+import { parsePolicyFile } from '../../../dist/policy-file/parse-policy-file.js'
 import type { FleetWorker } from '../../../dist/serve/fleet-worker.js'
 import { createLog } from '../../../dist/serve/log.js'
 import { readServeOptions } from '../../../dist/serve/serve-options.js'
@@ -15,7 +16,7 @@ export function threadOptions(values: Readonly<Record<string, string>> = {}) {
 }
 
 /** A text of a policy with these levels. */
-export function policyText(levels: readonly object[]) {
+function policyText(levels: readonly object[]) {
   return { file: 'policy.json', text: JSON.stringify({ version: 1, levels }) }
 }
 
@@ -42,7 +43,21 @@ export class ThreadService {
       this.#workers.set(worker.id, worker)
       return worker
     }
-    this.fleet = new WorkerFleet({ startWorker, port: 0, policy: policyText(levels), log, centre })
+    const policy = policyText(levels)
+    this.fleet = new WorkerFleet({
+      startWorker,
+      port: 0,
+      policy,
+      file: parsePolicyFile(policy.text, policy),
+      log,
+      centre,
+    })
+  }
+
+  /** Puts another policy in force in all threads. */
+  use(levels: readonly object[]): void {
+    const policy = policyText(levels)
+    this.fleet.use(policy, parsePolicyFile(policy.text, policy))
   }
 
   static async start(levels: readonly object[], count = 3): Promise<ThreadService> {
@@ -72,7 +87,9 @@ export class ThreadService {
 
   /** Makes a thread fail: it gets a policy that it cannot read. */
   crash(thread: number): void {
-    this.#workers.get(thread)?.send({ policy: { file: 'broken.json', text: '{' }, port: 0 })
+    this.#workers
+      .get(thread)
+      ?.send({ policy: { file: 'broken.json', text: '{' }, port: 0, fleet: { maskSecret: '', pid: 1, startedMs: 0 } })
   }
 
   /** Asks one thread: with a body by POST, otherwise by GET. */
