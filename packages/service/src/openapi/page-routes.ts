@@ -42,5 +42,17 @@ export const pageRoutes: DoorDescription = {
       answers: { 200: { description: 'What a check would say now, level by level.', schema: ref('Inspection') } },
       problems: [401, 403, 404, 429, 503],
     },
+    'POST /v1/demo': {
+      summary: 'Begin or end the traffic of the demo',
+      description:
+        'Only a service with the example policy has a demo, unless `--demo off` leaves it out; the answer of any other is 404. ' +
+        'Needs no token.',
+      body: {
+        schema: object({ running: { type: 'boolean' } }, { additionalProperties: false }),
+        example: { running: false },
+      },
+      answers: { 200: { description: 'Done.', schema: object({ running: { type: 'boolean' } }) } },
+      problems: [404],
+    },
   },
 }

@@ -34,6 +34,8 @@ export class DecisionService {
   readonly recorder: ServiceRecorder
   /** Masks keys and attributes for clients without the admin token. */
   readonly keyMask: KeyMask
+  /** Begins or ends the demo. Absent from a service that has none. */
+  switchDemo: ((isRunning: boolean) => void) | undefined
   readonly #ready: () => unknown
   #policy: Policy | AsyncPolicy
   #file: PolicyFile

@@ -38,6 +38,7 @@ export async function runWorker(options: ServeOptions, log: Log, place: WorkerPl
       running.then(
         ({ service, url, store }) => {
           service.recorder.scrape = () => scrapes.begin()
+          if (options.demo) service.switchDemo = (isRunning) => channel.send({ demo: isRunning })
           channel.send({ listening: { url, store } })
         },
         (error: Error) => {

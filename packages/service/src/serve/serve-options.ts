@@ -28,6 +28,10 @@ export interface ServeOptions {
   readonly leaseMs: number | undefined
   /** The page, and what the service tells it without a token. */
   readonly page: boolean
+  /** Made-up traffic for the example policy. Absent: `sluice serve` decides. */
+  readonly demo: boolean | undefined
+  /** The admin token, if it was made up for this run. */
+  readonly demoToken?: string
   readonly log: 'json' | 'text' | 'off' | undefined
   readonly shutdownMs: number
   /** Not of the command line: the first process or thread gives it to one of several workers. */
@@ -82,6 +86,12 @@ const OPTIONS = {
     help: 'the page at / and what it shows without a token, in which keys are masked. Default on',
     choices: ['on', 'off'],
     others: ['ui', 'live', 'dashboard'],
+  },
+  demo: {
+    value: 'on|off',
+    help: 'made-up traffic for the page. Default: on with the example policy and --store memory, otherwise off',
+    choices: ['on', 'off'],
+    others: ['example', 'traffic'],
   },
   log: {
     value: 'FORM',
@@ -141,10 +151,23 @@ export function readServeOptions(
     deadlineMs: given.whole('deadline-ms', 1, 3_600_000),
     lease,
     leaseMs,
-    page: given.oneOf('page', ['on', 'off']) !== 'off',
+    ...readPage(given),
     log: given.oneOf('log', ['json', 'text', 'off']),
     shutdownMs: given.whole('shutdown-ms', 0, 3_600_000) ?? 10_000,
   }
+}
+
+function readPage(given: OptionValues): Pick<ServeOptions, 'page' | 'demo'> {
+  const page = given.oneOf('page', ['on', 'off']) !== 'off'
+  const demo = given.oneOf('demo', ['on', 'off'])
+  if (demo === 'on' && given.text('policy') !== undefined)
+    throw new UsageError(
+      `${given.sourceOf('demo')} makes up clients of the example policy, and they would use up limits of yours: leave out ` +
+        `${given.sourceOf('policy')}, or the demo`,
+    )
+  if (demo === 'on' && !page)
+    throw new UsageError(`${given.sourceOf('demo')} is traffic to look at, and ${given.sourceOf('page')} is off`)
+  return { page, demo: demo === undefined ? undefined : demo === 'on' }
 }
 
 /** Can several threads listen on one port? Since Node.js 22.12 and 23.1. */

@@ -5,6 +5,7 @@ import { UsageError } from '../cli/command.js'
 import { AdminAccess } from '../doors/admin-access.js'
 import { adminDoor } from '../doors/admin-door.js'
 import { checkDoor } from '../doors/check-door.js'
+import { demoDoor } from '../doors/demo-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
 import { inspectDoor } from '../doors/inspect-door.js'
@@ -108,7 +109,7 @@ export async function startService(
 
 /** The page and what it asks without a token. */
 function pageDoors(service: DecisionService, access: AdminAccess, about: AboutService): readonly Door[] {
-  return [pageDoor(), liveDoor(service, access, about), inspectDoor(service, access)]
+  return [pageDoor(), liveDoor(service, access, about), inspectDoor(service, access), demoDoor(service)]
 }
 
 function adminAccessOf({ adminToken, trustedProxies, gateAttributes }: ServeOptions): AdminAccess {

@@ -1,3 +1,4 @@
+import { DemoRun } from '../demo/demo-run.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { adviseOnPolicy } from './advise-on-policy.js'
 import { freePort } from './free-port.js'
@@ -55,7 +56,17 @@ async function startAlone(options: ServeOptions, log: Log, source: PolicySource)
     },
     (refused) => service.refuse(refused),
   )
-  return { url, store, close, kill: () => {} }
+  const demo = beginDemo(options, url, (isRunning) => service.recorder.board.hear({ demo: { isRunning } }))
+  service.switchDemo = demo && ((isRunning) => demo.run(isRunning))
+  return {
+    url,
+    store,
+    close: () => {
+      demo?.close()
+      return close()
+    },
+    kill: () => {},
+  }
 }
 
 /** Starts processes or, with a first thread, threads. */
@@ -66,7 +77,8 @@ async function startWorkers(
   first: FirstThread | undefined,
 ): Promise<Started> {
   const fleet = new WorkerFleet({
-    startWorker: first === undefined ? startWorkerProcess : workerThreads(options, first.table.handle),
+    startWorker:
+      first === undefined ? () => startWorkerProcess(options.demoToken) : workerThreads(options, first.table.handle),
     port: await portOf(options, first !== undefined),
     policy: textOf(source.file),
     file: source.file,
@@ -81,7 +93,22 @@ async function startWorkers(
     },
     (refused) => fleet.refuse(refused),
   )
-  return { url, store, close: () => fleet.close(options.shutdownMs), kill: () => fleet.kill() }
+  const demo = beginDemo(options, url, (isRunning) => fleet.tellDemo({ isRunning }))
+  fleet.switchDemo = (isRunning) => demo?.run(isRunning)
+  return {
+    url,
+    store,
+    close: () => {
+      demo?.close()
+      return fleet.close(options.shutdownMs)
+    },
+    kill: () => fleet.kill(),
+  }
+}
+
+/** The demo runs here and in no worker: so there is one, and it outlives workers. */
+function beginDemo(options: ServeOptions, url: string, tell: (isRunning: boolean) => void): DemoRun | undefined {
+  return options.demo ? new DemoRun({ url, hasWorkers: options.workers > 1, tell }) : undefined
 }
 
 /** What a worker needs to read the policy by itself. */

@@ -28,13 +28,14 @@ export type ToThread =
 
 /**
  * What a worker tells the first process or thread: that it waits for its policy, that it listens, or why it cannot; that it
- * wants the metrics of all workers; its own metrics; or its sample. Numbers tell scrapes apart, and samples.
+ * wants the metrics of all workers, or the demo to begin or end; its own metrics; or its sample. Numbers tell scrapes apart, and samples.
  */
 export type FromWorker =
   | { readonly awake: true }
   | { readonly listening: Listening }
   | { readonly failed: Failure }
   | { readonly scrape: number }
+  | { readonly demo: boolean }
   | { readonly reported: number; readonly text: string }
   | { readonly sampled: number; readonly sample: LiveSample }
 

@@ -1,6 +1,7 @@
 import { systemClock } from 'sluice'
 import { UsageError } from '../cli/command.js'
 import { KeyMask } from '../live/key-mask.js'
+import type { LiveDemo } from '../live/live-events.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import type { FleetCentre, FleetFacts, FleetWorker } from './fleet-worker.js'
 import { LiveRounds } from './live-rounds.js'
@@ -59,6 +60,9 @@ export class WorkerFleet {
   #refused: RefusedPolicy | undefined
   #pauseMs = FIRST_PAUSE_MS
   #isClosing = false
+  #demo: LiveDemo | undefined
+  /** Hears that a worker was asked to begin or end the demo. */
+  switchDemo: (isRunning: boolean) => void = () => {}
 
   constructor({ startWorker, port, policy, file, log, centre }: FleetParts) {
     this.#startWorker = startWorker
@@ -92,6 +96,12 @@ export class WorkerFleet {
   refuse(refused: RefusedPolicy): void {
     this.#refused = refused
     for (const worker of this.#workers) worker.send({ refused })
+  }
+
+  /** Tells all workers whether the demo runs. */
+  tellDemo(demo: LiveDemo): void {
+    this.#demo = demo
+    for (const worker of this.#workers) worker.send({ news: { demo } })
   }
 
   /** Shuts all workers down. Resolves when they have ended: those that take longer than `deadlineMs` are killed. */
@@ -146,8 +156,10 @@ export class WorkerFleet {
       this.#centre?.greet(worker)
       this.#tellPolicy(worker)
       this.#live.greet(worker)
+      if (this.#demo !== undefined) worker.send({ news: { demo: this.#demo } })
       if (this.#refused !== undefined) worker.send({ refused: this.#refused })
-    } else if ('scrape' in message) this.#scrape(worker, message.scrape)
+    } else if ('demo' in message) this.switchDemo(message.demo)
+    else if ('scrape' in message) this.#scrape(worker, message.scrape)
     else if ('sampled' in message) this.#live.report(worker, message.sampled, message.sample)
     else if ('reported' in message) this.#scrapes.get(message.reported)?.report(`${worker.id}`, message.text)
     else if ('logged' in message || 'fact' in message || 'asked' in message)

@@ -1,8 +1,5 @@
 import { shown } from '../errors.js'
-import type { Mismatch } from './mismatch.js'
-
-/** The most conditions that a text lists of those that overrides ask for. */
-export const MOST_LISTED = 5
+import { type Mismatch, MOST_LISTED } from './mismatch.js'
 
 /**
  * Says in words why a level, or all overrides of a level, do not match. `explain` makes its `because` and `noOverride` so. A

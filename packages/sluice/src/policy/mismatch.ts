@@ -1,8 +1,9 @@
 import type { AttributeTest } from './matching/attribute-test.js'
 import type { Facts } from './matching/facts.js'
-import { MOST_LISTED } from './mismatch-text.js'
 
 const LONGEST_WRITTEN = 120
+/** The most conditions that are listed of those that overrides ask for. */
+export const MOST_LISTED = 5
 
 /**
  * One reason why a level, or an override of a level, does not match a request: an attribute, its value, and what is asked of
