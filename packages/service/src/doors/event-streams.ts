@@ -6,7 +6,7 @@ const MOST_STREAMS = 32
 /** A client that leaves more than this unread is dropped. That is about four minutes of summaries. */
 const MOST_UNREAD_BYTES = 256 * 1024
 /** A client that has not read its first events when so many more have come is dropped. That is about two minutes. */
-const MOST_WAITING = 500
+const MOST_WAITING = 120
 /** After a broken connection, a client comes back after this long. */
 const RETRY_MS = 2_000
 

@@ -39,7 +39,7 @@ export function aboutService(options: ServeOptions, store: string): AboutService
  * Clients with the token have streams of their own: others cannot take all of them.
  */
 export function liveDoor(service: DecisionService, access: AdminAccess, about: AboutService): Door {
-  const { board } = service.recorder
+  const { board, recents } = service.recorder
   const streams = { admin: new EventStreams(), open: new EventStreams() }
   const clients = new Map<SendEvent, LiveView>()
   board.listen((news) => {
@@ -65,6 +65,8 @@ export function liveDoor(service: DecisionService, access: AdminAccess, about: A
         first,
       )
       clients.set(send, view)
+      // Other workers begin when they hear of it.
+      recents.sampling(true)
     } catch (error) {
       unwatch()
       throw error

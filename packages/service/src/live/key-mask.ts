@@ -1,6 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
 const DIGITS = 6
+/** The key of all requests of a level without key attributes. */
+const SHARED_KEY = '*'
 
 /**
  * Masks keys and attributes for clients without the admin token. The same text has the same mask until the service ends, so
@@ -14,8 +16,9 @@ export class KeyMask {
     this.secret = secret
   }
 
-  /** The mask of a text: `•••• 3f9a1c`. */
+  /** The mask of a text: `•••• 3f9a1c`. The key of a level without key attributes is no secret. */
   mask(text: string): string {
+    if (text === SHARED_KEY) return text
     return `•••• ${createHmac('sha256', this.secret).update(text).digest('hex').slice(0, DIGITS)}`
   }
 }

@@ -83,7 +83,7 @@ export interface LiveHello {
 /** One key in a list of top keys. */
 export interface LiveKey {
   readonly level: string
-  /** The key, or a mask such as `•••• 3f9a1c` that is the same for the same key. */
+  /** The key, or a mask such as `•••• 3f9a1c` that is the same for the same key. `*` if the level has none. */
   readonly key: string
   /** Too large by at most `error`. */
   readonly count: number

@@ -27,6 +27,8 @@ export class LiveMaker {
   /** What clients watched in the last second, and what the samples of this one have said so far. */
   #watched = new Set<string>()
   #watching = new Set<string>()
+  /** The levels whose top keys were told in the last second. */
+  #told: ReadonlySet<string> = new Set()
   #keys: KeysOfLevel[] = []
   #requests: RecentRequest[] = []
 
@@ -44,10 +46,9 @@ export class LiveMaker {
     this.#ten.use(this.#levels)
   }
 
-  /** What the next samples should have: requests if a client watches, and top keys every other time. */
+  /** What the next samples should have: requests if a client watches, and the top keys that were not told last time. */
   get wish(): LiveWish {
-    const isDue = this.#rounds % 2 === 0
-    return { isWatched: this.#watched.size > 0, keysOf: isDue ? [...this.#watched] : [] }
+    return { isWatched: this.#watched.size > 0, keysOf: [...this.#watched].filter((level) => !this.#told.has(level)) }
   }
 
   /** Everything so far, for a worker that has just started. */
@@ -85,6 +86,7 @@ export class LiveMaker {
       ...(this.#requests.length > 0 && { requests: this.#firstRequests() }),
     }
     this.#changed = undefined
+    this.#told = levels
     this.#watched = this.#watching
     this.#watching = new Set()
     this.#stores = new Map()

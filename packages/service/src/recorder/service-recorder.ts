@@ -87,7 +87,7 @@ export class ServiceRecorder {
     this.summary.next(change, { worstDelayMs, store })
     this.topKeys.turn(nowMs)
     if (keysOf.length > 0 || !isWatched) this.topKeys.wanted = keysOf
-    this.recents.sampling(isWatched)
+    this.recents.sampling(isWatched || this.board.watched.length > 0)
     return {
       change: { ...change, levels: change.levels.filter(hasDecided) },
       worstDelayMs,
