@@ -82,14 +82,14 @@ const OPTIONS = {
   },
   'lease-ms': { value: 'MS', help: 'the longest lease, from 5 to 250; needs --lease. Default 250' },
   page: {
-    value: 'on|off',
-    help: 'the page at / and what it shows without a token, in which keys are masked. Default on',
+    value: 'STATE',
+    help: 'on (default) or off: the page at /, and what it shows without a token, in which keys are masked',
     choices: ['on', 'off'],
     others: ['ui', 'live', 'dashboard'],
   },
   demo: {
-    value: 'on|off',
-    help: 'made-up traffic for the page. Default: on with the example policy and --store memory, otherwise off',
+    value: 'STATE',
+    help: 'on or off: made-up traffic for the page. Default: on with the example policy and --store memory, otherwise off',
     choices: ['on', 'off'],
     others: ['example', 'traffic'],
   },
