@@ -203,7 +203,7 @@ it('a client that does not read is dropped, and one that reads is told everythin
     recorder.tick(Date.now() + i)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  const closed = once(slow.response, 'close')
+  const closed = new Promise((resolve) => slow.response.once('close', resolve))
   slow.read()
   await closed
   expect(slow.response.complete).toBe(false)
