@@ -3,7 +3,7 @@ import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { adviseOnPolicy } from './advise-on-policy.js'
 import { freePort } from './free-port.js'
 import type { Log } from './log.js'
-import { PolicySource, type PolicyText } from './policy-source.js'
+import { PolicySource } from './policy-source.js'
 import type { ServeOptions } from './serve-options.js'
 import { EXAMPLE_POLICY, startService } from './start-service.js'
 import { startWorkerProcess } from './start-worker-process.js'
@@ -80,15 +80,14 @@ async function startWorkers(
     startWorker:
       first === undefined ? () => startWorkerProcess(options.demoToken) : workerThreads(options, first.table.handle),
     port: await portOf(options, first !== undefined),
-    policy: textOf(source.file),
-    file: source.file,
+    policy: source.file,
     log,
     centre: first,
   })
   const { url, store } = await fleet.start(options.workers)
   source.watch(
     (file) => {
-      fleet.use(textOf(file), file)
+      fleet.use(file)
       adviseOnPolicy(file, options, log)
     },
     (refused) => fleet.refuse(refused),
@@ -109,11 +108,6 @@ async function startWorkers(
 /** The demo runs here and in no worker: so there is one, and it outlives workers. */
 function beginDemo(options: ServeOptions, url: string, tell: (isRunning: boolean) => void): DemoRun | undefined {
   return options.demo ? new DemoRun({ url, hasWorkers: options.workers > 1, tell }) : undefined
-}
-
-/** What a worker needs to read the policy by itself. */
-function textOf({ file, text }: PolicyFile): PolicyText {
-  return { file, text }
 }
 
 /** Where all workers listen. */
