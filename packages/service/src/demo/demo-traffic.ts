@@ -20,19 +20,19 @@ const LOGIN = { method: 'POST', path: '/v1/login' }
 
 /**
  * Clients for the example policy: each shows one of its levels at work. Together they make about 90 requests a second, with
- * waves from 30 to 200.
+ * waves from 25 to 200.
  */
 const SOURCES: readonly Source[] = [
   // A quiet merchant. It is never denied.
   { rate: () => 3, request: (random) => ({ ...mixed(random), merchant: 'acct_bakery' }) },
   // A large merchant whose limit the policy raises. Its load rises and falls in a minute.
   {
-    rate: (second) => 16 + 10 * Math.sin((2 * Math.PI * second) / 60),
+    rate: (second) => 12 + 8 * Math.sin((2 * Math.PI * second) / 60),
     request: (random) => ({ ...mixed(random), merchant: 'acct_big' }),
   },
   // A merchant that sells tickets: every 30 seconds a sale begins, and lasts for 6. The bucket of `charges` takes most of it.
   {
-    rate: (second) => (isWithin(second, { every: 30, from: 10, seconds: 6 }) ? 70 : 2),
+    rate: (second) => (isWithin(second, { every: 30, from: 20, seconds: 6 }) ? 70 : 2),
     request: () => ({ ...CHARGES, merchant: 'acct_tickets' }),
   },
   // An abuser that tries stolen cards, half of the time. `charges` denies what is above 50 a second.
@@ -54,13 +54,26 @@ const SOURCES: readonly Source[] = [
   },
 ]
 
-/** The requests of a span of time that begins so long after the start. */
+/** The requests of a span of time that begins so long after the start. Those of all clients are mixed. */
 export function demoTraffic(atMs: number, spanMs: number, random: Random): readonly DemoRequest[] {
-  return SOURCES.flatMap(({ rate, request }) => {
+  const requests = SOURCES.flatMap(({ rate, request }) => {
     // The part below a whole request is made with its probability, so that the mean is right.
     const count = Math.floor((rate(atMs / 1_000) * spanMs) / 1_000 + random())
     return Array.from({ length: count }, () => ({ attributes: request(random) }))
   })
+  return shuffled(requests, random)
+}
+
+/** In an order that chance makes: otherwise a sample of the first requests would show the same clients each time. */
+function shuffled(requests: readonly DemoRequest[], random: Random): readonly DemoRequest[] {
+  const mixed = [...requests]
+  for (let last = mixed.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1))
+    const moved = mixed[last]
+    mixed[last] = mixed[other]
+    mixed[other] = moved
+  }
+  return mixed
 }
 
 /** What merchants ask for most of the time. */

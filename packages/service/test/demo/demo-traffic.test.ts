@@ -75,6 +75,14 @@ test('each client shows what it is there for', () => {
   expect(new Set(seen.map(({ client }) => client)).size).toBeGreaterThan(40)
 })
 
+test('the requests of a batch are mixed, so that a sample of the first shows every kind of client', () => {
+  const random = numbers(3)
+  const first = Array.from({ length: 600 }, (_, i) => demoTraffic(i * TICK_MS, TICK_MS, random)[0]?.attributes)
+  const clients = new Set(first.map((each) => each?.merchant ?? each?.ip))
+  for (const client of ['acct_bakery', 'acct_big', 'acct_tickets', 'acct_cardtester', '203.0.113.66'])
+    expect(clients).toContain(client)
+})
+
 test('a person who has just opened the page soon sees a denial', () => {
   const first = seen.find(({ verdict }) => !verdict.allowed)
   expect(first?.second).toBeLessThan(10)
