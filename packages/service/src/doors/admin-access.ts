@@ -26,9 +26,12 @@ export class AdminAccess {
     this.#tries = createLimiter({ name: NAME, limit: TRIES, store: memoryStore({ maxKeys: MOST_ADDRESSES }) })
   }
 
-  /** Has the request the token? Throws a `Problem` if it has a wrong one. */
+  /**
+   * Has the request the token? Throws a `Problem` if it has a wrong one. The credentials of another scheme are no token: a
+   * browser sends them along if a proxy asked for a password.
+   */
   isAdmin(exchange: Exchange): boolean {
-    if (exchange.request.headers.authorization === undefined) return false
+    if (!/^Bearer(?: |$)/i.test(exchange.request.headers.authorization ?? '')) return false
     this.check(exchange)
     return true
   }

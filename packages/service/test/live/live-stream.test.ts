@@ -128,6 +128,16 @@ it('a wrong token is refused, and after ten of them every token is', async () =>
   expect(wrong.map(({ status }) => status)).toEqual(Array(10).fill(401))
   expect((await LiveClient.open(url, '', TOKEN)).status).toBe(429)
   expect((await LiveClient.open(url)).status).toBe(200)
+  const behindProxy = await fetch(`${url}/v1/live`, { method: 'HEAD', headers: { authorization: 'Basic dTpw' } })
+  expect(behindProxy.status).toBe(200)
+})
+
+it('without an admin API a token is refused', async () => {
+  const running = await startTestService(LEVELS, { 'shutdown-ms': '100' })
+  onTestFinished(() => running.close())
+  expect((await LiveClient.open(running.url, '', TOKEN)).status).toBe(403)
+  const client = await open(running.url)
+  expect((await client.next('hello')).service).toMatchObject({ hasAdmin: false, isAdmin: false })
 })
 
 it('level= tells the keys of one level, and a level that is not there is an error', async () => {
@@ -209,6 +219,22 @@ it('a client that does not read is dropped, and one that reads is told everythin
   expect(slow.response.complete).toBe(false)
   expect(slow.all('frame').length).toBeLessThan(1_400)
   await expect.poll(() => quick.all('frame').length).toBeGreaterThanOrEqual(1_500)
+})
+
+it('requests are sampled only while a client listens', async () => {
+  const { url, recorder } = await start()
+  const sampled = async () => {
+    await check(url, { merchant: 'a' })
+    return recorder.recents.take().length
+  }
+  expect(await sampled()).toBe(0)
+  const client = await open(url)
+  expect(await sampled()).toBe(1)
+  client.response.destroy()
+  await expect.poll(() => recorder.board.watched).toEqual([])
+  recorder.tick(Date.now())
+  recorder.tick(Date.now() + 1)
+  expect(await sampled()).toBe(0)
 })
 
 it('streams end when the service shuts down', async () => {

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createLimiter, createPolicy, memoryStore, tokenBucket } from 'sluice'
 import { afterEach, describe, expect, it } from 'vitest'
+import { ALL_LEVELS } from '../../dist/live/live-sample.js'
 import { TopKeys } from '../../dist/recorder/top-keys.js'
 
 setFlagsFromString('--expose-gc')
@@ -96,6 +97,24 @@ describe('top keys', () => {
     createLimiter({ name: 'own', limit: ample }).tryAcquire('a')
     for (let i = 0; i < 60; i++) policyOf(`api${i}`).check({ user: 'a' })
     expect(top.read().levels).toHaveLength(100)
+  })
+
+  it('follow a level that is wanted even if 100 others are followed, and tell the first keys of it or of all', () => {
+    const top = topKeys()
+    const names = Array.from({ length: 101 }, (_, i) => `level-${i}`)
+    const levels = names.map((name) => ({ name, key: ['user'], limit: ample }))
+    const policy = createPolicy({ name: 'wide', levels, store: memoryStore() })
+    policy.check({ user: 'early' })
+    expect(top.ofLevel('wide', 'level-100').byLoad).toEqual({ keys: [], rest: 0 })
+    top.wanted = ['level-100']
+    for (let i = 0; i < 3; i++) policy.check({ user: 'late' })
+    const late = { level: 'level-100', key: 'late', count: 3, error: 0 }
+    expect(top.ofLevel('wide', 'level-100').byLoad).toEqual({ keys: [late], rest: 0 })
+    const { keys, rest } = top.ofLevel('wide', ALL_LEVELS).byLoad
+    expect(keys).toHaveLength(50)
+    expect(keys.every(({ key, count }) => key === 'late' && count === 3)).toBe(true)
+    // The 51st key came as often.
+    expect(rest).toBe(3)
   })
 
   it('cut long keys, and still tell them apart', () => {
