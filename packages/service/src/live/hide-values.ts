@@ -2,9 +2,6 @@ import { type Explanation, type Mismatch, mismatchText } from 'sluice'
 import type { KeyMask } from './key-mask.js'
 import { OPEN_ATTRIBUTES } from './news-texts.js'
 
-/** The key of a level without key attributes. */
-const SHARED_KEY = '*'
-
 /** The value of an attribute for a reader without the admin token. */
 export function maskedValue(attribute: string, value: string, keyMask: KeyMask): string {
   return OPEN_ATTRIBUTES.includes(attribute) ? value : keyMask.mask(value)
@@ -21,7 +18,7 @@ export function hideValues(explanation: Explanation, keyMask: KeyMask | undefine
   const text = hidden === undefined ? '' : mismatchText(hidden)
   return {
     ...explanation,
-    ...(key !== undefined && keyMask !== undefined && { key: key === SHARED_KEY ? key : keyMask.mask(key) }),
+    ...(key !== undefined && keyMask !== undefined && { key: keyMask.mask(key) }),
     ...(hidden !== undefined && { mismatches: hidden }),
     ...(because !== undefined && { because: text }),
     ...(noOverride !== undefined && { noOverride: text }),
