@@ -1,7 +1,7 @@
 // Installs sluice-service into an empty folder, as a user does: packs both packages and installs the two files. Fails at 40
 // packages, if a package runs a script when it is installed, or if the command does not run. The time is printed but not
-// bounded, because it depends on the network. Then it tries the installation: the links of its documentation, `import` and
-// `require` of every entry point, and TypeScript with the settings of docs/modules.md.
+// bounded, because it depends on the network. Then it tries the installation: the links of its documentation, the
+// files of the page, `import` and `require` of every entry point, and TypeScript with the settings of docs/modules.md.
 // With `--long` it also runs Jest and ts-jest, compiles the adapters beside older and newer frameworks, and packs in a fresh clone.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { checkDocuments } from './installation/documents.mjs'
 import { checkFrameworks } from './installation/frameworks.mjs'
 import { checkJest } from './installation/jest.mjs'
 import { checkLoading, checkSettings } from './installation/modules.mjs'
+import { checkPage } from './installation/page.mjs'
 import { fail, runNode, runNpm } from './run-command.mjs'
 import { readManifest, root } from './workspaces.mjs'
 
@@ -39,6 +40,7 @@ const { ok, output } = runNode([join(user, 'node_modules/sluice-service/bin/slui
 if (!ok || output !== readManifest('packages/service').version) fail(`sluice --version of the installation:\n${output}`)
 
 const said = [`${names.length} packages in ${seconds} s`, `${checkDocuments(user)} pages`]
+said.push(`${checkPage(user)} files of the page`)
 said.push(`${checkLoading(user)} entry points`)
 const { '@types/node': types } = readManifest('.').devDependencies
 npm(['install', `@types/node@${types}`, '--prefer-offline', '--no-audit', '--no-fund'], user)

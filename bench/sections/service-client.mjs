@@ -55,7 +55,7 @@ export const serviceClient = {
 
 /** Starts a service on a free port, calls `run` with its address and process id, and stops it. */
 async function withService(run) {
-  const args = [main, 'serve', '--http', '127.0.0.1:0', '--log', 'json']
+  const args = [main, 'serve', '--http', '127.0.0.1:0', '--log', 'json', '--demo', 'off']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
   try {
     const url = await new Promise((resolve, reject) => {

@@ -8,6 +8,7 @@ import { badRequest } from '../server/problem.js'
 import type { AdminAccess } from './admin-access.js'
 import { EventStreams, eventText } from './event-streams.js'
 import { type AdminAction, type OnAdminChange, overrideRoutes } from './override-routes.js'
+import { policyAnswer } from './policy-answer.js'
 import { type CheckRequest, checkMembers, readCheck } from './read-check.js'
 import { readQuery, readWhole } from './read-query.js'
 import { verdictText } from './verdict-text.js'
@@ -46,7 +47,9 @@ export function adminDoor(service: DecisionService, access: AdminAccess, onChang
       }),
       'GET /v1/admin/policy': withToken((exchange) => {
         const { policy, attributes, warnings } = service.file
-        exchange.json(JSON.stringify({ name: service.policy.name, attributes, policy, warnings }))
+        exchange.json(
+          JSON.stringify({ name: service.policy.name, attributes, policy, warnings, ...policyAnswer(service) }),
+        )
       }),
       'GET /v1/admin/events': withToken((exchange) => events(service, exchange, streams)),
     },

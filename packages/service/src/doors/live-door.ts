@@ -17,7 +17,7 @@ import { readQuery } from './read-query.js'
 const PIECE_CHARACTERS = 64 * 1024
 
 /** What stays the same while the service runs. */
-type AboutService = Omit<LiveService, 'isAdmin' | 'attributes'>
+export type AboutService = Omit<LiveService, 'isAdmin' | 'attributes'>
 
 /** What a person is told about a service with these options. `store` is without its password. */
 export function aboutService(options: ServeOptions, store: string): AboutService {

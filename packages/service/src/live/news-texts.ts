@@ -12,8 +12,8 @@ export interface LiveView {
   readonly level: string
 }
 
-/** Attributes whose values are no secret. */
-const OPEN_ATTRIBUTES: readonly string[] = ['method', 'path']
+/** Attributes whose values are no secret: they are the same for all clients. */
+export const OPEN_ATTRIBUTES: readonly string[] = ['method', 'path']
 
 /** The events of the news as texts. Clients with the same view are sent the same text, which is made once. */
 export class NewsTexts {

@@ -48,11 +48,7 @@ export const adminRoutes: DoorDescription = {
           description: 'All levels, in the order of the policy.',
           schema: object({
             levels: { type: 'array', items: ref('Explanation') },
-            unused: {
-              type: 'array',
-              items: object({ attribute: { type: 'string' }, 'didYouMean?': { type: 'string' } }),
-              description: 'Attributes that the policy never asks about. A misspelt one would silently skip a level.',
-            },
+            unused: { type: 'array', items: ref('UnusedAttribute') },
           }),
         },
       },
@@ -197,6 +193,11 @@ export const adminRoutes: DoorDescription = {
               type: 'array',
               description: 'Levels and limits that can never deny.',
               items: object({ line: number, column: number, message: { type: 'string' } }),
+            },
+            inForce: ref('PolicyText'),
+            'refused?': {
+              ...ref('PolicyText'),
+              description: 'The text that was read last, if it is bad. The policy in force stays until it is mended.',
             },
           }),
         },

@@ -104,6 +104,11 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
         description: 'Where the limits in force come from.',
       },
       'noOverride?': { type: 'string', description: "Why none of the level's overrides applies, if it has any." },
+      'mismatches?': {
+        type: 'array',
+        items: ref('Mismatch'),
+        description: 'What `because` or `noOverride` says, as data.',
+      },
       'cost?': count('Units that the request takes from this level.'),
       'shadow?': { const: true },
       'blockFor?': { ...ref('BlockFor'), description: 'How long the level blocks a key that exceeds.' },
@@ -115,6 +120,59 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
       'degraded?': { const: 'overrides', description: 'The store did not report the run-time overrides in time.' },
     },
     { description: 'How one level applies to a request.' },
+  ),
+  Inspection: object(
+    {
+      atMs: ms('When, in epoch milliseconds.'),
+      policy: { type: 'string' },
+      allowed: { type: 'boolean', description: 'Would the request be allowed now?' },
+      deniedBy: names('The levels that would deny it.'),
+      'retryAfterMs?': ms('After how long the same request can succeed; 0 if it would be allowed. Absent: never.'),
+      attributes: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'The attributes that were asked about.',
+      },
+      cost: count('The cost of the call.'),
+      levels: { type: 'array', items: ref('Explanation'), description: 'All levels, in the order of the policy.' },
+      unused: {
+        type: 'array',
+        items: ref('UnusedAttribute'),
+        description: 'Attributes that the policy never asks about.',
+      },
+      isMasked: { type: 'boolean', description: 'Are keys and values masked?' },
+    },
+    { description: 'How the policy applies to a request now.' },
+  ),
+  UnusedAttribute: object(
+    { attribute: { type: 'string' }, 'didYouMean?': { type: 'string' } },
+    { description: 'An attribute that the policy never asks about. A misspelt one would silently skip a level.' },
+  ),
+  PolicyText: object(
+    {
+      file: { type: 'string', description: "The file's name without its folders." },
+      text: { type: 'string', description: 'Empty if the file could not be read.' },
+      problems: {
+        type: 'array',
+        items: object({
+          kind: { enum: ['error', 'warning'] },
+          line: { type: 'integer', minimum: 1 },
+          column: { type: 'integer', minimum: 1 },
+          message: { type: 'string' },
+        }),
+        description: 'In the order of the text; of a refused text at most 200.',
+      },
+    },
+    { description: 'A text of a policy, as it is in a file, and its problems.' },
+  ),
+  Mismatch: object(
+    {
+      attribute: { type: 'string' },
+      'value?': { type: 'string', description: 'Its value in the request. Absent: the request lacks it.' },
+      asked: names('The conditions on it, as JSON. Empty: the key of the level needs the attribute.'),
+      'overrides?': count('How many overrides ask. Absent: the level asks.'),
+    },
+    { description: 'Why a level, or an override of a level, does not match a request.' },
   ),
   Key: {
     description: "The value of the level's key attribute; a list if the key has several attributes or none.",

@@ -5,6 +5,7 @@ import { componentSchemas } from './component-schemas.js'
 import { gateRoutes } from './gate-routes.js'
 import { healthRoutes } from './health-routes.js'
 import { liveRoutes } from './live-routes.js'
+import { pageRoutes } from './page-routes.js'
 import { reservationRoutes } from './reservation-routes.js'
 import type { AnswerDescription, DoorDescription, JsonSchema, RouteDescription } from './route-description.js'
 import { storeRoutes } from './store-routes.js'
@@ -18,6 +19,7 @@ export const doorDescriptions: readonly DoorDescription[] = [
   adminRoutes,
   liveRoutes,
   healthRoutes,
+  pageRoutes,
 ]
 
 const MANIFEST = new URL('../../package.json', import.meta.url)
@@ -31,6 +33,7 @@ const PROBLEMS: Readonly<Record<number, AnswerDescription>> = {
     fields: { 'WWW-Authenticate': 'The scheme that the service wants: `Bearer`.' },
   },
   403: { description: 'The service has no admin token, so the admin API is off.' },
+  404: { description: 'There is nothing. `detail` says why.' },
   413: { description: 'The body is too large.' },
   422: { description: 'The Idempotency-Key names a reservation of another request.' },
   429: {

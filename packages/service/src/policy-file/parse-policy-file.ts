@@ -20,6 +20,10 @@ export interface ParsePolicyFileOptions {
 
 /** A policy from a file. */
 export interface PolicyFile {
+  /** The file's name, as it was given. */
+  readonly file: string
+  /** The text that the policy was read from. */
+  readonly text: string
   /** Plain data for `createPolicy`, without the `$schema`, which is for editors. */
   readonly policy: PolicyData & { readonly levels: readonly Level[] }
   /** The names of all attributes that the levels ask about. */
@@ -79,7 +83,7 @@ export function readPolicyFile(text: string, file: string, findFaults: FindFault
   const found = readData(data as Record<string, unknown>, node, new NodeFinder(node, targets), building, findFaults)
   if (found.faults.length > 0) throw problemsAt(found.faults)
   const { policy, attributes } = found
-  return { policy, attributes, warnings: positioned(found.warnings, lines) }
+  return { file, text, policy, attributes, warnings: positioned(found.warnings, lines) }
 }
 
 interface Found extends Pick<PolicyFile, 'policy' | 'attributes'> {

@@ -13,6 +13,7 @@ import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
 import type { FleetFacts } from './fleet-worker.js'
 import type { OpenedStore } from './open-store.js'
+import type { RefusedPolicy } from './policy-source.js'
 
 /** Whether a service should get requests now. */
 export interface Readiness {
@@ -33,9 +34,12 @@ export class DecisionService {
   readonly recorder: ServiceRecorder
   /** Masks keys and attributes for clients without the admin token. */
   readonly keyMask: KeyMask
+  /** Begins or ends the demo. Absent from a service that has none. */
+  switchDemo: ((isRunning: boolean) => void) | undefined
   readonly #ready: () => unknown
   #policy: Policy | AsyncPolicy
   #file: PolicyFile
+  #refused: RefusedPolicy | undefined
   #hasCostAttributes: boolean
   readonly #closing = new AbortController()
   /** The store has answered once, so its address and password are right. */
@@ -74,6 +78,11 @@ export class DecisionService {
     return this.#file
   }
 
+  /** The text that was read after the one in force, if it is bad. */
+  get refused(): RefusedPolicy | undefined {
+    return this.#refused
+  }
+
   /** Aborted when the service stops accepting requests. A door that streams ends its answers then. */
   get closing(): AbortSignal {
     return this.#closing.signal
@@ -88,8 +97,15 @@ export class DecisionService {
   use(file: PolicyFile): void {
     this.#policy = this.#policyOf(file)
     this.#file = file
+    this.#refused = undefined
     this.#hasCostAttributes = hasCostAttributes(file)
     this.recorder.use(file)
+  }
+
+  /** The policy in force stays, because the text that was read after it is bad. */
+  refuse(refused: RefusedPolicy): void {
+    this.#refused = refused
+    this.recorder.reloaded('refused')
   }
 
   /** Ends what runs in the background. The store belongs to the caller. */

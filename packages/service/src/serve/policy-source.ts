@@ -1,21 +1,26 @@
 import { readPolicyText } from '../policy-file/load-policy-file.js'
 import { type FindFaults, type PolicyFile, readPolicyFile } from '../policy-file/parse-policy-file.js'
-import { PolicyFileError, policyFileErrorOf } from '../policy-file/policy-file-error.js'
+import { PolicyFileError, type PolicyFileProblem, policyFileErrorOf } from '../policy-file/policy-file-error.js'
 import type { Log } from './log.js'
 import { watchPath } from './watch-path.js'
 
-/** A policy and the text that it was read from. */
-export interface PolicyText {
-  /** The file's name in messages. Its ending tells YAML from JSON. */
-  readonly file: string
-  readonly text: string
+/** The text of a policy. The ending of the file's name tells YAML from JSON. */
+export type PolicyText = Pick<PolicyFile, 'file' | 'text'>
+
+/** A text that cannot be used, and why. The text is empty if the file could not be read. */
+export interface RefusedPolicy extends PolicyText {
+  readonly problems: readonly PolicyFileProblem[]
 }
 
-/** The longest list of problems in one line of the log. */
-const MOST_PROBLEMS = 20
+/** The longest list of problems in one line of the log, and in what the service tells. */
+const MOST_LOGGED = 20
+const MOST_TOLD = 200
 
 /** Puts a policy in force. It may throw: then the policy does not count as good. */
-export type UsePolicy = (file: PolicyFile, text: PolicyText) => void
+export type UsePolicy = (file: PolicyFile) => void
+
+/** Hears of a file that cannot be used. */
+export type RefusePolicy = (refused: RefusedPolicy) => void
 
 /**
  * The policy file of a service. It hears of changes, reads the file again, and hands on policies that can be used. A bad
@@ -26,12 +31,11 @@ export class PolicySource {
   readonly #log: Log
   readonly #findFaults: FindFaults
   #use: UsePolicy = () => {}
-  #refuse: () => void = () => {}
+  #refuse: RefusePolicy = () => {}
   #stopWatching: (() => void) | undefined
   #file: PolicyFile
-  #text: PolicyText
-  /** The text that was read last, good or bad. */
-  #seen: string
+  /** The text that was read last, good or bad; `undefined` if the file could not be read. */
+  #seen: string | undefined
   /** The reading that is under way. */
   #reading: Promise<void> | undefined
   #isAgainDue = false
@@ -41,7 +45,6 @@ export class PolicySource {
     this.#log = log
     this.#findFaults = findFaults
     this.#file = readPolicyFile(text, path, findFaults)
-    this.#text = { file: path, text }
     this.#seen = text
   }
 
@@ -55,16 +58,11 @@ export class PolicySource {
     return this.#file
   }
 
-  /** The text of the last good policy. */
-  get text(): PolicyText {
-    return this.#text
-  }
-
   /**
    * Calls `use` with each further policy, until `close`: when the file changes, and after `reload`. Calls `refuse` if the file
    * cannot be used.
    */
-  watch(use: UsePolicy, refuse: () => void = () => {}): void {
+  watch(use: UsePolicy, refuse: RefusePolicy = () => {}): void {
     this.#use = use
     this.#refuse = refuse
     this.#stopWatching ??= watchPath(this.#path, () => void this.#read(false))
@@ -96,30 +94,33 @@ export class PolicySource {
   }
 
   async #readOnce(isAsked: boolean): Promise<void> {
+    const seen = this.#seen
+    // If the file cannot be read, whatever it has afterwards is news.
+    this.#seen = undefined
     try {
       const text = await readText(this.#path)
-      if (text === this.#seen && !isAsked) return
       this.#seen = text
+      if (text === seen && !isAsked) return
       const file = readPolicyFile(text, this.#path, this.#findFaults)
-      const named = { file: this.#path, text }
-      this.#use(file, named)
+      this.#use(file)
       this.#file = file
-      this.#text = named
       this.#log.info({ file: this.#path, levels: file.policy.levels.length }, 'another policy is in force')
     } catch (error) {
-      this.#refuse()
-      this.#logBad(error)
+      const { problems } = this.#logBad(error)
+      this.#refuse({ file: this.#path, text: this.#seen ?? '', problems: problems.slice(0, MOST_TOLD) })
     }
   }
 
-  #logBad(error: unknown): void {
+  #logBad(error: unknown): Pick<RefusedPolicy, 'problems'> {
     const message = 'the policy file cannot be used; the last good policy stays in force'
     if (!(error instanceof PolicyFileError)) {
       this.#log.error({ file: this.#path, err: error }, message)
-      return
+      return { problems: [{ line: 1, column: 1, message: (error as Error).message }] }
     }
-    const problems = error.problems.slice(0, MOST_PROBLEMS)
-    this.#log.error({ file: this.#path, problems, problemCount: error.problems.length }, message)
+    const { problems } = error
+    const logged = problems.slice(0, MOST_LOGGED)
+    this.#log.error({ file: this.#path, problems: logged, problemCount: problems.length }, message)
+    return error
   }
 }
 

@@ -1,7 +1,7 @@
 import { systemClock } from 'sluice'
 import { UsageError } from '../cli/command.js'
 import { parsePolicyFile } from '../policy-file/parse-policy-file.js'
-import type { ServiceRecorder } from '../recorder/service-recorder.js'
+import type { DecisionService } from './decision-service.js'
 import type { FirstChannel } from './fleet-worker.js'
 import type { Log } from './log.js'
 import type { OpenedStore } from './open-store.js'
@@ -30,7 +30,7 @@ export async function runWorker(options: ServeOptions, log: Log, place: WorkerPl
     channel.onMessage((message: ToWorker) => {
       if ('close' in message) return resolve()
       if ('scraped' in message) return scrapes.end(message.scraped, message.text)
-      if (!('policy' in message)) return void running?.then(({ service }) => answer(service.recorder, message, channel))
+      if (!('policy' in message)) return void running?.then(({ service }) => answer(service, message, channel))
       const { policy: given, port, fleet } = message
       const policy = parsePolicyFile(given.text, given)
       if (running !== undefined) return void running.then(({ service }) => service.use(policy))
@@ -38,6 +38,7 @@ export async function runWorker(options: ServeOptions, log: Log, place: WorkerPl
       running.then(
         ({ service, url, store }) => {
           service.recorder.scrape = () => scrapes.begin()
+          if (options.demo) service.switchDemo = (isRunning) => channel.send({ demo: isRunning })
           channel.send({ listening: { url, store } })
         },
         (error: Error) => {
@@ -54,12 +55,13 @@ export async function runWorker(options: ServeOptions, log: Log, place: WorkerPl
 }
 
 /** Does what the first process or thread wants of a service that runs. */
-function answer(recorder: ServiceRecorder, message: ToWorker, channel: FirstChannel): void {
+function answer(service: DecisionService, message: ToWorker, channel: FirstChannel): void {
+  const { recorder } = service
   if ('report' in message) channel.send({ reported: message.report, text: recorder.prometheus() })
   else if ('sample' in message)
     channel.send({ sampled: message.sample, sample: recorder.sample(systemClock.now(), message.wish) })
   else if ('news' in message) recorder.board.hear(message.news)
-  else if ('refused' in message) recorder.reloaded('refused')
+  else if ('refused' in message) service.refuse(message.refused)
 }
 
 /** Scrapes that this worker was asked for, and that wait for the metrics of all workers. */

@@ -2,6 +2,7 @@ import { nearestName, type OnFailure } from 'sluice'
 import { type TrustedHops, trustedProxies } from 'sluice/http'
 import { type CommandOption, UsageError } from '../cli/command.js'
 import type { FleetFacts } from './fleet-worker.js'
+import { type GivenValues, OptionValues, variableOf } from './option-values.js'
 
 /** The settings of `sluice serve`. */
 export interface ServeOptions {
@@ -25,6 +26,12 @@ export interface ServeOptions {
   readonly lease: boolean
   /** The longest lease; only with `lease`. */
   readonly leaseMs: number | undefined
+  /** The page, and what the service tells it without a token. */
+  readonly page: boolean
+  /** Made-up traffic for the example policy. Absent: `sluice serve` decides. */
+  readonly demo: boolean | undefined
+  /** The admin token, if it was made up for this run. */
+  readonly demoToken?: string
   readonly log: 'json' | 'text' | 'off' | undefined
   readonly shutdownMs: number
   /** Not of the command line: the first process or thread gives it to one of several workers. */
@@ -74,6 +81,18 @@ const OPTIONS = {
     others: ['leases', 'leased'],
   },
   'lease-ms': { value: 'MS', help: 'the longest lease, from 5 to 250; needs --lease. Default 250' },
+  page: {
+    value: 'STATE',
+    help: 'on (default) or off: the page at /, and what it shows without a token, in which keys are masked',
+    choices: ['on', 'off'],
+    others: ['ui', 'live', 'dashboard'],
+  },
+  demo: {
+    value: 'STATE',
+    help: 'on or off: made-up traffic for the page. Default: on with the example policy and --store memory, otherwise off',
+    choices: ['on', 'off'],
+    others: ['example', 'traffic'],
+  },
   log: {
     value: 'FORM',
     help: 'json, text or off. Default: text on a terminal, otherwise json',
@@ -93,74 +112,68 @@ export const SERVE_OPTIONS = {
  * `true`, as the text is in the environment. `node` is the version of Node.js that serves.
  */
 export function readServeOptions(
-  values: Readonly<Record<string, string | true | undefined>>,
+  values: GivenValues,
   env: Readonly<Record<string, string | undefined>>,
   node = process.versions.node,
 ): ServeOptions {
-  const given = (name: string) => {
-    const value = values[name] ?? (env[variableOf(name)] || undefined)
-    return value === true ? 'true' : value
-  }
-  const sourceOf = (name: string) => (values[name] === undefined ? variableOf(name) : `--${name}`)
-  const whole = (name: string, least: number, most: number, otherwise?: number) => {
-    const text = given(name)
-    if (text === undefined) return otherwise
-    const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
-    if (number >= least && number <= most) return number
-    throw new UsageError(
-      `${sourceOf(name)} must be a whole number from ${least} to ${most}, got '${text.slice(0, 60)}'`,
-    )
-  }
-  const oneOf = <const T extends string>(name: string, choices: readonly T[]): T | undefined => {
-    const text = given(name)
-    if (text === undefined || choices.includes(text as T)) return text as T | undefined
-    throw new UsageError(`${sourceOf(name)} must be ${choices.join(', ')}, got '${text.slice(0, 60)}'`)
-  }
-  const workers = whole('workers', 1, 256, 1) as number
-  const store = given('store') ?? 'memory'
+  const given = new OptionValues(values, env)
+  const workers = given.whole('workers', 1, 256) ?? 1
+  const store = given.text('store') ?? 'memory'
   const reusePort = workers > 1 && store === 'memory'
   if (reusePort && !canReusePort(node))
     throw new UsageError(
-      `${sourceOf('workers')} with --store memory needs Node.js 22.12 or newer, where worker threads can share a port, and ` +
+      `${given.sourceOf('workers')} with --store memory needs Node.js 22.12 or newer, where worker threads can share a port, and ` +
         `this is ${node}; on this one it needs a Redis, such as --store redis://localhost:6379`,
     )
-  const lease = oneOf('lease', ['true', 'false']) === 'true'
+  const lease = given.oneOf('lease', ['true', 'false']) === 'true'
   if (lease && store === 'memory')
     throw new UsageError(
-      `${sourceOf('lease')} needs a Redis, such as --store redis://localhost:6379: --store memory decides every key in this ` +
+      `${given.sourceOf('lease')} needs a Redis, such as --store redis://localhost:6379: --store memory decides every key in this ` +
         'process, so it has no calls to save',
     )
-  const leaseMs = whole('lease-ms', 5, 250)
+  const leaseMs = given.whole('lease-ms', 5, 250)
   if (leaseMs !== undefined && !lease)
-    throw new UsageError(`${sourceOf('lease-ms')} is the longest lease of --lease, which is not given: add --lease`)
+    throw new UsageError(
+      `${given.sourceOf('lease-ms')} is the longest lease of --lease, which is not given: add --lease`,
+    )
   return {
-    policy: given('policy'),
+    policy: given.text('policy'),
     store,
-    ...readAddress(given('http') ?? '127.0.0.1:8080', sourceOf('http')),
-    adminToken: readToken(given('admin-token'), sourceOf('admin-token')),
-    trustedProxies: readProxies(listOf(given('trusted-proxies')), sourceOf('trusted-proxies')),
-    gateAttributes: readFields(listOf(given('gate-attributes')), sourceOf('gate-attributes')),
+    ...readAddress(given.text('http') ?? '127.0.0.1:8080', given.sourceOf('http')),
+    adminToken: readToken(given.text('admin-token'), given.sourceOf('admin-token')),
+    trustedProxies: readProxies(listOf(given.text('trusted-proxies')), given.sourceOf('trusted-proxies')),
+    gateAttributes: readFields(listOf(given.text('gate-attributes')), given.sourceOf('gate-attributes')),
     workers,
     reusePort,
-    prefix: given('prefix'),
-    onFailure: oneOf('on-failure', ['open', 'closed', 'local']),
-    instances: whole('instances', 1, 1_000_000, workers > 1 ? workers : undefined),
-    deadlineMs: whole('deadline-ms', 1, 3_600_000),
+    prefix: given.text('prefix'),
+    onFailure: given.oneOf('on-failure', ['open', 'closed', 'local']),
+    instances: given.whole('instances', 1, 1_000_000) ?? (workers > 1 ? workers : undefined),
+    deadlineMs: given.whole('deadline-ms', 1, 3_600_000),
     lease,
     leaseMs,
-    log: oneOf('log', ['json', 'text', 'off']),
-    shutdownMs: whole('shutdown-ms', 0, 3_600_000, 10_000) as number,
+    ...readPage(given),
+    log: given.oneOf('log', ['json', 'text', 'off']),
+    shutdownMs: given.whole('shutdown-ms', 0, 3_600_000) ?? 10_000,
   }
+}
+
+function readPage(given: OptionValues): Pick<ServeOptions, 'page' | 'demo'> {
+  const page = given.oneOf('page', ['on', 'off']) !== 'off'
+  const demo = given.oneOf('demo', ['on', 'off'])
+  if (demo === 'on' && given.text('policy') !== undefined)
+    throw new UsageError(
+      `${given.sourceOf('demo')} makes up clients of the example policy, and they would use up limits of yours: leave out ` +
+        `${given.sourceOf('policy')}, or the demo`,
+    )
+  if (demo === 'on' && !page)
+    throw new UsageError(`${given.sourceOf('demo')} is traffic to look at, and ${given.sourceOf('page')} is off`)
+  return { page, demo: demo === undefined ? undefined : demo === 'on' }
 }
 
 /** Can several threads listen on one port? Since Node.js 22.12 and 23.1. */
 function canReusePort(version: string): boolean {
   const [major, minor] = version.split('.').map(Number)
   return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)
-}
-
-function variableOf(name: string): string {
-  return `SLUICE_${name.toUpperCase().replaceAll('-', '_')}`
 }
 
 /** Reads `127.0.0.1:8080`, `[::1]:8080`, `:8080` or `8080`. The last two listen on loopback. */

@@ -5,15 +5,19 @@ import { UsageError } from '../cli/command.js'
 import { AdminAccess } from '../doors/admin-access.js'
 import { adminDoor } from '../doors/admin-door.js'
 import { checkDoor } from '../doors/check-door.js'
+import { demoDoor } from '../doors/demo-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
-import { aboutService, liveDoor } from '../doors/live-door.js'
+import { inspectDoor } from '../doors/inspect-door.js'
+import { type AboutService, aboutService, liveDoor } from '../doors/live-door.js'
 import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
 import { openapiDoor } from '../doors/openapi-door.js'
+import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
+import type { Door } from '../server/door.js'
 import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
 import { listenError } from './listen-error.js'
@@ -69,9 +73,9 @@ export async function startService(
       gateDoor(service, options, log),
       storeDoor(opened.store, onBatch),
       adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
-      liveDoor(service, access, aboutService(options, opened.shown)),
       healthDoor(service),
       openapiDoor(),
+      ...(options.page ? pageDoors(service, access, aboutService(options, opened.shown)) : []),
     ]
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
@@ -101,6 +105,11 @@ export async function startService(
     await opened.close()
     throw error
   }
+}
+
+/** The page and what it asks without a token. */
+function pageDoors(service: DecisionService, access: AdminAccess, about: AboutService): readonly Door[] {
+  return [pageDoor(), liveDoor(service, access, about), inspectDoor(service, access), demoDoor(service)]
 }
 
 function adminAccessOf({ adminToken, trustedProxies, gateAttributes }: ServeOptions): AdminAccess {

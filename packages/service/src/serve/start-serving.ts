@@ -1,3 +1,4 @@
+import { DemoRun } from '../demo/demo-run.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { adviseOnPolicy } from './advise-on-policy.js'
 import { freePort } from './free-port.js'
@@ -53,9 +54,19 @@ async function startAlone(options: ServeOptions, log: Log, source: PolicySource)
       service.use(file)
       adviseOnPolicy(file, options, log)
     },
-    () => service.recorder.reloaded('refused'),
+    (refused) => service.refuse(refused),
   )
-  return { url, store, close, kill: () => {} }
+  const demo = beginDemo(options, url, (isRunning) => service.recorder.board.hear({ demo: { isRunning } }))
+  service.switchDemo = demo && ((isRunning) => demo.run(isRunning))
+  return {
+    url,
+    store,
+    close: () => {
+      demo?.close()
+      return close()
+    },
+    kill: () => {},
+  }
 }
 
 /** Starts processes or, with a first thread, threads. */
@@ -66,22 +77,37 @@ async function startWorkers(
   first: FirstThread | undefined,
 ): Promise<Started> {
   const fleet = new WorkerFleet({
-    startWorker: first === undefined ? startWorkerProcess : workerThreads(options, first.table.handle),
+    startWorker:
+      first === undefined ? () => startWorkerProcess(options.demoToken) : workerThreads(options, first.table.handle),
     port: await portOf(options, first !== undefined),
-    policy: source.text,
-    file: source.file,
+    policy: source.file,
     log,
     centre: first,
   })
   const { url, store } = await fleet.start(options.workers)
   source.watch(
-    (file, text) => {
-      fleet.use(text, file)
+    (file) => {
+      fleet.use(file)
       adviseOnPolicy(file, options, log)
     },
-    () => fleet.refuse(),
+    (refused) => fleet.refuse(refused),
   )
-  return { url, store, close: () => fleet.close(options.shutdownMs), kill: () => fleet.kill() }
+  const demo = beginDemo(options, url, (isRunning) => fleet.tellDemo({ isRunning }))
+  fleet.switchDemo = (isRunning) => demo?.run(isRunning)
+  return {
+    url,
+    store,
+    close: () => {
+      demo?.close()
+      return fleet.close(options.shutdownMs)
+    },
+    kill: () => fleet.kill(),
+  }
+}
+
+/** The demo runs here and in no worker: so there is one, and it outlives workers. */
+function beginDemo(options: ServeOptions, url: string, tell: (isRunning: boolean) => void): DemoRun | undefined {
+  return options.demo ? new DemoRun({ url, hasWorkers: options.workers > 1, tell }) : undefined
 }
 
 /** Where all workers listen. */

@@ -1,28 +1,27 @@
+import { reachable } from '../demo/demo-run.js'
 import type { ServeOptions } from './serve-options.js'
 import type { Serving } from './start-serving.js'
+import { isLoopback } from './with-demo.js'
 
 /** The text that a person sees when the service has started. */
 export function startSummary({ file, url, store }: Serving, options: ServeOptions): string {
   const { policy, attributes } = file
   const names = policy.levels.map(({ name }) => name)
   const levels = names.length === 1 ? `1 level, ${names[0]}` : `${names.length} levels, ${names.join(', ')}`
-  const isLoopback = /\/\/(?:127\.|\[::1\]|localhost)/.test(url)
-  const reach = isLoopback
+  const reach = isLoopback(new URL(url).hostname)
     ? `only programs on this machine can reach it; --http 0.0.0.0:${new URL(url).port} changes that`
     : 'programs on other machines can reach it'
-  return `Sluice decides at ${url} (${reach})
+  return `${aboutPage(url, options)}Sluice decides at ${url} (${reach})
 
   policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${levels}
   asks     about ${attributes.length === 0 ? 'no attribute' : attributes.join(', ')}; other attributes of a request are ignored
   store    ${store}${aboutStore(store, options)}
   workers  ${aboutWorkers(options)}
-  admin    ${options.adminToken === undefined ? 'off (--admin-token TEXT)' : 'on, with the token'}
+  admin    ${aboutAdmin(options)}
+  api      ${url}/docs lists all routes
 
 Try it:
   curl ${url}/v1/check -d '${JSON.stringify({ attributes: exampleOf(attributes) })}'
-  curl ${url}/readyz
-  curl ${url}/metrics
-  ${url}/docs lists everything that the service answers
 
 `
 }
@@ -31,6 +30,7 @@ Try it:
 export function startFacts({ file, url, store }: Serving, options: ServeOptions): object {
   return {
     url,
+    page: options.page ? pageLink(url, options) : null,
     pid: process.pid,
     policy: options.policy ?? null,
     name: file.policy.name ?? 'default',
@@ -40,7 +40,28 @@ export function startFacts({ file, url, store }: Serving, options: ServeOptions)
     lease: options.lease,
     workers: options.workers,
     admin: options.adminToken !== undefined,
+    demo: options.demo === true,
   }
+}
+
+/** What a person opens in a browser. It comes first, because most look before they read. */
+function aboutPage(url: string, options: ServeOptions): string {
+  if (!options.page) return ''
+  const traffic =
+    'It shows the traffic of a demo. --demo off leaves the demo out, and --policy FILE serves a policy of yours.'
+  return `Open ${pageLink(url, options)}\n${options.demo ? `${traffic}\n` : ''}\n`
+}
+
+/** The page, with the admin token if that was made up for this run. Browsers do not send the part behind #. */
+function pageLink(url: string, { demoToken }: ServeOptions): string {
+  return `${reachable(url, '/')}${demoToken === undefined ? '' : `#token=${demoToken}`}`
+}
+
+function aboutAdmin({ adminToken, demoToken }: ServeOptions): string {
+  if (adminToken === undefined) return 'off (--admin-token TEXT)'
+  return demoToken === undefined
+    ? 'on, with the token'
+    : 'on, with the token of the link, which is made up for this run'
 }
 
 function aboutWorkers({ workers, store }: ServeOptions): string {

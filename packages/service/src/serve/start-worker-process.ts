@@ -1,9 +1,12 @@
 import cluster from 'node:cluster'
 import type { FirstChannel, FleetWorker } from './fleet-worker.js'
 
-/** Starts a worker that is a process. The first process accepts connections and deals them out. */
-export function startWorkerProcess(): FleetWorker {
-  const worker = cluster.fork()
+/**
+ * Starts a worker that is a process. The first process accepts connections and deals them out. A worker reads the command
+ * line by itself; an admin token that was made up for this run is not on it.
+ */
+export function startWorkerProcess(demoToken?: string): FleetWorker {
+  const worker = cluster.fork(demoToken === undefined ? {} : { SLUICE_ADMIN_TOKEN: demoToken })
   return {
     id: worker.id,
     facts: { pid: worker.process.pid },

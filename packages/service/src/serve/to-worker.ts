@@ -2,7 +2,7 @@ import type { NamedLimit } from 'sluice'
 import type { LiveNews } from '../live/live-news.js'
 import type { LiveSample, LiveWish } from '../live/live-sample.js'
 import type { FleetFacts } from './fleet-worker.js'
-import type { PolicyText } from './policy-source.js'
+import type { PolicyText, RefusedPolicy } from './policy-source.js'
 import type { Question, ToldError } from './threads/question.js'
 import type { SharedFact } from './threads/shared-fact.js'
 
@@ -13,7 +13,7 @@ import type { SharedFact } from './threads/shared-fact.js'
  */
 export type ToWorker =
   | { readonly policy: PolicyText; readonly port: number; readonly fleet: FleetFacts }
-  | { readonly refused: true }
+  | { readonly refused: RefusedPolicy }
   | { readonly report: number }
   | { readonly scraped: number; readonly text: string }
   | { readonly sample: number; readonly wish: LiveWish }
@@ -28,13 +28,14 @@ export type ToThread =
 
 /**
  * What a worker tells the first process or thread: that it waits for its policy, that it listens, or why it cannot; that it
- * wants the metrics of all workers; its own metrics; or its sample. Numbers tell scrapes apart, and samples.
+ * wants the metrics of all workers, or the demo to begin or end; its own metrics; or its sample. Numbers tell scrapes apart, and samples.
  */
 export type FromWorker =
   | { readonly awake: true }
   | { readonly listening: Listening }
   | { readonly failed: Failure }
   | { readonly scrape: number }
+  | { readonly demo: boolean }
   | { readonly reported: number; readonly text: string }
   | { readonly sampled: number; readonly sample: LiveSample }
 

@@ -1,11 +1,12 @@
 import { systemClock } from 'sluice'
 import { UsageError } from '../cli/command.js'
 import { KeyMask } from '../live/key-mask.js'
+import type { LiveDemo } from '../live/live-events.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import type { FleetCentre, FleetFacts, FleetWorker } from './fleet-worker.js'
 import { LiveRounds } from './live-rounds.js'
 import type { Log } from './log.js'
-import type { PolicyText } from './policy-source.js'
+import type { RefusedPolicy } from './policy-source.js'
 import { ScrapeRound } from './scrape-round.js'
 import type { Failure, FromThread, FromWorker, Listening } from './to-worker.js'
 
@@ -26,9 +27,7 @@ interface FleetParts {
   /** Where all workers listen, also those that start later. */
   readonly port: number
   /** The policy at the start. */
-  readonly policy: PolicyText
-  /** The same, read. */
-  readonly file: PolicyFile
+  readonly policy: PolicyFile
   readonly log: Log
   /** Absent for workers that need nothing but their policy. */
   readonly centre?: FleetCentre | undefined
@@ -54,17 +53,22 @@ export class WorkerFleet {
     startedMs: systemClock.now(),
   }
   #lastScrape = 0
-  #policy: PolicyText
+  #policy: PolicyFile
+  /** The text that was read after the policy in force, if it is bad. */
+  #refused: RefusedPolicy | undefined
   #pauseMs = FIRST_PAUSE_MS
   #isClosing = false
+  #demo: LiveDemo | undefined
+  /** Hears that a worker was asked to begin or end the demo. */
+  switchDemo: (isRunning: boolean) => void = () => {}
 
-  constructor({ startWorker, port, policy, file, log, centre }: FleetParts) {
+  constructor({ startWorker, port, policy, log, centre }: FleetParts) {
     this.#startWorker = startWorker
     this.#centre = centre
     this.#port = port
     this.#policy = policy
     this.#log = log
-    this.#live = new LiveRounds(file, this.#workers)
+    this.#live = new LiveRounds(policy, this.#workers)
   }
 
   /** Starts the workers, and resolves when all of them listen. If one cannot, all end, and it rejects with its reason. */
@@ -79,15 +83,23 @@ export class WorkerFleet {
   }
 
   /** Puts another policy in force in all workers. */
-  use(policy: PolicyText, file: PolicyFile): void {
+  use(policy: PolicyFile): void {
     this.#policy = policy
+    this.#refused = undefined
     for (const worker of this.#workers) this.#tellPolicy(worker)
-    this.#live.use(file)
+    this.#live.use(policy)
   }
 
-  /** Tells all workers that a policy file could not be used, for their metrics. */
-  refuse(): void {
-    for (const worker of this.#workers) worker.send({ refused: true })
+  /** Tells all workers that a policy file could not be used, for their metrics and for operators. */
+  refuse(refused: RefusedPolicy): void {
+    this.#refused = refused
+    for (const worker of this.#workers) worker.send({ refused })
+  }
+
+  /** Tells all workers whether the demo runs. */
+  tellDemo(demo: LiveDemo): void {
+    this.#demo = demo
+    for (const worker of this.#workers) worker.send({ news: { demo } })
   }
 
   /** Shuts all workers down. Resolves when they have ended: those that take longer than `deadlineMs` are killed. */
@@ -142,7 +154,10 @@ export class WorkerFleet {
       this.#centre?.greet(worker)
       this.#tellPolicy(worker)
       this.#live.greet(worker)
-    } else if ('scrape' in message) this.#scrape(worker, message.scrape)
+      if (this.#demo !== undefined) worker.send({ news: { demo: this.#demo } })
+      if (this.#refused !== undefined) worker.send({ refused: this.#refused })
+    } else if ('demo' in message) this.switchDemo(message.demo)
+    else if ('scrape' in message) this.#scrape(worker, message.scrape)
     else if ('sampled' in message) this.#live.report(worker, message.sampled, message.sample)
     else if ('reported' in message) this.#scrapes.get(message.reported)?.report(`${worker.id}`, message.text)
     else if ('logged' in message || 'fact' in message || 'asked' in message)
@@ -150,7 +165,9 @@ export class WorkerFleet {
   }
 
   #tellPolicy(worker: FleetWorker): void {
-    worker.send({ policy: this.#policy, port: this.#port, fleet: this.#facts })
+    // A worker reads the text by itself.
+    const { file, text } = this.#policy
+    worker.send({ policy: { file, text }, port: this.#port, fleet: this.#facts })
   }
 
   /** Asks all workers for their metrics, and tells `asker`. */

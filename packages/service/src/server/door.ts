@@ -20,6 +20,8 @@ export interface Door {
    * The method `ANY` answers every method that the path has no handler for. A handler of `GET` also answers `HEAD`.
    */
   readonly routes: Readonly<Record<string, Handler>>
+  /** As `routes`, for files whose names change with every build. They are part of no description. */
+  readonly files?: Readonly<Record<string, Handler>>
   /** Ends answers that would not end by themselves. Called when the service stops accepting requests. */
   close?(): void
   /** Resolves when its requests hold nothing any more. Called after the last connection has ended, before the store closes. */

@@ -14,7 +14,7 @@ export class Router {
 
   constructor(doors: readonly Door[]) {
     for (const door of doors)
-      for (const [name, handler] of Object.entries(door.routes)) {
+      for (const [name, handler] of Object.entries({ ...door.routes, ...door.files })) {
         const [method, path] = name.split(' ')
         const methods = this.#paths.get(path) ?? new Map<string, Route>()
         this.#paths.set(path, methods)

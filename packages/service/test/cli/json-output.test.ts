@@ -6,7 +6,7 @@ import { EXAMPLE, main, sluice } from './run-cli.js'
 
 test('serve --json prints its facts on one line of stdout, and its log on stderr', async () => {
   const child = spawn(process.execPath, [main, 'serve', '--http', '127.0.0.1:0', '--json'], {
-    env: { ...process.env, NODE_OPTIONS: '' },
+    env: { ...process.env, NODE_OPTIONS: '', SLUICE_DEMO: 'off' },
   })
   try {
     let stderr = ''
@@ -20,6 +20,7 @@ test('serve --json prints its facts on one line of stdout, and its log on stderr
     const facts = JSON.parse(lines[0])
     expect(facts).toEqual({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      page: `${facts.url}/`,
       pid: child.pid,
       policy: null,
       name: 'payments',
@@ -29,6 +30,7 @@ test('serve --json prints its facts on one line of stdout, and its log on stderr
       lease: false,
       workers: 1,
       admin: false,
+      demo: false,
     })
     expect((await fetch(`${facts.url}/readyz`)).status).toBe(200)
     child.kill('SIGTERM')

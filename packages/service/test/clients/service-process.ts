@@ -16,7 +16,7 @@ export class ServiceProcess {
 
   /** Starts a service, on a free port if none is given, and waits until it listens. */
   static async start(args: readonly string[] = [], port = 0): Promise<ServiceProcess> {
-    const env = { ...process.env, FORCE_COLOR: undefined, NODE_OPTIONS: '' }
+    const env = { ...process.env, FORCE_COLOR: undefined, NODE_OPTIONS: '', SLUICE_DEMO: 'off' }
     const child = spawn(process.execPath, [main, 'serve', '--http', `127.0.0.1:${port}`, '--log', 'json', ...args], {
       env,
     })

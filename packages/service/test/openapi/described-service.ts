@@ -48,6 +48,8 @@ export class DescribedService {
 
   async start(): Promise<void> {
     this.running = await serveHere(this.#options)
+    // As `sluice serve` does beside the example policy.
+    this.running.service.switchDemo = () => {}
     this.document = (await (await fetch(`${this.running.url}/openapi.json`)).json()) as Document
     this.#ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
     this.#ajv.addSchema({ $id: 'document', components: strict(this.document.components) })

@@ -107,6 +107,14 @@ const WRONG: readonly (readonly [readonly string[], number, RegExp])[] = [
   [['--instances', '-1'], 2, /--instances/],
   [['--log', 'xml'], 2, /--log must be json, text, off, got 'xml'/],
   [['--shutdown-ms', 'soon'], 2, /--shutdown-ms must be a whole number from 0/],
+  [['--page', 'no'], 2, /--page must be on, off, got 'no'/],
+  [['--demo', 'yes'], 2, /--demo must be on, off, got 'yes'/],
+  [
+    ['--policy', 'mine.yaml', '--demo', 'on'],
+    2,
+    /--demo makes up clients of the example policy, and they would use up limits of yours: leave out --policy, or the demo/,
+  ],
+  [['--demo', 'on', '--page', 'off'], 2, /--demo is traffic to look at, and --page is off/],
   [['--admin-token', 'short'], 2, /--admin-token must have at least 16 characters/],
 ]
 

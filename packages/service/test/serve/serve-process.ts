@@ -21,7 +21,8 @@ export class ServeProcess {
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const address = args.includes('--http') ? [] : ['--http', '127.0.0.1:0']
     this.child = spawn(process.execPath, [main, 'serve', ...address, ...args], {
-      env: { ...process.env, FORCE_COLOR: undefined, NODE_OPTIONS: '', ...env },
+      // Requests of the demo would be among those that a test counts.
+      env: { ...process.env, FORCE_COLOR: undefined, NODE_OPTIONS: '', SLUICE_DEMO: 'off', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.child.stdout?.on('data', (data: Buffer) => this.#read(String(data)))

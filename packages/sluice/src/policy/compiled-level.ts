@@ -5,7 +5,7 @@ import type { NamedLimit, OnFailure, Overrides } from '../stores/index.js'
 import { type AttributeTest, compileCondition } from './matching/attribute-test.js'
 import type { Facts } from './matching/facts.js'
 import { RuleIndex } from './matching/rule-index.js'
-import { absentKeyText, mismatchText, noOverrideText, type WrittenTests } from './mismatch-text.js'
+import { absentKey, type Mismatch, mismatchOf, overrideMismatches, type WrittenTests } from './mismatch.js'
 import { NamedLimits } from './named-limits.js'
 import type { ReadCondition } from './reading/read-conditions.js'
 import type { ReadLevel } from './reading/read-level.js'
@@ -103,17 +103,17 @@ export class CompiledLevel {
     return length === 0 ? [] : unescapedParts(key)
   }
 
-  /** Says in words why the level does not match the request; `undefined` if it matches. */
-  mismatch(facts: Facts): string | undefined {
-    const failed = mismatchText(facts, { tests: this.tests, written: this.#written })
+  /** Why the level does not match the request; `undefined` if it matches. */
+  mismatch(facts: Facts): Mismatch | undefined {
+    const failed = mismatchOf(facts, { tests: this.tests, written: this.#written })
     if (failed !== undefined) return failed
     const absent = this.#keyAttributes.find((attribute) => facts.texts[attribute] === undefined)
-    return absent === undefined ? undefined : absentKeyText(facts, absent)
+    return absent === undefined ? undefined : absentKey(facts, absent)
   }
 
-  /** Says in words why none of the level's overrides matches; `undefined` if one matches, or there are none. */
-  overrideMismatch(facts: Facts): string | undefined {
-    return this.#overrideTests.length === 0 ? undefined : noOverrideText(facts, this.#overrideTests)
+  /** Why none of the level's overrides matches; `undefined` if one matches, or there are none. */
+  overrideMismatches(facts: Facts): readonly Mismatch[] | undefined {
+    return this.#overrideTests.length === 0 ? undefined : overrideMismatches(facts, this.#overrideTests)
   }
 
   /**

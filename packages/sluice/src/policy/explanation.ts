@@ -1,5 +1,6 @@
 import type { BlockFor, Decision, Limit } from '../limits/index.js'
 import type { Origin } from './compiled-level.js'
+import type { Mismatch } from './mismatch.js'
 import type { LevelDecision } from './verdict.js'
 
 /** How one level of a policy applies to a request. */
@@ -16,6 +17,8 @@ export interface Explanation {
    * 'entreprise', and they ask for "pro" or "enterprise"`.
    */
   readonly noOverride?: string
+  /** What `because` or `noOverride` says, as data. */
+  readonly mismatches?: readonly Mismatch[]
   readonly cost?: number
   readonly shadow?: true
   /** How long the level blocks a key that exceeds. */

@@ -4,6 +4,8 @@ export type { Explanation } from './explanation.js'
 export type { Condition, ConditionValue, Level, Override, PolicyData, When } from './level.js'
 export type { AttributeValue, PathValue } from './matching/facts.js'
 export type { PathPattern } from './matching/path-pattern.js'
+export type { Mismatch } from './mismatch.js'
+export { mismatchText } from './mismatch-text.js'
 export type {
   ActualCost,
   AsyncPolicy,

@@ -6,6 +6,7 @@ import { CompiledLevel, type Prepare } from './compiled-level.js'
 import type { Explanation } from './explanation.js'
 import { Facts } from './matching/facts.js'
 import { RuleIndex } from './matching/rule-index.js'
+import { mismatchText } from './mismatch-text.js'
 import type { OverrideKey, RunTimeOverride } from './policy.js'
 import type { ReadPolicy } from './reading/read-policy.js'
 import type { CostsFor } from './taken-demands.js'
@@ -157,15 +158,18 @@ export class Matcher {
   explain(request: object, callCost: number, overrides: Overrides | undefined): readonly Explanation[] {
     const facts = this.#read(request)
     return this.levels.map((level) => {
-      const because = level.mismatch(facts)
+      const mismatch = level.mismatch(facts)
       const key = level.keyOf(facts)
-      if (because !== undefined || key === undefined) return { level: level.name, matches: false, because }
+      if (mismatch !== undefined || key === undefined) {
+        const mismatches = mismatch === undefined ? [] : [mismatch]
+        return { level: level.name, matches: false, because: mismatchText(mismatches), mismatches }
+      }
       const from = level.originOf(facts, key, overrides)
       const cost = level.costOf(facts, callCost)
-      const noOverride = from === 'level' ? level.overrideMismatch(facts) : undefined
+      const mismatches = from === 'level' ? level.overrideMismatches(facts) : undefined
       return {
         ...{ level: level.name, matches: true, key, from, cost },
-        ...(noOverride !== undefined && { noOverride }),
+        ...(mismatches !== undefined && { noOverride: mismatchText(mismatches), mismatches }),
         ...(level.shadow && { shadow: true as const }),
         ...(level.blockFor !== undefined && { blockFor: blockForOf(level.blockFor) }),
       }

@@ -4,6 +4,7 @@ import { PolicyFileError } from '../../policy-file/policy-file-error.js'
 import type { Logger } from '../../serve/log.js'
 import { misspeltVariables, readServeOptions, SERVE_OPTIONS, type ServeOptions } from '../../serve/serve-options.js'
 import { startFacts, startSummary } from '../../serve/start-summary.js'
+import { withDemo } from '../../serve/with-demo.js'
 import { type Command, type CommandIo, UsageError } from '../command.js'
 import { parseOptions } from '../parse-options.js'
 
@@ -22,7 +23,7 @@ Exit code: 0 after a shutdown; 1 if the policy or the port cannot be used; 2 if 
     if (positionals.length > 0)
       throw new UsageError(`serve takes options only, got '${positionals[0].slice(0, 60)}'; did you mean --policy?`)
     const { json, ...texts } = values
-    const options = readServeOptions(texts, io.env)
+    const options = withDemo(readServeOptions(texts, io.env))
     const form = options.log ?? (io.stdout.isTTY === true && json === undefined ? 'text' : 'json')
     // Loaded here and not above, so that the other commands start without the server, the log and the Redis client.
     const { createLog } = await import('../../serve/log.js')

@@ -107,3 +107,39 @@ function workersOf({ lines }: ServeProcess): readonly number[] {
   const listening = lines.filter(({ msg }) => msg === LISTENS)
   return listening.filter(({ worker }) => !ended.includes(worker)).map(({ pid }) => Number(pid))
 }
+
+test('every process tells the text of a policy that was refused', async () => {
+  await using running = await start('--admin-token', 'the-admin-token-of-tests')
+  await writeFile(policy, '{ "version": 2 }')
+  running.child.kill('SIGHUP')
+  await running.says('the policy file cannot be used; the last good policy stays in force')
+  const headers = { Authorization: 'Bearer the-admin-token-of-tests', Connection: 'close' }
+  const ask = async () => (await (await fetch(`${running.url}/v1/admin/policy`, { headers })).json()) as object
+  const refused = {
+    file: 'policy.json',
+    text: '{ "version": 2 }',
+    problems: [{ kind: 'error', line: 1, column: 14 }],
+  }
+  const told = async () => (await Promise.all(Array.from({ length: 12 }, ask))).every((each) => 'refused' in each)
+  await expect.poll(told, { timeout: 20_000 }).toBe(true)
+  expect(await ask()).toMatchObject({ inForce: { text: policyOf(1_000), problems: [] }, refused })
+})
+
+test('the demo of several processes: all take its traffic, know its token, and can end it', async () => {
+  const args = ['--store', redis.url, '--prefix', 'demo:', '--deadline-ms', '5000', '--workers', '2', '--demo', 'on']
+  await using running = await ServeProcess.start(args)
+  const [, token] = /#token=([\da-f]{32})\n/.exec(running.stderr) ?? []
+  const ask = (path: string, init: object = {}) =>
+    fetch(running.url + path, { ...init, headers: { Authorization: `Bearer ${token}`, Connection: 'close' } })
+  const statuses = await Promise.all(Array.from({ length: 12 }, async () => (await ask('/v1/admin/policy')).status))
+  expect(statuses).toEqual(Array(12).fill(200))
+  const decisions = async () => {
+    const text = await (await ask('/metrics')).text()
+    const workers = [...text.matchAll(/^sluice_decisions_total\{.*kind="policy".*outcome="allowed"\} (\d+)$/gm)]
+    return workers.map(([, count]) => Number(count))
+  }
+  const active = async () => (await decisions()).filter((count) => count > 0).length
+  await expect.poll(active, { timeout: 20_000 }).toBe(2)
+  const ended = await ask('/v1/demo', { method: 'POST', body: '{"running":false}' })
+  expect(await ended.json()).toEqual({ running: false })
+})

@@ -15,9 +15,9 @@ export function threadOptions(values: Readonly<Record<string, string>> = {}) {
   return { ...readServeOptions(given, {}, '22.12.0'), reusePort: false }
 }
 
-/** A text of a policy with these levels. */
-function policyText(levels: readonly object[]) {
-  return { file: 'policy.json', text: JSON.stringify({ version: 1, levels }) }
+/** A policy with these levels. */
+function policyOf(levels: readonly object[]) {
+  return parsePolicyFile(JSON.stringify({ version: 1, levels }), { file: 'policy.json' })
 }
 
 /** An answer of the service in JSON. */
@@ -43,12 +43,10 @@ export class ThreadService {
       this.#workers.set(worker.id, worker)
       return worker
     }
-    const policy = policyText(levels)
     this.fleet = new WorkerFleet({
       startWorker,
       port: 0,
-      policy,
-      file: parsePolicyFile(policy.text, policy),
+      policy: policyOf(levels),
       log,
       centre,
     })
@@ -56,8 +54,7 @@ export class ThreadService {
 
   /** Puts another policy in force in all threads. */
   use(levels: readonly object[]): void {
-    const policy = policyText(levels)
-    this.fleet.use(policy, parsePolicyFile(policy.text, policy))
+    this.fleet.use(policyOf(levels))
   }
 
   static async start(levels: readonly object[], count = 3): Promise<ThreadService> {
