@@ -84,6 +84,14 @@ function isCounted({ state }: GaugeReading): boolean {
 function stateWords({ state, left, quota, owed }: GaugeReading): string {
   if (state === 'unlimited') return 'Any number may pass'
   if (state === 'no-quota') return 'A quota of 0: nothing may pass'
+  if (state === 'blocked') return 'Blocked'
+  if (state === 'debt') return `In debt by ${numberText(owed)}`
+  if (state === 'blocked-or-debt') return 'Blocked or in debt'
+  return `${numberText(Math.floor(left))} of ${numberText(quota)} left`
+}
+
+function waitWords({ state, nextUnitMs, wholeMs }: GaugeReading): string {
+  if (state === 'unlimited' || state === 'no-quota' || wholeMs === 0) return ''
   const whole = `whole again in ${durationText(wholeMs)}`
   if (nextUnitMs === 0) return whole
   const next = `${state === 'blocked' ? 'ends' : 'next unit'} in ${durationText(nextUnitMs)}`

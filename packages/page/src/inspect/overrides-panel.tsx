@@ -48,7 +48,6 @@ interface OverrideRowProps {
 
 function OverrideRow({ override: { level, key, limits, untilMs }, onRemoved }: OverrideRowProps) {
   const who = `${keyText(key)} in ${level}`
-  const done = `The override of ${who} is removed.`
   return (
     <li>
       <div class="override-head">
@@ -61,9 +60,10 @@ function OverrideRow({ override: { level, key, limits, untilMs }, onRemoved }: O
         verb="Remove"
         label={`Remove the override of ${who}`}
         consequence={`Removes the override of ${who}: the limits of the policy are in force again.`}
-        done={done}
+        // The row goes away: the panel tells the result.
+        done=""
         act={() => ask('/v1/admin/overrides/remove', { level, key })}
-        onChanged={() => onRemoved(done)}
+        onChanged={() => onRemoved(`The override of ${who} is removed.`)}
       />
     </li>
   )
