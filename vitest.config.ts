@@ -15,6 +15,7 @@ const timed = [
   'packages/*/test/clients/{examples,faults-*}.test.ts',
   'packages/*/test/stores/memory-light.test.ts',
   'packages/*/test/stores/memory-shared.test.ts',
+  'packages/page/test/browser/{long-watch,first-chart}.test.ts',
 ]
 
 /** Redis tests that move time by hand or bound none, and give Redis seconds to answer: another test cannot make them fail. */

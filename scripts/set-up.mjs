@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, buildIfChanged } from './build.mjs'
+import { getBrowser } from './get-browser.mjs'
 import { getProxies } from './get-proxies.mjs'
 import { installRedis } from './install-redis.mjs'
 import { isInstalled } from './is-installed.mjs'
@@ -16,11 +17,17 @@ const stamp = join(root, 'node_modules', '.sluice-set-up')
 const recordOfNpm = join(root, 'node_modules', '.package-lock.json')
 
 /** `build` is `'always'`, or `'if changed'` to skip the build of sources that are built already. */
-export function setUp({ build: wanted, redis: wantsRedis = false, proxies: wantsProxies = false }) {
+export function setUp({
+  build: wanted,
+  redis: wantsRedis = false,
+  proxies: wantsProxies = false,
+  browser: wantsBrowser = false,
+}) {
   checkNode()
   install()
   if (wantsRedis) installRedis()
   if (wantsProxies) getProxies()
+  if (wantsBrowser) getBrowser()
   if (wanted === 'always') build()
   if (wanted === 'if changed') buildIfChanged()
 }

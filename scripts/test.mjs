@@ -9,7 +9,7 @@ import { publishedFolders } from './workspaces.mjs'
 const start = ['npm start', () => runNodeAside(['scripts/check-start.mjs'])]
 /** The longest first, so that a long check does not run alone at the end. */
 const checks = [
-  ['types of the tests', () => quiet(runToolAside('typescript', ['--noEmit', '-p', 'tsconfig.tests.json']))],
+  ['types of the tests', () => quiet(forEach(['tsconfig.tests.json', 'packages/page/test'], compile))],
   ['installation', () => runNodeAside(['scripts/check-installation.mjs'])],
   ['examples in docs', () => runNodeAside(['scripts/check-docs.mjs'])],
   ['attw', () => quiet(forEach(publishedFolders(), attw))],
@@ -24,7 +24,7 @@ const checks = [
 ]
 const tests = ['vitest', () => runTool('vitest', ['run', ...process.argv.slice(2)], { show: true })]
 
-setUp({ build: 'always', redis: true, proxies: true })
+setUp({ build: 'always', redis: true, proxies: true, browser: true })
 const startedMs = performance.now()
 const failed = []
 const waiting = [...checks]
@@ -47,6 +47,10 @@ async function runCheck([name, check]) {
   )
   if (!ok && output) console.log(output.replace(/^/gm, '     '))
   if (!ok) failed.push(name)
+}
+
+function compile(project) {
+  return runToolAside('typescript', ['--noEmit', '-p', project])
 }
 
 function attw(folder) {

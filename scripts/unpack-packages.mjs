@@ -16,8 +16,9 @@ export function unpackedCommand(name, program) {
 /**
  * Unpacks a package, unless it is there already, and returns the command that starts its program. Throws if it cannot be had.
  * @param {string} name of the folder
- * @param {{ package: string, program: string, sources?: string }} wanted `program` is a path inside the package; `sources` are
- * the lines of a sources.list, if the system's own have no such package
+ * @param {{ package: string, more?: string[], program: string, sources?: string }} wanted `program` is a path inside the
+ * package; `more` are packages that it does not depend on; `sources` are the lines of a sources.list, if the system's own have
+ * no such package
  */
 export function unpackPackage(name, wanted) {
   const command = unpackedCommand(name, wanted.program)
@@ -30,12 +31,12 @@ function folderOf(name) {
 }
 
 /** Works in a folder of another name and renames it last, so that a download that was cut short is done again. */
-function unpack(folder, { package: wanted, program, sources }) {
+function unpack(folder, { package: wanted, more = [], program, sources }) {
   const made = `${folder}.part`
   rmSync(made, { recursive: true, force: true })
   rmSync(folder, { recursive: true, force: true })
   for (const each of ['lists/partial', 'archives/partial', 'root']) mkdirSync(join(made, each), { recursive: true })
-  download(made, wanted, sources)
+  download(made, [...more, wanted], sources)
   const packages = readdirSync(join(made, 'archives')).filter((each) => each.endsWith('.deb'))
   for (const each of packages) run('dpkg-deb', ['-x', join(made, 'archives', each), join(made, 'root')])
   const command = join(made, basename(program))
@@ -46,7 +47,7 @@ function unpack(folder, { package: wanted, program, sources }) {
 }
 
 function download(made, wanted, sources) {
-  const install = ['install', '-y', '--no-install-recommends', '--download-only', wanted]
+  const install = ['install', '-y', '--no-install-recommends', '--download-only', ...wanted]
   const own = [...aptOptions({ 'Dir::State::lists': join(made, 'lists') }), ...sourceOptions(made, sources)]
   const apt = (more, args) => run('apt-get', [...cacheOptions(made), ...more, ...args])
   if (sources === undefined) {
@@ -88,7 +89,10 @@ function aptOptions(settings) {
 function startScript(unpacked, program) {
   const libraries = ['usr/lib', 'lib'].flatMap((path) => {
     const inside = existsSync(join(unpacked, path)) ? readdirSync(join(unpacked, path)) : []
-    return inside.filter((each) => each.endsWith('-linux-gnu')).map((each) => `$here/root/${path}/${each}`)
+    return inside
+      .filter((each) => each.endsWith('-linux-gnu'))
+      .flatMap((each) => [`${path}/${each}`, ...librariesInside(unpacked, `${path}/${each}`)])
+      .map((each) => `$here/root/${each}`)
   })
   return [
     '#!/bin/sh',
@@ -97,6 +101,13 @@ function startScript(unpacked, program) {
     `exec "$here/root/${program}" "$@"`,
     '',
   ].join('\n')
+}
+
+/** Folders of libraries that a library looks up by their installed path, such as `pulseaudio`. */
+function librariesInside(unpacked, path) {
+  const folders = readdirSync(join(unpacked, path), { withFileTypes: true }).filter((each) => each.isDirectory())
+  const inside = folders.map(({ name }) => `${path}/${name}`)
+  return inside.filter((each) => readdirSync(join(unpacked, each)).some((name) => name.includes('.so')))
 }
 
 function run(program, args) {

@@ -43,6 +43,8 @@ export function useAdminToken(): string | undefined {
   useEffect(() => {
     const hear = () => setCurrent(token)
     addEventListener('tokenchange', hear)
+    // It may have changed since the first drawing.
+    hear()
     return () => removeEventListener('tokenchange', hear)
   }, [])
   return current

@@ -13,17 +13,14 @@ export class AskError extends Error {
 }
 
 /** Header fields of a request: the admin token, if there is one. */
-export function tokenFields(): Record<string, string> {
-  const token = adminToken()
+export function tokenFields(token = adminToken()): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` }
 }
 
 /** Asks the service: GET, or POST with a body. Rejects with an `AskError`. */
-export async function ask<Answer>(path: string, body?: object): Promise<Answer> {
-  const request =
-    body === undefined
-      ? { headers: tokenFields() }
-      : { method: 'POST', headers: tokenFields(), body: JSON.stringify(body) }
+export async function ask<Answer>(path: string, body?: object, token = adminToken()): Promise<Answer> {
+  const headers = tokenFields(token)
+  const request = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
   let response: Response
   try {
     response = await fetch(path, request)

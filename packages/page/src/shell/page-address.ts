@@ -45,6 +45,8 @@ export function useAddress(): PageAddress {
   useEffect(() => {
     const hear = () => setHash(location.hash)
     addEventListener('hashchange', hear)
+    // It may have changed since the first drawing.
+    hear()
     return () => removeEventListener('hashchange', hear)
   }, [])
   return readAddress(hash)

@@ -45,13 +45,13 @@ function GiveToken({ close }: { readonly close: () => void }) {
   const [problem, setProblem] = useState<string>()
   const give = async (event: Event) => {
     event.preventDefault()
-    setAdminToken(text.trim())
+    const given = text.trim()
     try {
       // The smallest question that wants the token.
-      await ask('/v1/admin/top-keys?limit=1')
+      await ask('/v1/admin/top-keys?limit=1', undefined, given)
+      setAdminToken(given)
       close()
     } catch (error) {
-      setAdminToken(undefined)
       setProblem(error instanceof AskError ? error.message : 'The token could not be tried.')
     }
   }

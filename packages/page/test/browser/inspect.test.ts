@@ -1,0 +1,108 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { openPage } from './open-page.js'
+import { ADMIN_TOKEN, type PageService, startPageService } from './page-service.js'
+
+/** Units come back so slowly that none does during a test. */
+const LEVELS = [
+  { name: 'all', limit: { algorithm: 'token-bucket', capacity: 100, refill: '1/1h' } },
+  { name: 'merchant', key: ['merchant'], limit: { algorithm: 'token-bucket', capacity: 10, refill: '1/1h' } },
+  { name: 'daily', key: ['merchant'], limit: { algorithm: 'fixed-window', quota: 50, window: '1d' } },
+  { name: 'reports', when: { path: '/reports' }, limit: { algorithm: 'token-bucket', capacity: 1, refill: '1/1h' } },
+]
+const MERCHANT = { merchant: 'acct_1' }
+const WITHIN = { timeout: 10_000 }
+
+test('a gauge has what the bucket has, and follows it', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  await service.check(MERCHANT, 3)
+  const page = await openPage(`${service.url}/#inspect?a.merchant=acct_1`)
+  await expect.poll(() => gauges(page), WITHIN).toEqual(await buckets(service))
+  expect(await gauges(page)).toEqual({ all: 97, merchant: 7, daily: 47 })
+  await service.check(MERCHANT, 2)
+  await expect.poll(() => gauges(page), WITHIN).toEqual({ all: 95, merchant: 5, daily: 45 })
+  expect(await gauges(page)).toEqual(await buckets(service))
+})
+
+test('the page says which level denies, and why another one does not match', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  expect(await service.check(MERCHANT, 12)).toBe(10)
+  const page = await openPage(`${service.url}/#inspect?a.merchant=acct_1`)
+  await page.getByRole('heading', { name: 'Denied by merchant' }).waitFor()
+  expect(await page.getByText(/is asked for, but|nothing is left/).count()).toBeGreaterThan(0)
+  expect(await page.getByRole('region', { name: 'Levels that do not match (1)' }).textContent()).toMatch(
+    /reports.*path/,
+  )
+})
+
+test('an override that is set on the page is in force for the next request, until it is removed', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openAsAdmin(service)
+  const card = await openChanges(page, 'merchant', 'Override')
+  await card.getByLabel('Capacity').fill('3')
+  await card.getByLabel('Refill').fill('1/1h')
+  await confirm(card, 'Override')
+  await card.getByText('is in force').waitFor()
+  expect(await service.check(MERCHANT, 5)).toBe(3)
+  expect(await service.check({ merchant: 'acct_2' }, 5)).toBe(5)
+  await page.getByRole('button', { name: /^Remove the override of/ }).click()
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await page.getByText(/^The override of .* is removed\.$/).waitFor()
+  expect((await service.policy.overrides()).length).toBe(0)
+})
+
+test('a block and a reset that are made on the page take effect at once', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  await service.check(MERCHANT, 4)
+  const page = await openAsAdmin(service)
+  let card = await openChanges(page, 'merchant', 'Block')
+  await confirm(card, 'Block')
+  await card.getByText(/^Blocked /).waitFor()
+  expect(await service.check(MERCHANT)).toBe(0)
+  await page.getByRole('heading', { name: 'Denied by merchant' }).waitFor()
+  card = await openChanges(page, 'merchant', 'Reset')
+  await confirm(card, 'Reset')
+  await card.getByText(/^Reset /).waitFor()
+  await expect.poll(() => gauges(page), WITHIN).toEqual({ all: 96, merchant: 10, daily: 46 })
+  expect(await service.check(MERCHANT)).toBe(1)
+})
+
+async function openAsAdmin({ url }: PageService): Promise<Page> {
+  const page = await openPage(`${url}/#token=${ADMIN_TOKEN}`)
+  await page.goto(`${url}/#inspect?a.merchant=acct_1`)
+  return page
+}
+
+/** The card of a level, with one of its changes open. */
+async function openChanges(page: Page, level: string, change: string) {
+  const card = page.getByRole('article', { name: level, exact: true })
+  await card.waitFor()
+  const opener = card.getByRole('button', { name: new RegExp(`^(Change|Close) ${level}$`) })
+  if ((await opener.getAttribute('aria-expanded')) === 'false') await opener.click()
+  await card.getByText(change, { exact: true }).click()
+  return card
+}
+
+async function confirm(card: ReturnType<Page['getByRole']>, verb: string): Promise<void> {
+  await card.getByRole('button', { name: `${verb}…` }).click()
+  await card.getByRole('button', { name: verb, exact: true }).click()
+}
+
+/** What the gauges show, by level. */
+async function gauges(page: Page): Promise<Readonly<Record<string, number>>> {
+  const shown = await page
+    .getByRole('meter')
+    .evaluateAll((meters) =>
+      meters.map((meter) => [
+        meter.closest('article')?.querySelector('h3')?.textContent ?? '',
+        Number(meter.getAttribute('aria-valuenow')),
+      ]),
+    )
+  return Object.fromEntries(shown)
+}
+
+/** What the policy says of the same request. */
+async function buckets({ policy }: PageService): Promise<Readonly<Record<string, number>>> {
+  const { levels } = await policy.peek(MERCHANT)
+  return Object.fromEntries(levels.map(({ name, decision }) => [name, decision.remaining]))
+}

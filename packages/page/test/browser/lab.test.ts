@@ -1,0 +1,88 @@
+import type { Page } from 'playwright-core'
+import { createLimiter, type Limit } from 'sluice'
+import { ManualClock } from 'sluice/testing'
+import { expect, test } from 'vitest'
+import { PRESETS } from '../../src/lab/articles/presets.js'
+import type { Traffic } from '../../src/lab/engine/simulate.js'
+import { DraftProblem } from '../../src/lab/settings/draft.js'
+import { limitOf } from '../../src/lab/settings/limit-draft.js'
+import { trafficOf } from '../../src/lab/settings/traffic-draft.js'
+import { openPage } from './open-page.js'
+import { startPageService } from './page-service.js'
+
+const WITHIN = { timeout: 10_000 }
+
+test('every worked example shows what a limiter of the library decides', async () => {
+  const { url } = await startPageService()
+  const page = await openPage(`${url}/#lab`)
+  for (const { id, limits, traffic } of PRESETS) {
+    await page.getByLabel('Worked example').selectOption(id)
+    const arrivals = usable(trafficOf(traffic))
+    const decided = limits.map((limit) => decidedBy(usable(limitOf(limit)), arrivals))
+    await expect.poll(() => totals(page), WITHIN).toEqual(decided)
+  }
+})
+
+test('a link with settings opens the lab with the same settings, in another browser too', async () => {
+  const { url } = await startPageService()
+  const page = await openPage(`${url}/#lab`)
+  const before = await totals(page)
+  await page
+    .getByLabel(/^Capacity/)
+    .first()
+    .fill('7')
+  await page
+    .getByLabel(/^Refill/)
+    .first()
+    .fill('2/s')
+  await page.getByRole('button', { name: 'Remove limit 2' }).click()
+  await expect.poll(async () => (await totals(page)).length, WITHIN).toBe(before.length - 1)
+  await expect.poll(() => page.url(), WITHIN).toContain('token-bucket_7_2-s')
+  const other = await openPage(page.url())
+  await expect.poll(() => totals(other), WITHIN).toEqual(await totals(page))
+  expect(
+    await other
+      .getByLabel(/^Capacity/)
+      .first()
+      .inputValue(),
+  ).toBe('7')
+})
+
+test('a number that no limit can have is told beside its field, and the other limits stay', async () => {
+  const { url } = await startPageService()
+  const page = await openPage(`${url}/#lab`)
+  const before = await totals(page)
+  await page
+    .getByLabel(/^Capacity/)
+    .first()
+    .fill('-3')
+  await expect.poll(async () => (await totals(page)).length, WITHIN).toBe(before.length - 1)
+  expect(await page.getByText(/-3/).first().isVisible()).toBe(true)
+})
+
+/** Arrived, admitted and denied of each limit, as the page shows them. */
+async function totals(page: Page): Promise<readonly number[][]> {
+  const table = page.getByRole('table', { name: 'What each limit did with the requests' })
+  await table.waitFor()
+  const rows = await table
+    .locator('tbody tr')
+    .evaluateAll((all) => all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent ?? '')))
+  return rows.map((cells) => cells.slice(0, 3).map((text) => Number.parseInt(text.replaceAll(',', ''), 10)))
+}
+
+/** The same of a limiter in memory, whose clock is moved from arrival to arrival. */
+function decidedBy(limit: Limit, { originUs, atUs }: Traffic): readonly number[] {
+  const clock = new ManualClock(originUs / 1_000)
+  const limiter = createLimiter({ limit, clock })
+  let admitted = 0
+  for (const at of atUs) {
+    clock.advance((originUs + at) / 1_000 - clock.now())
+    if (limiter.tryAcquire('key').allowed) admitted++
+  }
+  return [atUs.length, admitted, atUs.length - admitted]
+}
+
+function usable<Value>(value: Value | DraftProblem): Value {
+  if (value instanceof DraftProblem) throw value
+  return value
+}

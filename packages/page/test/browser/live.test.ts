@@ -1,0 +1,109 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { COUNTS_OF_A_LEVEL, type LiveFrame } from '../../../service/src/live/live-events.js'
+import { numberText, rateText } from '../../src/parts/number-text.js'
+import { openPage } from './open-page.js'
+import { startPageService } from './page-service.js'
+import { readFrames } from './read-frames.js'
+
+const LEVELS = [
+  { name: 'all', limit: { algorithm: 'token-bucket', capacity: 1_000, refill: '1/1h' } },
+  { name: 'merchant', key: ['merchant'], limit: { algorithm: 'token-bucket', capacity: 30, refill: '1/1h' } },
+]
+const ALLOWED = 30
+const DENIED = 12
+const WITHIN = { timeout: 10_000 }
+/** Rates of levels are means of so many frames. */
+const MEAN_OF = 10
+
+test('the figures are those of the requests that were sent', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openPage(`${service.url}/#live?window=1m`)
+  const reader = await readFrames(service.url)
+  expect(await service.check({ merchant: 'acct_1' }, ALLOWED + DENIED)).toBe(ALLOWED)
+  await reader.has(ALLOWED + DENIED)
+  await expect.poll(() => page.getByRole('row', { name: /^merchant/ }).textContent(), WITHIN).toMatch(/[1-9].*\/s/)
+  await page.getByRole('button', { name: 'Pause' }).click()
+  const shown = framesUntil(reader.frames, await clockOf(page))
+  for (const frames of shown) {
+    expect(sum(frames, ({ allowed }) => allowed)).toBe(ALLOWED)
+    expect(sum(frames, ({ denied }) => denied)).toBe(DENIED)
+  }
+  expect(shown.map(busySeconds)).toContainEqual(await chartRows(page))
+  expect(shown.map((frames) => ratesOf(frames, 1))).toContainEqual(await levelRow(page, 'merchant'))
+  expect(shown.map((frames) => ratesOf(frames, 0))).toContainEqual(await levelRow(page, 'all'))
+})
+
+test('a page outlives a restart of the service, and goes on with what the next process says', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openPage(service.url, { expected: [/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED/] })
+  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  await service.close()
+  await page.getByText('Not connected').waitFor()
+  await page.getByText(/The service has stopped/).waitFor()
+  const next = await startPageService({ levels: LEVELS.slice(1), port: service.port })
+  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'Levels (1)' }).waitFor()
+  await next.check({ merchant: 'acct_1' }, ALLOWED + DENIED)
+  await expect.poll(() => page.getByRole('row', { name: /^merchant/ }).textContent(), WITHIN).toMatch(/[1-9].*\/s/)
+})
+
+/** The time of the last frame that the page shows. */
+async function clockOf(page: Page): Promise<string> {
+  await page.getByRole('status').getByText('Paused').waitFor()
+  const text = await page
+    .getByText(/^\d\d:\d\d:\d\d$/)
+    .first()
+    .textContent()
+  return text ?? ''
+}
+
+/** All frames up to the one at this time of the day. Two frames may be in one second: then there are two answers. */
+function framesUntil(frames: readonly LiveFrame[], clock: string): readonly (readonly LiveFrame[])[] {
+  return frames.flatMap(({ atMs }, last) => (clockText(atMs) === clock ? [frames.slice(0, last + 1)] : []))
+}
+
+/** What the chart says of frames with decisions: time, admitted, denied. */
+function busySeconds(frames: readonly LiveFrame[]): readonly string[][] {
+  const busy = frames.filter(({ allowed, denied }) => allowed + denied > 0)
+  const rate = (count: number, { elapsedMs }: LiveFrame) => rateText((count * 1_000) / elapsedMs)
+  return busy.map((frame) => [clockText(frame.atMs), rate(frame.allowed, frame), rate(frame.denied, frame)])
+}
+
+function clockText(atMs: number): string {
+  return new Date(atMs).toISOString().slice(11, 19)
+}
+
+function sum(frames: readonly LiveFrame[], countOf: (frame: LiveFrame) => number): number {
+  return frames.reduce((total, frame) => total + countOf(frame), 0)
+}
+
+/** The same as the page shows it, the oldest first. */
+async function chartRows(page: Page): Promise<readonly string[][]> {
+  await page.getByText('Show as table').first().click()
+  const rows = await page
+    .getByRole('table', { name: /^Decisions per second/ })
+    .getByRole('row')
+    .evaluateAll((all) => all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent ?? '')))
+  const busy = rows.slice(1).filter(([, admitted, denied]) => admitted !== '0/s' || denied !== '0/s')
+  return busy.reverse().map((cells) => cells.slice(0, 3))
+}
+
+/** What the table of levels says of one: admitted and denied. */
+async function levelRow(page: Page, level: string): Promise<readonly string[]> {
+  const cells = page
+    .getByRole('row')
+    .filter({ has: page.getByRole('link', { name: level, exact: true }) })
+    .getByRole('cell')
+  return (await cells.allTextContents()).slice(0, 2)
+}
+
+/** The same from frames. */
+function ratesOf(frames: readonly LiveFrame[], level: number): readonly string[] {
+  const last = frames.slice(-MEAN_OF)
+  const elapsedMs = sum(last, (frame) => frame.elapsedMs)
+  return [0, 1].map((count) => {
+    const total = sum(last, ({ levels }) => levels[level * COUNTS_OF_A_LEVEL + count])
+    return `${numberText((total * 1_000) / elapsedMs)}/s`
+  })
+}

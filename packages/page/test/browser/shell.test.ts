@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { openPage } from './open-page.js'
+import { ADMIN_TOKEN, startPageService } from './page-service.js'
+
+test('the admin token is tried when it is given: a wrong one is refused in words, the right one is kept for the tab', async () => {
+  const { url } = await startPageService()
+  const page = await openPage(url, { expected: [/401/] })
+  await page.getByRole('button', { name: 'Viewer' }).click()
+  await page.getByLabel('Admin token', { exact: true }).fill('a-token-that-is-wrong')
+  await page.getByRole('button', { name: 'Give it' }).click()
+  expect(await page.getByRole('alert').textContent()).toMatch(/not the admin token/)
+  await page.getByLabel('Admin token', { exact: true }).fill(ADMIN_TOKEN)
+  await page.getByRole('button', { name: 'Give it' }).click()
+  await page.getByRole('button', { name: 'Admin' }).waitFor()
+  await page.reload()
+  await page.getByRole('button', { name: 'Admin' }).click()
+  await page.getByRole('button', { name: 'Forget the token' }).click()
+  await page.getByRole('button', { name: 'Viewer' }).waitFor()
+})
+
+test('a link gives the token, and the address shows it no longer', async () => {
+  const { url } = await startPageService()
+  const page = await openPage(`${url}/#token=${ADMIN_TOKEN}`)
+  await page.getByRole('button', { name: 'Admin' }).waitFor()
+  expect(page.url()).not.toContain(ADMIN_TOKEN)
+})
+
+test('the theme of the system holds until a person chooses another, which is kept', async () => {
+  const { url } = await startPageService()
+  const page = await openPage(url, { theme: 'dark' })
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const dark = await background()
+  await page.getByRole('button', { name: /^Theme: Auto/ }).click()
+  await page.getByRole('button', { name: /^Theme: Light/ }).waitFor()
+  const light = await background()
+  expect(light).not.toBe(dark)
+  await page.reload()
+  await page.getByRole('button', { name: /^Theme: Light/ }).waitFor()
+  expect(await background()).toBe(light)
+})
+
+test('the button "back" of the browser leads to the view before', async () => {
+  const { url } = await startPageService()
+  const page = await openPage(url)
+  await page.getByRole('link', { name: 'Lab' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Lab' }).waitFor({ state: 'attached' })
+  expect(await page.title()).toBe('Lab · Sluice')
+  await page.goBack()
+  await page.getByRole('heading', { level: 1, name: 'Live' }).waitFor({ state: 'attached' })
+})
