@@ -1,12 +1,12 @@
 import type { Algorithm } from 'sluice/limits'
 import type { ProblemOf } from './action-form.js'
-import { ALGORITHM_WORDS, KNOBS, type LimitDraft, withAlgorithm } from './limit-draft.js'
+import { ALGORITHM_WORDS, KNOBS, type TypedLimit, withAlgorithm } from './typed-limit.js'
 
 interface LimitKnobsProps {
   readonly label: string
-  readonly draft: LimitDraft
+  readonly draft: TypedLimit
   readonly problemOf: ProblemOf
-  readonly onChange: (draft: LimitDraft) => void
+  readonly onChange: (draft: TypedLimit) => void
 }
 
 /** A limit as fields: its algorithm and its numbers. */

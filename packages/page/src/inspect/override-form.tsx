@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import type { Explanation } from 'sluice'
 import { ask } from '../shell/ask.js'
 import { ActionForm, type ChangeParts } from './action-form.js'
-import { draftOf, draftWords, type LimitDraft, limitOfDraft } from './limit-draft.js'
 import { LimitKnobs } from './limit-knobs.js'
 import { overrideKey } from './override-key.js'
+import { draftOf, draftWords, limitOfDraft, type TypedLimit } from './typed-limit.js'
 import type { OperatorFacts } from './use-operator-facts.js'
 
 interface OverrideFormProps extends ChangeParts {
@@ -25,7 +25,7 @@ export function OverrideForm({ level, who, attributes, onChanged, explanation, o
   const [time, setTime] = useState('')
   const data = operator?.policy?.policy.levels.find(({ name }) => name === level)
   const key = data === undefined ? undefined : overrideKey(data, attributes)
-  const change = (at: number, draft: LimitDraft) => setDrafts(drafts.map((each, i) => (i === at ? draft : each)))
+  const change = (at: number, draft: TypedLimit) => setDrafts(drafts.map((each, i) => (i === at ? draft : each)))
   const act = () => {
     const limits = drafts.map(limitOfDraft)
     const until = endOf(span, time, Date.now())

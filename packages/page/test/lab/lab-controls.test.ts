@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { tokenBucket } from 'sluice/limits'
 import { describe, expect, it } from 'vitest'
 import { cursorWords } from '../../src/lab/charts/cursor-words.js'
-import { timeText } from '../../src/lab/charts/time-text.js'
+import { markTime } from '../../src/lab/charts/mark-time.js'
 import { SLIDER_STEPS, sliderStep, sliderValue, splitDuration, splitRate } from '../../src/lab/controls/slider-scale.js'
 import { simulate } from '../../src/lab/engine/simulate.js'
 
@@ -44,7 +44,7 @@ describe('times', () => {
     [90, 120, '1:30'],
     [5_400, 9_000, '1:30 h'],
   ])('%d s of %d s is %s', (seconds, span, text) => {
-    expect(timeText(seconds, span)).toBe(text)
+    expect(markTime(seconds, span)).toBe(text)
   })
 })
 

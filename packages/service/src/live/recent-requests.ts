@@ -2,9 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Clock, type DecisionEvent, systemClock } from 'sluice'
 
-const MOST_KEPT = 100
-/** So many requests are sampled at once, and so many a second after that. */
-const A_SECOND = 20
+/** So many requests are shown to a client that begins to watch. */
+const MOST_SHOWN = 100
+/** So many can be asked about: at the highest rate, those of the last 50 seconds. */
+const MOST_KEPT = 1_000
+/** So many of those that were asked about can be asked about again. */
+const MOST_ASKED = 100
+/** So many requests are sampled at once, and so many a second after that. Denied requests have a budget of their own. */
+const A_SECOND = 10
 /** A request with more text than this is not sampled, so that requests cannot fill the memory. */
 const MOST_CHARACTERS = 2_000
 
@@ -24,7 +29,7 @@ export interface RecentRequest {
 }
 
 /**
- * Samples the requests that policies decide, and keeps the last 100. It costs a decision nothing until sampling is turned on.
+ * Samples the requests that policies decide, and keeps the last of them. It costs a decision nothing until sampling is turned on.
  * `take` gives what this process sampled, and `add` keeps it: so workers can keep each other's requests.
  */
 export class RecentRequests {
@@ -36,19 +41,19 @@ export class RecentRequests {
   readonly #prefix = randomBytes(4).toString('hex')
   #sampled: RecentRequest[] = []
   #kept: RecentRequest[] = []
+  readonly #asked = new Map<string, RecentRequest>()
+  readonly #budgets: Readonly<Record<'allowed' | 'denied', SampleBudget>>
   #isSampling = false
   #last = 0
-  #tokens = A_SECOND
-  #tokensMs: number
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock
-    this.#tokensMs = clock.now()
+    this.#budgets = { allowed: new SampleBudget(clock), denied: new SampleBudget(clock) }
   }
 
-  /** The requests that are kept, the oldest first. */
+  /** The last requests, the oldest first. */
   get all(): readonly RecentRequest[] {
-    return this.#kept
+    return this.#kept.slice(-MOST_SHOWN)
   }
 
   /** Turns sampling on or off. */
@@ -73,14 +78,21 @@ export class RecentRequests {
 
   /** What was asked by a request that is kept. */
   find(id: string): Pick<RecentRequest, 'attributes' | 'cost'> | undefined {
-    return this.#kept.find((each) => each.id === id)
+    const found = this.#asked.get(id) ?? this.#kept.find((each) => each.id === id)
+    if (found === undefined) return undefined
+    // The request that was asked about last becomes the last of the map.
+    this.#asked.delete(id)
+    this.#asked.set(id, found)
+    if (this.#asked.size > MOST_ASKED) this.#asked.delete(this.#asked.keys().next().value as string)
+    return found
   }
 
   #sample({ request, allowed, demands, decisions, degraded, cost }: DecisionEvent): void {
-    if (request === undefined || this.#sampled.length >= MOST_KEPT || !this.#hasToken()) return
+    const budget = this.#budgets[allowed ? 'allowed' : 'denied']
+    if (request === undefined || this.#sampled.length >= MOST_SHOWN || !budget.hasToken()) return
     const attributes = this.#attributesOf(request as Readonly<Record<string, unknown>>)
     if (attributes === undefined) return
-    this.#tokens--
+    budget.take()
     const denying = demands.filter(({ shadow }, i) => shadow !== true && decisions[i]?.allowed === false)
     this.#sampled.push({
       id: `${this.#prefix}-${++this.#last}`,
@@ -91,15 +103,6 @@ export class RecentRequests {
       cost,
       attributes,
     })
-  }
-
-  #hasToken(): boolean {
-    if (this.#tokens >= 1) return true
-    const nowMs = this.#clock.now()
-    const passedMs = Math.max(0, nowMs - this.#tokensMs)
-    this.#tokens = Math.min(A_SECOND, this.#tokens + (passedMs * A_SECOND) / 1_000)
-    this.#tokensMs = nowMs
-    return this.#tokens >= 1
   }
 
   /** `undefined` if the request is too large. */
@@ -115,6 +118,30 @@ export class RecentRequests {
       attributes[name] = name === 'path' ? pathsOnly(value) : value
     }
     return attributes
+  }
+}
+
+/** How many requests may still be sampled. A limiter of the library would tell of its decisions, and so be sampled itself. */
+class SampleBudget {
+  readonly #clock: Clock
+  #tokens = A_SECOND
+  #sinceMs: number
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#sinceMs = clock.now()
+  }
+
+  hasToken(): boolean {
+    const nowMs = this.#clock.now()
+    const passedMs = Math.max(0, nowMs - this.#sinceMs)
+    this.#tokens = Math.min(A_SECOND, this.#tokens + (passedMs * A_SECOND) / 1_000)
+    this.#sinceMs = nowMs
+    return this.#tokens >= 1
+  }
+
+  take(): void {
+    this.#tokens--
   }
 }
 

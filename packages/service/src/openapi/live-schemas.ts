@@ -107,7 +107,7 @@ export const liveSchemas: Readonly<Record<string, JsonSchema>> = {
           'Those that the policy asks about. Values other than `method` and `path` are masked without the token.',
       },
     }),
-    '`requests`: a sample of the last requests, at most 20 a second.',
+    '`requests`: a sample of the last requests, at most 10 allowed and 10 denied ones a second.',
   ),
   LiveDemo: object(
     { isRunning: flag('Does the demo send requests?') },

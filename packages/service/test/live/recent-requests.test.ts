@@ -39,29 +39,47 @@ it('has what was asked and what came of it, with the attributes that the policy 
   expect(recents.find(sampled[2].id)).toMatchObject({ cost: 1, attributes: { user: 'a', path: '/v1/charges' } })
 })
 
-it('samples 20 requests at once and 20 a second after that', () => {
+it('samples 10 allowed requests at once and 10 a second after that, and as many denied ones', () => {
   const { clock, recents } = start()
   const count = (requests: number) => {
-    for (let i = 0; i < requests; i++) policy.check({ user: `many-${i}` })
+    for (let i = 0; i < requests; i++) policy.check({ user: `many-${clock.now()}-${i}` })
     return recents.take().length
   }
-  expect(count(1_000)).toBe(20)
+  expect(count(1_000)).toBe(10)
   clock.advance(100)
-  expect(count(1_000)).toBe(2)
+  expect(count(1_000)).toBe(1)
   clock.advance(60_000)
-  expect(count(1_000)).toBe(20)
+  expect(count(1_000)).toBe(10)
+  for (let i = 0; i < 1_002; i++) policy.check({ user: 'one' })
+  const denied = recents.take()
+  expect(denied).toHaveLength(10)
+  expect(denied.some(({ allowed }) => allowed)).toBe(false)
 })
 
-it('keeps 100 requests, however many are sampled or come from other workers', () => {
+it('shows 100 requests and keeps 1,000, however many are sampled or come from other workers', () => {
   const { clock, recents } = start()
-  for (let i = 0; i < 30; i++) {
-    for (let k = 0; k < 10; k++) policy.check({ user: `${i}` })
+  const ids: string[] = []
+  for (let i = 0; i < 150; i++) {
+    for (let k = 0; k < 10; k++) policy.check({ user: `${i}-${k}` })
     clock.advance(1_000)
-    recents.add(recents.take())
+    const sampled = recents.take()
+    ids.push(...sampled.map(({ id }) => id))
+    recents.add(sampled)
   }
-  expect(recents.all).toHaveLength(100)
-  expect(new Set(recents.all.map(({ id }) => id)).size).toBe(100)
-  expect(recents.all.at(-1)?.attributes.user).toBe('29')
+  expect(recents.all.map(({ id }) => id)).toEqual(ids.slice(-100))
+  expect(ids.filter((id) => recents.find(id) !== undefined)).toEqual(ids.slice(-1_000))
+})
+
+it('keeps the requests that were asked about last', () => {
+  const { recents } = start()
+  const kept = (id: string) => ({ id, atMs: 0, allowed: true, deniedBy: [], degraded: false, cost: 1, attributes: {} })
+  const add = (name: string, count: number) =>
+    recents.add(Array.from({ length: count }, (_, i) => kept(`${name}-${i}`)))
+  add('old', 101)
+  for (let i = 0; i < 101; i++) recents.find(`old-${i}`)
+  add('new', 1_000)
+  expect(recents.find('old-0')).toBeUndefined()
+  expect(recents.find('old-1')).toBeDefined()
 })
 
 it('does not sample a request with much text, and nothing without a client that watches', () => {

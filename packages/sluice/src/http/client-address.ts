@@ -2,6 +2,7 @@ import { type Address, addressText, clientKeyOf, parseAddress } from '../address
 import { checkOptions } from '../checks/check-options.js'
 import { invalidType, invalidValue } from '../errors.js'
 import { proxyNotice, strangerNotice } from './proxy-notice.js'
+import { notesOf, openNotes } from './request-notes.js'
 import { type TrustedProxies, trustedProxies } from './trusted-proxies.js'
 
 /** Which proxies may say where a request comes from. */
@@ -128,7 +129,7 @@ export function requestClient<Request>(
     if (remote === null) return undefined
     if (readsNone) return find(remote, noField)
     const found = find(remote, (name) => reader.field(request, name))
-    noteOrigin(request, found)
+    openNotes(request as object).origin = found
     return found
   }
   const keyOf = (from: string | undefined, prefix: number) => from && clientKeyOf(from, prefix)
@@ -140,20 +141,9 @@ export function requestClient<Request>(
   }
 }
 
-/** A property of the request: where it comes from, according to a limit that has `trustedProxies`. */
-const ORIGIN = Symbol('sluice.origin')
-
-interface WithOrigin {
-  [ORIGIN]?: string
-}
-
 /** A limit without `trustedProxies` behind one that has them knows the same clients: otherwise all would count as one. */
 function originBefore(request: unknown): string | undefined {
-  return (request as WithOrigin | undefined)?.[ORIGIN]
-}
-
-function noteOrigin(request: unknown, origin: string): void {
-  ;(request as WithOrigin)[ORIGIN] = origin
+  return notesOf(request as object | undefined)?.origin
 }
 
 /** A limit before this one that trusts proxies has found the client already. */

@@ -9,8 +9,9 @@ import { checkGuardOptions, type GuardOptions } from './guard-options.js'
 import { atOnce, isLater, mapped } from './mapped.js'
 import { type AnswerFormat, type Ending, type HeldUnits, Passage } from './passage.js'
 import { QuotaItems } from './quota-items.js'
-import { lastPassage, notePassage } from './rate-limit-of.js'
+import { lastPassage } from './rate-limit-of.js'
 import { type Answer, type RequestLimiter, type RequestReservation, requestLimiter } from './request-limiter.js'
+import { openNotes } from './request-notes.js'
 import { costOf, expectCost } from './set-cost.js'
 
 /** How a request enters. */
@@ -134,7 +135,7 @@ export class Guard<Request extends object, Response = unknown> {
   /** Notes the answer for `rateLimitOf`, and tells `onDecision`. */
   #passage(request: Request, question: unknown, answer: Answer, held: HeldUnits | undefined): Passage {
     const passage = new Passage(this.#format, answer, held, question, this.#passageBefore(request))
-    notePassage(request, passage)
+    openNotes(request).passage = passage
     if (this.#options.onDecision !== undefined) this.#tell(passage.verdict, request)
     return passage
   }

@@ -2,13 +2,7 @@ import { invalidType } from '../errors.js'
 import type { Verdict } from '../policy/index.js'
 import { worseOf } from '../stores/index.js'
 import type { Passage } from './passage.js'
-
-/** A property of the request, because a WeakMap costs half a microsecond a request. */
-const PASSAGE = Symbol('sluice.passage')
-
-interface Limited {
-  [PASSAGE]?: Passage
-}
+import { notesOf } from './request-notes.js'
 
 /**
  * The verdict of the limits that a request has passed so far. With several limits it has the levels of all of them, in the
@@ -40,11 +34,7 @@ export function rateLimitOf(request: object): Verdict | undefined {
 
 /** The latest passage of a request. Its `before` is the passage before it. */
 export function lastPassage(request: object | undefined): Passage | undefined {
-  return (request as Limited | undefined)?.[PASSAGE]
-}
-
-export function notePassage(request: object, passage: Passage): void {
-  ;(request as Limited)[PASSAGE] = passage
+  return notesOf(request)?.passage
 }
 
 /** The request of the server in the request or context of Fastify, Koa or Hono, for a limit in front of the framework. */

@@ -91,12 +91,18 @@ type RouteEntry = readonly [pattern: string, own: false | { readonly instead?: b
 
 function routeEntries(routes: unknown): readonly RouteEntry[] {
   const wanted = "an object of routes, such as { 'POST /login': { limit }, '/health': false }"
-  if (typeof routes !== 'object' || routes === null || Array.isArray(routes))
-    throw invalidType('routes', wanted, routes)
+  if (!isPlainObject(routes)) throw invalidType('routes', wanted, routes)
   for (const [pattern, own] of Object.entries(routes))
     if (own !== false && (typeof own !== 'object' || own === null))
       throw invalidType(`routes['${pattern}']`, 'options such as { limit }, or false for a route that is free', own)
   return Object.entries(routes)
+}
+
+/** A `Map` would have no entries here, and its routes no limits. */
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
 
 /** Names the route in an error. */

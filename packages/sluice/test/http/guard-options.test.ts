@@ -138,6 +138,7 @@ const WRONG_ROUTES: readonly (readonly [what: string, routes: unknown, message: 
     ['/ok'],
     "routes must be an object of routes, such as { 'POST /login': { limit }, '/health': false }, got an",
   ],
+  ['a Map', new Map([['/ok', false]]), "routes must be an object of routes, such as { 'POST /login': { limit }, "],
   ['no options', { '/ok': true }, "routes['/ok'] must be options such as { limit }, or false for a route that is free"],
   [
     'nothing',

@@ -1,6 +1,6 @@
 import { numberText } from '../../parts/number-text.js'
 import type { Run } from '../engine/simulate.js'
-import { timeText } from './time-text.js'
+import { markTime } from './mark-time.js'
 
 /** What the charts of a limit show at a time, in words. */
 export interface CursorWords {
@@ -19,7 +19,7 @@ export function cursorWords(run: Run, lengthUs: number, seconds: number): Cursor
       ? `, ${numberText(departed[bar])} ${departed[bar] === 1 ? 'leaves' : 'leave'}`
       : ''
   return {
-    time: timeText(rounded(seconds, lengthUs / 1e6), lengthUs / 1e6),
+    time: markTime(rounded(seconds, lengthUs / 1e6), lengthUs / 1e6),
     requests: `${numberText(admitted[bar])} admitted, ${numberText(denied[bar])} denied${leaves}`,
     level: levelWords(run, us),
   }

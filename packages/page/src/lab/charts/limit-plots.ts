@@ -2,7 +2,7 @@
 import uPlot from 'uplot'
 import { colour } from '../../shell/theme.js'
 import type { Run } from '../engine/simulate.js'
-import { TIME_MARKS, timeText } from './time-text.js'
+import { markTime, TIME_MARKS } from './mark-time.js'
 
 /** Hears where the cursor is, in seconds since the start; `undefined` if it is elsewhere. */
 type OnCursor = (seconds: number | undefined) => void
@@ -124,7 +124,7 @@ function plot(
         gap: 4,
         space: 64,
         incrs: [...TIME_MARKS],
-        values: (_, marks) => marks.map((mark) => timeText(mark, span)),
+        values: (_, marks) => marks.map((mark) => markTime(mark, span)),
       },
       {
         ...axis,

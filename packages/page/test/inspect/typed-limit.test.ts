@@ -1,6 +1,6 @@
 import { parseLimit, slidingWindow, tokenBucket, unlimited } from 'sluice/limits'
 import { expect, test } from 'vitest'
-import { draftOf, draftWords, KNOBS, limitOfDraft, withAlgorithm } from '../../src/inspect/limit-draft.js'
+import { draftOf, draftWords, KNOBS, limitOfDraft, withAlgorithm } from '../../src/inspect/typed-limit.js'
 
 test.each([
   tokenBucket({ capacity: 20, refill: '5/s' }),

@@ -1,5 +1,5 @@
 /** Times since the start, as an axis and a reader of the articles name them: `59.9 s`, `1:00`, `2:30 h`. */
-export function timeText(seconds: number, spanSeconds: number): string {
+export function markTime(seconds: number, spanSeconds: number): string {
   if (spanSeconds < 1) return `${round(seconds * 1_000)} ms`
   if (spanSeconds < 100) return `${round(seconds)} s`
   const whole = Math.floor(seconds)

@@ -1,7 +1,7 @@
 import type { Algorithm, Limit } from 'sluice/limits'
 
 /** The numbers of a limit as they are typed: texts by the name of the option. */
-export interface LimitDraft {
+export interface TypedLimit {
   readonly algorithm: Algorithm
   readonly numbers: Readonly<Record<string, string>>
 }
@@ -44,7 +44,7 @@ export const ALGORITHM_WORDS: Readonly<Record<Algorithm, string>> = {
 }
 
 /** The draft of a limit, to change it. */
-export function draftOf({ algorithm, ...numbers }: Limit): LimitDraft {
+export function draftOf({ algorithm, ...numbers }: Limit): TypedLimit {
   return {
     algorithm,
     numbers: Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)])),
@@ -52,7 +52,7 @@ export function draftOf({ algorithm, ...numbers }: Limit): LimitDraft {
 }
 
 /** Another algorithm for a draft. Numbers that both have stay; the others are examples. */
-export function withAlgorithm(draft: LimitDraft, algorithm: Algorithm): LimitDraft {
+export function withAlgorithm(draft: TypedLimit, algorithm: Algorithm): TypedLimit {
   const { align } = draft.numbers
   const kept = align !== undefined && algorithm.endsWith('window') ? { align } : {}
   const numbers = KNOBS[algorithm].map(({ option, example }) => [option, draft.numbers[option] ?? example])
@@ -60,7 +60,7 @@ export function withAlgorithm(draft: LimitDraft, algorithm: Algorithm): LimitDra
 }
 
 /** The limit as the service takes it. Whole numbers become numbers; the service says what is wrong with the rest. */
-export function limitOfDraft({ algorithm, numbers }: LimitDraft): object {
+export function limitOfDraft({ algorithm, numbers }: TypedLimit): object {
   const isWhole = new Set(KNOBS[algorithm].filter(({ kind }) => kind === 'whole').map(({ option }) => option))
   const given = Object.entries(numbers).filter(([, text]) => text.trim() !== '')
   const read = (name: string, text: string) => (isWhole.has(name) && /^\d{1,16}$/.test(text) ? Number(text) : text)
@@ -68,7 +68,7 @@ export function limitOfDraft({ algorithm, numbers }: LimitDraft): object {
 }
 
 /** The draft in a sentence, right or wrong: `token bucket with capacity 20, refill 5/s`. */
-export function draftWords({ algorithm, numbers }: LimitDraft): string {
+export function draftWords({ algorithm, numbers }: TypedLimit): string {
   const parts = Object.entries(numbers).map(([name, text]) => `${name} ${text}`)
   return parts.length === 0 ? ALGORITHM_WORDS[algorithm] : `${ALGORITHM_WORDS[algorithm]} with ${parts.join(', ')}`
 }
