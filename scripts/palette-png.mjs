@@ -3,6 +3,8 @@
 import { crc32, deflateSync } from 'node:zlib'
 
 const MOST_COLOURS = 256
+/** So many of the commonest colours stay as they are: surfaces differ by little. */
+const KEPT_COLOURS = 128
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
 /** The bytes of a PNG. `rgba` has four bytes for each pixel; the alpha is left out. */
@@ -35,11 +37,11 @@ export function palettePng({ width, height, rgba }) {
   ])
 }
 
-/** Leaves out colours that are near to one before them, and takes for near what leaves few enough. */
+/** Leaves out rarer colours that are near to one before them, and takes for near what leaves few enough. */
 function paletteOf(colours) {
   for (let near = 0; ; near += 4) {
-    const palette = []
-    for (const colour of colours) {
+    const palette = colours.slice(0, KEPT_COLOURS)
+    for (const colour of colours.slice(KEPT_COLOURS)) {
       if (palette.length > MOST_COLOURS) break
       const isNear = palette.some((other) => distance(other, colour) < near * near)
       if (!isNear) palette.push(colour)

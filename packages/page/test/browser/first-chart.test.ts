@@ -3,7 +3,7 @@ import { openPage } from './open-page.js'
 import { startPageService } from './page-service.js'
 import { readFrames } from './read-frames.js'
 
-/** Measured: 0.3 s on two idle cores. Another program on the machine must not fail it. */
+/** Measured: 0.5 s on two busy cores. Another program on the machine must not fail it. */
 const LONGEST_MS = 3_000
 const DECISIONS = 20
 

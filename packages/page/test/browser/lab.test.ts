@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { createLimiter, type Limit } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
@@ -27,38 +27,32 @@ test('a link with settings opens the lab with the same settings, in another brow
   const { url } = await startPageService()
   const page = await openPage(`${url}/#lab`)
   const before = await totals(page)
-  await page
-    .getByLabel(/^Capacity/)
-    .first()
-    .fill('7')
+  await capacity(page).fill('7')
   await page
     .getByLabel(/^Refill/)
     .first()
-    .fill('2/s')
+    .fill('2')
+  await page.getByLabel('Unit of Refill').first().selectOption('/s')
   await page.getByRole('button', { name: 'Remove limit 2' }).click()
   await expect.poll(async () => (await totals(page)).length, WITHIN).toBe(before.length - 1)
-  await expect.poll(() => page.url(), WITHIN).toContain('token-bucket_7_2-s')
+  await expect.poll(() => page.url(), WITHIN).toMatch(/token-bucket_7_2-s(?!-)/)
   const other = await openPage(page.url())
   await expect.poll(() => totals(other), WITHIN).toEqual(await totals(page))
-  expect(
-    await other
-      .getByLabel(/^Capacity/)
-      .first()
-      .inputValue(),
-  ).toBe('7')
+  expect(await capacity(other).inputValue()).toBe('7')
 })
 
 test('a number that no limit can have is told beside its field, and the other limits stay', async () => {
   const { url } = await startPageService()
   const page = await openPage(`${url}/#lab`)
   const before = await totals(page)
-  await page
-    .getByLabel(/^Capacity/)
-    .first()
-    .fill('-3')
+  await capacity(page).fill('-3')
   await expect.poll(async () => (await totals(page)).length, WITHIN).toBe(before.length - 1)
   expect(await page.getByText(/-3/).first().isVisible()).toBe(true)
 })
+
+function capacity(page: Page): Locator {
+  return page.getByLabel(/^Capacity/).first()
+}
 
 /** Arrived, admitted and denied of each limit, as the page shows them. */
 async function totals(page: Page): Promise<readonly number[][]> {

@@ -4,6 +4,7 @@ import { COUNTS_OF_A_LEVEL, type LiveFrame } from '../../../service/src/live/liv
 import { numberText, rateText } from '../../src/parts/number-text.js'
 import { openPage } from './open-page.js'
 import { startPageService } from './page-service.js'
+import { pauseLive } from './pause-live.js'
 import { readFrames } from './read-frames.js'
 
 const LEVELS = [
@@ -23,7 +24,7 @@ test('the figures are those of the requests that were sent', async () => {
   expect(await service.check({ merchant: 'acct_1' }, ALLOWED + DENIED)).toBe(ALLOWED)
   await reader.has(ALLOWED + DENIED)
   await expect.poll(() => page.getByRole('row', { name: /^merchant/ }).textContent(), WITHIN).toMatch(/[1-9].*\/s/)
-  await page.getByRole('button', { name: 'Pause' }).click()
+  await pauseLive(page)
   const shown = framesUntil(reader.frames, await clockOf(page))
   for (const frames of shown) {
     expect(sum(frames, ({ allowed }) => allowed)).toBe(ALLOWED)
@@ -50,7 +51,6 @@ test('a page outlives a restart of the service, and goes on with what the next p
 
 /** The time of the last frame that the page shows. */
 async function clockOf(page: Page): Promise<string> {
-  await page.getByRole('status').getByText('Paused').waitFor()
   const text = await page
     .getByText(/^\d\d:\d\d:\d\d$/)
     .first()

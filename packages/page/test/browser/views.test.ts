@@ -5,6 +5,7 @@ import { findBarriers } from './find-barriers.js'
 import { findUnreachable } from './find-unreachable.js'
 import { openPage } from './open-page.js'
 import { ADMIN_TOKEN, startPageService } from './page-service.js'
+import { pauseLive } from './pause-live.js'
 
 const REQUEST = { merchant: 'acct_1', method: 'POST', path: '/v1/charges' }
 
@@ -17,20 +18,10 @@ interface View {
 }
 
 const recent = (page: Page) => page.getByRole('link', { name: /POST \/v1\/charges/ })
-/** A list that moves on takes the focus with it. What is paused is whole: keys come last. */
-async function pause(page: Page): Promise<void> {
-  await page
-    .getByRole('listitem')
-    .filter({ hasText: /^acct_1/ })
-    .first()
-    .waitFor()
-  await page.getByRole('button', { name: 'Pause' }).click()
-  await page.getByRole('button', { name: 'Resume' }).waitFor()
-}
-
+// A list that moves on takes the focus with it.
 const VIEWS: Readonly<Record<string, View>> = {
-  live: { hash: 'live', shows: recent, more: pause },
-  'live, one level': { hash: 'live?level=merchant', shows: recent, more: pause },
+  live: { hash: 'live', shows: recent, more: pauseLive },
+  'live, one level': { hash: 'live?level=merchant', shows: recent, more: pauseLive },
   inspect: {
     hash: `inspect?${new URLSearchParams(Object.entries(REQUEST).map(([name, value]) => [`a.${name}`, value]))}`,
     shows: (page) => page.getByRole('meter', { name: /^charges/ }),
