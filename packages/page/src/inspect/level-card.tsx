@@ -1,10 +1,10 @@
 import { useId, useState } from 'preact/hooks'
 import type { Explanation } from 'sluice'
 import type { InspectAnswer } from '../../../service/src/live/inspect-answer.js'
+import { blockWords } from '../parts/limit-words.js'
 import { untilText } from '../parts/time-text.js'
 import { LevelChanges } from './level-changes.js'
 import { LimitGauge } from './limit-gauge.js'
-import { blockWords } from './limit-words.js'
 import { isOverrideOf, overrideKey } from './override-key.js'
 import type { OperatorFacts } from './use-operator-facts.js'
 

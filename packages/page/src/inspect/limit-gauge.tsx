@@ -1,8 +1,8 @@
 import type { Limit } from 'sluice/limits'
+import { limitWords } from '../parts/limit-words.js'
 import { durationText, numberText } from '../parts/number-text.js'
 import { useElapsed } from '../parts/use-elapsed.js'
 import { type GaugeReading, readGauge, type SentDecision } from './gauge-reading.js'
-import { limitWords } from './limit-words.js'
 
 interface LimitGaugeProps {
   readonly level: string

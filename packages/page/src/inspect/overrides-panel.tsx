@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
+import { limitWords } from '../parts/limit-words.js'
 import { numberText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
 import { untilText } from '../parts/time-text.js'
 import { ask } from '../shell/ask.js'
 import { ActionForm } from './action-form.js'
-import { limitWords } from './limit-words.js'
 import { keyText } from './override-key.js'
 import type { OperatorFacts, RunTimeOverride } from './use-operator-facts.js'
 

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { limitWords } from '../parts/limit-words.js'
 import { Panel } from '../parts/panel.js'
 import { writeAddress } from '../shell/page-address.js'
 import { DECISIONS, decisionSummary, SHADOW_DECISIONS } from './decisions-panel.js'
@@ -36,7 +37,7 @@ export function LevelFocus({ live, settings, name, values }: LevelFocusProps) {
   const ofLevel = (list: 'byLoad' | 'byDenials') => (keys?.[list] ?? []).filter((key) => key.level === name).slice(0, 6)
   return (
     <div class="live-focus" ref={top} tabIndex={-1}>
-      <Panel title={`Level ${name}`} tools={back} about={level?.limits.join(' · ')}>
+      <Panel title={`Level ${name}`} tools={back} about={level?.limits.map(limitWords).join(' · ')}>
         {level === undefined && service !== undefined ? (
           <p class="empty">The policy in force has no level of this name. A reload may have removed it.</p>
         ) : (

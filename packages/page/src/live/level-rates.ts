@@ -1,4 +1,5 @@
 import { COUNTS_OF_A_LEVEL, type LiveLevel } from '../../../service/src/live/live-events.js'
+import { limitWords } from '../parts/limit-words.js'
 import { LEVEL_COUNTS } from './frame-ring.js'
 import type { PageHistory } from './page-history.js'
 import { perSecond } from './time-series.js'
@@ -45,10 +46,8 @@ export function levelRates({ seconds, levels: { levels } }: PageHistory): LevelR
 /** The levels whose name or limits have the text, in the order that is asked for. Equal levels stay in the order of the policy. */
 export function orderedLevels(rates: readonly LevelRates[], order: LevelOrder, text: string): LevelRates[] {
   const wanted = text.trim().toLowerCase()
-  const found = rates.filter(
-    ({ level }) =>
-      level.name.toLowerCase().includes(wanted) || level.limits.some((limit) => limit.toLowerCase().includes(wanted)),
-  )
+  const has = (words: string) => words.toLowerCase().includes(wanted)
+  const found = rates.filter(({ level }) => has(level.name) || level.limits.some((limit) => has(limitWords(limit))))
   return found.sort(COMPARE[order])
 }
 

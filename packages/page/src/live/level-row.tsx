@@ -1,3 +1,4 @@
+import { limitWords } from '../parts/limit-words.js'
 import { numberText, shareText } from '../parts/number-text.js'
 import { type LevelRates, lastMinute } from './level-rates.js'
 import type { PageHistory } from './page-history.js'
@@ -18,7 +19,7 @@ interface LevelRowProps {
 /** A level: its name and limits, its rates, and its last minute. */
 export function LevelRow({ rates, history, index, href, isChosen }: LevelRowProps) {
   const { level, place, admitted, denied } = rates
-  const limits = level.limits.join(' · ')
+  const limits = level.limits.map(limitWords).join(' · ')
   return (
     <tr aria-rowindex={index} class={isChosen ? 'chosen' : undefined} style={{ height: `${ROW_HEIGHT}px` }}>
       <th scope="row" class="level-name">

@@ -51,7 +51,11 @@ function helloOf(levels: readonly string[]): LiveEvents['hello'] {
   const settings = { isExample: false, hasAdmin: true, isAdmin: true, attributes: ['merchant'] }
   return {
     service: { ...service, ...settings },
-    levels: { version: 1, policy: 'tested', levels: levels.map((name) => ({ name, limits: ['token bucket'] })) },
+    levels: {
+      version: 1,
+      policy: 'tested',
+      levels: levels.map((name) => ({ name, limits: [{ algorithm: 'unlimited' }] })),
+    },
     seconds: [],
     tens: [],
   }

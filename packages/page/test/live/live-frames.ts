@@ -1,10 +1,11 @@
+import { tokenBucket } from 'sluice/limits'
 import type { LiveFrame, LiveHello, LiveLevels } from '../../../service/src/live/live-events.js'
 
 /** Levels with these names. A name that ends in `?` is a level in shadow. */
 export function levelsOf(names: readonly string[], version = 1): LiveLevels {
   const levels = names.map((name) => ({
     name: name.replace('?', ''),
-    limits: ['token bucket, 100 at once, 100/s'],
+    limits: [tokenBucket({ capacity: 100, refill: '100/s' })],
     ...(name.endsWith('?') ? { shadow: true as const } : {}),
   }))
   return { version, policy: 'api', levels }

@@ -1,13 +1,13 @@
 /**
  * What the service tells its page, as plain data: the events of `GET /v1/live`. The page compiles against this file, so it
- * imports nothing.
+ * imports types of the library only.
  */
+import type { Limit } from 'sluice/limits'
 
 /** One level of the policy in force. Frames list their counts in the order of these. */
 export interface LiveLevel {
   readonly name: string
-  /** The limits as a person writes them: `token bucket, 100 at once, 100/s`. */
-  readonly limits: readonly string[]
+  readonly limits: readonly Limit[]
   readonly shadow?: true
 }
 

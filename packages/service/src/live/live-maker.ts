@@ -1,8 +1,8 @@
+import type { Limit } from 'sluice'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { FrameHistory } from './frame-history.js'
 import { FrameSum } from './frame-sum.js'
 import type { LiveLevels, LiveStore } from './live-events.js'
-import { liveLevels } from './live-levels.js'
 import type { LiveNews } from './live-news.js'
 import type { LiveSample, LiveWish } from './live-sample.js'
 import { type KeysOfLevel, mergeKeys } from './merge-keys.js'
@@ -97,5 +97,18 @@ export class LiveMaker {
 
   #firstRequests(): readonly RecentRequest[] {
     return this.#requests.sort((a, b) => a.atMs - b.atMs).slice(-MOST_REQUESTS)
+  }
+}
+
+/** The levels of a policy for a person. */
+export function liveLevels({ policy }: PolicyFile, version: number): LiveLevels {
+  return {
+    version,
+    policy: policy.name ?? 'default',
+    levels: policy.levels.map(({ name, limit, shadow }) => ({
+      name,
+      limits: [limit].flat() as Limit[],
+      ...(shadow === true && { shadow }),
+    })),
   }
 }

@@ -43,7 +43,7 @@ export const liveSchemas: Readonly<Record<string, JsonSchema>> = {
       version: count('Counts reloads. A frame names the version of its levels.'),
       policy: text('The name of the policy.'),
       levels: list(
-        object({ name: { type: 'string' }, limits: names('For a person.'), 'shadow?': { const: true } }),
+        object({ name: { type: 'string' }, limits: list(ref('Limit'), 'The limits.'), 'shadow?': { const: true } }),
         'In the order of the counts of a frame.',
       ),
     },

@@ -53,9 +53,9 @@ it('frames add up to what was sent, in all and for each level', async () => {
     version: 1,
     policy: 'api',
     levels: [
-      { name: 'merchant', limits: ['token bucket, 3 at once, 1/d'] },
-      { name: 'trial', limits: ['token bucket, 1 at once, 1/d'], shadow: true },
-      { name: 'writes', limits: ['token bucket, 1,000 at once, 1/d'] },
+      { name: 'merchant', limits: [{ algorithm: 'token-bucket', capacity: 3, refill: '1/d' }] },
+      { name: 'trial', limits: [{ algorithm: 'token-bucket', capacity: 1, refill: '1/d' }], shadow: true },
+      { name: 'writes', limits: [{ algorithm: 'token-bucket', capacity: 1_000, refill: '1/d' }] },
     ],
   })
   const busy = client.frames.find(({ allowed }) => allowed > 0)

@@ -34,7 +34,7 @@ export function rateLimitOf(request: object): Verdict | undefined {
 
 /** The latest passage of a request. Its `before` is the passage before it. */
 export function lastPassage(request: object | undefined): Passage | undefined {
-  return notesOf(request)?.passage
+  return notesOf(request)?.passage as Passage | undefined
 }
 
 /** The request of the server in the request or context of Fastify, Koa or Hono, for a limit in front of the framework. */

@@ -1,10 +1,8 @@
-import type { Passage } from './passage.js'
-
 /** What limits note about a request, for the limits and handlers behind them. */
 export interface RequestNotes {
   readonly request: object
-  /** The latest passage of the request. Its `before` is the passage before it. */
-  passage: Passage | undefined
+  /** The latest `Passage` of the request, which `lastPassage` reads. */
+  passage: object | undefined
   /** Where the request comes from, according to a limit that has `trustedProxies`. */
   origin: string | undefined
 }

@@ -1,6 +1,6 @@
 import { concurrency, leakyBucket, slidingWindow, tokenBucket, unlimited } from 'sluice/limits'
 import { expect, test } from 'vitest'
-import { blockWords, limitWords } from '../../src/inspect/limit-words.js'
+import { blockWords, limitWords } from '../../src/parts/limit-words.js'
 
 test.each([
   [tokenBucket({ capacity: 10_000, refill: '10000/s' }), 'token bucket: 10,000 at once, then 10,000/s'],

@@ -1,5 +1,5 @@
 import type { BlockFor, Limit } from 'sluice/limits'
-import { numberText } from '../parts/number-text.js'
+import { numberText } from './number-text.js'
 
 /** A limit as a person says it: `token bucket: 100 at once, then 100/s`. */
 export function limitWords(limit: Limit): string {
