@@ -6,6 +6,7 @@ import type { Awaitable } from '../stores/index.js'
 import type { RequestReader } from './client-address.js'
 import { checkDialects } from './dialect.js'
 import { checkGuardOptions, type GuardOptions } from './guard-options.js'
+import type { LimitCounts } from './limit-names.js'
 import { atOnce, isLater, mapped } from './mapped.js'
 import { type AnswerFormat, type Ending, type HeldUnits, Passage } from './passage.js'
 import { QuotaItems } from './quota-items.js'
@@ -27,6 +28,13 @@ const USUAL: EnterOptions = {}
 const TWICE =
   'a request met the same limiter twice under the same key, and counts once: remove one of the two limiters. To count a ' +
   'request several times, give rateLimit a cost; in a test, send a new request object each time'
+
+function twoNamed(name: string): string {
+  return (
+    `a request met two limits named '${name}' on one store, with different numbers, and counts by both in one state: give ` +
+    'each limit a name of its own'
+  )
+}
 
 /**
  * Decides on requests, the same way for every framework: the adapter reads the request, the guard decides, the adapter
@@ -64,6 +72,12 @@ export class Guard<Request extends object, Response = unknown> {
       plainItems: hasPlainItems ? new QuotaItems(only.limit, only.name) : undefined,
     }
     this.#cost = typeof cost === 'number' ? { cost } : undefined
+  }
+
+  /** `undefined` if the rule is a policy or a function of the request. */
+  get counts(): LimitCounts | undefined {
+    const { source, only, name, rulesOf } = this.#limiter
+    return only && { source, name, rules: rulesOf(undefined) }
   }
 
   /**
@@ -121,13 +135,18 @@ export class Guard<Request extends object, Response = unknown> {
     return last !== undefined || this.#serverRequest === undefined ? last : lastPassage(this.#serverRequest(request))
   }
 
-  /** The passage of the same request in which the same limiter was asked the same. */
+  /**
+   * The passage of the same request in which the same limiter was asked the same. A limiter that has only the name and the
+   * store of this one is another one: it may be less strict.
+   */
   #samePassage(last: Passage, question: unknown): Passage | undefined {
     const { source, name } = this.#limiter
     for (let each: Passage | undefined = last; each !== undefined; each = each.before) {
       const { limiter } = each
       if (limiter.source !== source || limiter.name !== name) continue
-      if (limiter.textOf(each.question) === this.#limiter.textOf(question)) return each
+      if (limiter.textOf(each.question) !== this.#limiter.textOf(question)) continue
+      if (limiter.rulesOf(each.question) === this.#limiter.rulesOf(question)) return each
+      if (this.#options.policy === undefined) this.#warnOnce('SLUICE_NAME', twoNamed(name))
     }
     return undefined
   }

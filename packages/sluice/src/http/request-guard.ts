@@ -7,6 +7,7 @@ import { Guard } from './guard.js'
 import type { GuardOptions } from './guard-options.js'
 import { inheritedOptions } from './inherited-options.js'
 import type { AnyPassage } from './joint-passage.js'
+import { LimitNames } from './limit-names.js'
 
 /** The part of a guard that adapters use. */
 export interface RequestGuard<Request extends object> {
@@ -52,13 +53,15 @@ class RoutedGuard<Request extends object, Response> implements RequestGuard<Requ
     const patterns = entries.map(([pattern]) => pattern)
     const table = new RouteTable('routes', patterns)
     this.#table = table
+    const names = new LimitNames()
+    names.add('the limit before all', before.counts)
     this.#rules = entries.map(([pattern, own], i) => {
       const isReplacing = own === false || own.instead === true
       const outer = patterns.map((_, other) => other).filter((other) => table.isInside(i, other))
-      return {
-        guard: own === false ? undefined : named(pattern, () => routeGuard(own, options, reader)),
-        replaced: isReplacing ? new Set(outer) : undefined,
-      }
+      const guard =
+        own === false ? undefined : named(pattern, () => routeGuard(own, options, reader, routeName(pattern)))
+      names.add(routeName(pattern), guard?.counts)
+      return { guard, replaced: isReplacing ? new Set(outer) : undefined }
     })
   }
 
@@ -82,8 +85,10 @@ function routeGuard<Request extends object, Response>(
   own: object,
   before: RoutedOptions<Request, Response>,
   reader: RequestReader<Request>,
+  where: string,
 ): Guard<Request, Response> {
-  const options = inheritedOptions<GuardOptions<Request, Response>>(own as GuardOptions<Request, Response>, before)
+  const given = own as GuardOptions<Request, Response>
+  const options = inheritedOptions<GuardOptions<Request, Response>>(given, before, where)
   return new Guard(options, reader, ['onDenied', 'instead'])
 }
 
@@ -94,7 +99,7 @@ function routeEntries(routes: unknown): readonly RouteEntry[] {
   if (!isPlainObject(routes)) throw invalidType('routes', wanted, routes)
   for (const [pattern, own] of Object.entries(routes))
     if (own !== false && (typeof own !== 'object' || own === null))
-      throw invalidType(`routes['${pattern}']`, 'options such as { limit }, or false for a route that is free', own)
+      throw invalidType(routeName(pattern), 'options such as { limit }, or false for a route that is free', own)
   return Object.entries(routes)
 }
 
@@ -107,5 +112,10 @@ function isPlainObject(value: unknown): value is object {
 
 /** Names the route in an error. */
 function named<T>(pattern: string, run: () => T): T {
-  return naming(`routes['${pattern}']`, run)
+  return naming(routeName(pattern), run)
+}
+
+/** The route as the caller writes it. */
+function routeName(pattern: string): string {
+  return `routes['${pattern}']`
 }

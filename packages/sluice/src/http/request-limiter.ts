@@ -46,9 +46,11 @@ export interface RequestLimiter<Request, Question> {
   holds(question: Question): boolean
   /** The text by which questions are compared: the key, or all attributes. */
   textOf(question: Question): string
-  /** What counts. Two limiters with one source and one name count the same units. */
+  /** What counts. Two limiters with one source and one name count the same units, perhaps by different rules. */
   readonly source: object
   readonly name: string
+  /** The limits that apply to a question, and what happens when they are exceeded, as a text to compare. */
+  rulesOf(question: Question): string
   /** The address of the client, for `skip`. `undefined` if the adapter cannot tell it. */
   addressOf(request: Request): string | undefined
   /** The limit, if there is one limit for all requests. */
@@ -88,10 +90,15 @@ function byLimit<Request>(
     peek: (key) => limiter.peek(key),
     holds: () => isHolding,
     textOf: (key) => key,
+    rulesOf: () => rulesOf(limiter),
     source: madeWith(limiter)?.store ?? limiter,
     name: limiter.name,
     only: { name: limiter.name, limit },
   }
+}
+
+function rulesOf(limiter: Limiter | AsyncLimiter): string {
+  return madeWith(limiter)?.rules ?? JSON.stringify([limiter.limit])
 }
 
 function holdsUnits({ algorithm }: Limit): boolean {
@@ -127,6 +134,7 @@ function byChosenLimit<Request>(
     peek: ({ key, limiter }) => mapped(limiter.peek(key), (decision) => verdictOf(limiter, decision)),
     holds: ({ limiter }) => holdsUnits(limiter.limit),
     textOf: ({ key }) => key,
+    rulesOf: ({ limiter }) => rulesOf(limiter),
     source: limiters.store,
     name: options.name ?? 'default',
     only: undefined,
@@ -224,6 +232,7 @@ function byPolicy<Request>(
     peek: (attributes) => policy.peek(attributes),
     holds: () => policy.queues || policy.leases,
     textOf: (attributes) => JSON.stringify(attributes),
+    rulesOf: () => madeWith(policy)?.rules ?? '',
     source: madeWith(policy)?.store ?? policy,
     name: policy.name,
     only: undefined,

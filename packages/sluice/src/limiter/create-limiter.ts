@@ -96,11 +96,12 @@ export function createLimiter<S extends SyncStore | AsyncStore = SyncStore>(
   const named = { name, limit, onFailure }
   store.prepare?.(named)
   const maxWaiters = given.maxWaiters === undefined ? undefined : checkUnits('maxWaiters', given.maxWaiters)
-  const limiter = new StoreLimiter(store, named, blockForOption(given.blockFor, store), maxWaiters)
+  const blockFor = blockForOption(given.blockFor, store)
+  const limiter = new StoreLimiter(store, named, blockFor, maxWaiters)
   const made: unknown = isSynchronous(store)
     ? limiter
     : isPrompt(store)
       ? promptLimiter(limiter)
       : asyncLimiter(limiter)
-  return noteMadeWith(made as LimiterOn<S>, { store })
+  return noteMadeWith(made as LimiterOn<S>, { store, rules: JSON.stringify([limit, blockFor]) })
 }

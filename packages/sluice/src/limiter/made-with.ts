@@ -4,6 +4,8 @@ import type { Store } from '../stores/index.js'
 export interface MadeWith {
   /** Where it counts. Two limiters with one store and one name count the same units. */
   readonly store: Store
+  /** Its limits and what happens when they are exceeded, as a text: two limiters of one name may differ in them. */
+  readonly rules: string
   /** The attributes that are part of keys, if it is a policy. */
   readonly keyAttributes?: readonly string[]
 }

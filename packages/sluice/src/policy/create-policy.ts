@@ -77,5 +77,9 @@ export function createPolicy<const Levels extends readonly Level[], S extends Sy
     AttributesOf<Levels>,
     Levels[number]['name']
   >
-  return noteMadeWith(made, { store, keyAttributes: [...new Set(read.levels.flatMap(({ key }) => key))] })
+  return noteMadeWith(made, {
+    store,
+    rules: JSON.stringify(data),
+    keyAttributes: [...new Set(read.levels.flatMap(({ key }) => key))],
+  })
 }

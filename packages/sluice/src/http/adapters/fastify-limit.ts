@@ -6,6 +6,7 @@ import { enterAll } from '../enter-all.js'
 import { Guard } from '../guard.js'
 import type { GuardOptions } from '../guard-options.js'
 import type { AnyPassage } from '../joint-passage.js'
+import type { LimitCounts } from '../limit-names.js'
 import { mergeFields } from '../merge-fields.js'
 import type { RefusedOptions } from '../refused-options.js'
 import { admit } from './admit.js'
@@ -105,6 +106,11 @@ export class FastifyLimit {
     const { hook = 'onRequest' } = options
     if (!HOOKS.includes(hook)) throw invalidValue('hook', "'onRequest' or 'preHandler'", hook)
     this.hook = hook
+  }
+
+  /** See {@link Guard.counts}. */
+  get counts(): LimitCounts | undefined {
+    return this.#guard.counts
   }
 
   /**

@@ -4,6 +4,7 @@ import { InvalidTypeError, naming } from '../../errors.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
+import { LimitNames } from '../limit-names.js'
 import {
   type FastifyHook,
   type FastifyInsteadOptions,
@@ -83,7 +84,8 @@ export function rateLimit<
   if (typeof (options as Partial<FastifyLike> | null | undefined)?.addHook === 'function') return registeredUnmade()
   const given = options as FastifyLimitOptions | undefined
   const forAll = given === undefined ? undefined : new FastifyLimit(given)
-  const inherited: Inherited = { options: given, limits: new WeakMap() }
+  const inherited: Inherited = { options: given, limits: new WeakMap(), names: new LimitNames() }
+  inherited.names?.add('the limit for all routes', forAll?.counts)
   const mayDecideLate = ({ routeOptions }: FastifyRequestLike) =>
     forAll?.hook === 'preHandler' || isLimited(routeOptions?.config?.rateLimit)
   const plugin: FastifyRateLimit = (app, _options, done) => {
@@ -200,6 +202,7 @@ interface Inherited {
   readonly options: FastifyLimitOptions | undefined
   /** The limits of routes, by their own options. */
   readonly limits: WeakMap<object, FastifyLimit>
+  readonly names?: LimitNames
 }
 
 const NOTHING_INHERITED: Inherited = { options: undefined, limits: new WeakMap() }
@@ -211,13 +214,12 @@ function limitOfRoute(
   method: string,
   url: string,
 ): FastifyLimit {
-  const { options, limits } = context[INHERITED] ?? NOTHING_INHERITED
+  const { options, limits, names } = context[INHERITED] ?? NOTHING_INHERITED
   const known = limits.get(own)
   if (known !== undefined) return known
-  const limit = naming(
-    `config.rateLimit of ${method} ${url}`,
-    () => new FastifyLimit(inheritedOptions(own, options), ['instead']),
-  )
+  const where = `config.rateLimit of ${method} ${url}`
+  const limit = naming(where, () => new FastifyLimit(inheritedOptions(own, options, where), ['instead']))
+  names?.add(where, limit.counts)
   limits.set(own, limit)
   return limit
 }

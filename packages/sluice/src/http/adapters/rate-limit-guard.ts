@@ -99,6 +99,8 @@ export class RateLimitGuard implements CanActivate {
   readonly #guard: Guard<ExpressRequest>
   readonly #isOfRoute: boolean
   #hasWarned = false
+  /** What warnings call the limit of a route. */
+  #where = '@RateLimit'
   /** Guards of a route, by the options that they inherit from: several applications may have the same controller. */
   readonly #inheriting = new WeakMap<object, Guard<ExpressRequest>>()
 
@@ -115,6 +117,7 @@ export class RateLimitGuard implements CanActivate {
 
   /** Puts this guard in front of a controller or a handler. */
   putBefore(target: object): void {
+    this.#where = `@RateLimit of ${(target as { readonly name?: string }).name}`
     ownGuards.set(target, [...(ownGuards.get(target) ?? []), this])
   }
 
@@ -163,7 +166,7 @@ export class RateLimitGuard implements CanActivate {
       this.#warnOfDependents()
       return this.#guard
     }
-    const guard = this.#inheriting.get(before) ?? routeGuard(inheritedOptions(this.#options, before))
+    const guard = this.#inheriting.get(before) ?? routeGuard(inheritedOptions(this.#options, before, this.#where))
     this.#inheriting.set(before, guard)
     return guard
   }

@@ -184,7 +184,15 @@ describe.each<[name: string, start: StartApp, hasUrl?: boolean]>([
     const warnings = await warningsOf(() =>
       app({ ...all, store: memoryStore(), routes: { '/ok': { limit: limit(1) } } }),
     )
-    expect(warnings.map(([code]) => code)).toEqual(['SLUICE_ROUTE'])
+    expect(warnings).toEqual([['SLUICE_ROUTE', expect.stringContaining("routes['/ok']: it has no name")]])
+  })
+
+  it('warn if they have the name of the limit before all, on its store', async () => {
+    const warnings = await warningsOf(() =>
+      app({ ...all, store: memoryStore(), routes: { 'POST /ok': named('all', 1) } }),
+    )
+    const text = "routes['POST /ok']: its name 'all' is that of the limit before it"
+    expect(warnings).toEqual([['SLUICE_ROUTE', expect.stringContaining(text)]])
   })
 
   it('may be policies, costs and quotas of their own', async () => {
