@@ -19,6 +19,7 @@ export function parsePathPattern(option: string, value: unknown): PathPattern {
   if (typeof value !== 'string') throw invalidType(option, WANTED, value)
   if (!value.startsWith('/')) throw invalidValue(option, `${WANTED} (a pattern begins with a slash)`, value)
   if (/[?#]/.test(value)) throw invalidValue(option, `${WANTED}, without a query`, value)
+  if (/\s$/.test(value)) throw invalidValue(option, `${WANTED}, without a space at its end`, value)
   const parts = value.slice(1).split('/')
   const open = parts.at(-1) === '**'
   if (open || parts.at(-1) === '') parts.pop()

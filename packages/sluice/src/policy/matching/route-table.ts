@@ -63,6 +63,7 @@ export class RouteTable {
   }
 
   #read(pattern: string): Route & { readonly tests: readonly AttributeTest[] } {
+    checkMethods(pattern)
     const [, method, path] = METHOD_AND_PATH.exec(pattern) as RegExpExecArray
     const problems = new ProblemList()
     const conditions = readConditions(problems, [], method === undefined ? { path } : { method, path })
@@ -70,4 +71,17 @@ export class RouteTable {
     const tests = conditions.map((condition) => compileCondition(condition, this.#facts))
     return { method: method?.toUpperCase(), path: parsePathPattern('path', path), tests }
   }
+}
+
+/** Other routers have words for all methods, and lists of methods. */
+function checkMethods(pattern: string): void {
+  const at = pattern.indexOf('/')
+  const path = pattern.slice(at)
+  const methods = pattern
+    .slice(0, Math.max(at, 0))
+    .split(/[\s,|]+/)
+    .filter((each) => each !== '')
+  if (methods.length > 1) throw new InvalidValueError(`write one route for each method, as in '${methods[0]} ${path}'`)
+  if (/^(all|any|\*)$/i.test(methods[0] ?? ''))
+    throw new InvalidValueError(`leave the method out for all methods: '${path}'`)
 }

@@ -127,6 +127,8 @@ function readValue(
 function readMethod(problems: ProblemList, path: Path, text: string): string | undefined {
   const method = text.toUpperCase()
   if (METHODS.includes(method)) return method
+  if (/^(ALL|ANY|\*)$/.test(method))
+    return problems.add(path, `there is no method ${shown(text)}; for all methods, leave method out`)
   const meant = nearest(method, METHODS)
   return problems.add(
     path,

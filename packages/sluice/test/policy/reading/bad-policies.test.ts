@@ -206,6 +206,12 @@ const TABLE: readonly (readonly [what: string, policy: unknown, path: string, me
     'levels.0.when.method',
     "there is no method 'PSOT'; did you mean 'POST'?",
   ],
+  [
+    'a word for all methods',
+    when({ method: 'ALL' }),
+    'levels.0.when.method',
+    "there is no method 'ALL'; for all methods, leave method out",
+  ],
   ['methods in one text', when({ method: 'GET,POST' }), 'levels.0.when.method', "there is no method 'GET,POST'"],
   ['a path without a slash', when({ path: 'v1/charges' }), 'levels.0.when.path', 'a pattern begins with a slash'],
   ['a star in a segment', when({ path: ['/ok', '/v1/ch*'] }), 'levels.0.when.path.1', "'**' at the end"],
