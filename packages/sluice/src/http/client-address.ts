@@ -49,9 +49,21 @@ export function clientAddress(options: ClientAddressOptions = {}): ClientAddress
   const ipv6Prefix = checkPrefix(options.ipv6Prefix)
   const notice = options.trustedProxies === undefined ? proxyNotice() : undefined
   return (remoteAddress, field) => {
+    checkCall(remoteAddress, field)
     notice?.(field)
     return clientKeyOf(origin(remoteAddress, field), ipv6Prefix)
   }
+}
+
+/** The usual mistake is to pass the request. */
+function checkCall(remoteAddress: unknown, field: unknown): void {
+  const isAddress = (remoteAddress ?? undefined) === undefined || typeof remoteAddress === 'string'
+  if (isAddress && typeof field === 'function') return
+  const [what, wanted, got] = isAddress
+    ? ['the second argument', 'a function that returns a header field', field]
+    : ['the first argument', 'the address of the connection', remoteAddress]
+  const example = 'clientOf(req.socket.remoteAddress, (name) => req.headers[name])'
+  throw invalidType(`${what} of the function that clientAddress makes`, `${wanted}, as in ${example}`, got)
 }
 
 /** Makes a function that finds the whole address of a client, also for IPv6. */

@@ -1,9 +1,10 @@
-import { checkOptions } from '../checks/check-options.js'
+import { checkOptions, isObject } from '../checks/check-options.js'
 import type { Clock } from '../clock.js'
 import { InvalidPolicyError, InvalidTypeError, invalidType } from '../errors.js'
 import { noteMadeWith } from '../limiter/made-with.js'
 import { checkBlocks, isSynchronous, storeOption } from '../limiter/store-option.js'
 import type { AsyncStore, Store, SyncStore } from '../stores/index.js'
+import { isPromiseLike } from '../stores/store.js'
 import { AsyncStorePolicy } from './async-store-policy.js'
 import type { Level, PolicyData } from './level.js'
 import { Matcher } from './matcher.js'
@@ -54,8 +55,7 @@ export type PolicyOn<S extends Store, Attribute extends string, LevelName extend
 export function createPolicy<const Levels extends readonly Level[], S extends SyncStore | AsyncStore = SyncStore>(
   options: OwnPolicyOptions<Levels> | StoredPolicyOptions<Levels, S>,
 ): PolicyOn<S, AttributesOf<Levels>, Levels[number]['name']> {
-  if (Array.isArray(options))
-    throw new InvalidTypeError('createPolicy takes an object, got an array: write createPolicy({ levels })')
+  checkIsPolicy(options)
   const {
     store: _,
     clock: __,
@@ -82,4 +82,13 @@ export function createPolicy<const Levels extends readonly Level[], S extends Sy
     rules: JSON.stringify(data),
     keyAttributes: [...new Set(read.levels.flatMap(({ key }) => key))],
   })
+}
+
+/** Usual mistakes: the levels alone, a promise of the policy, and what `loadPolicyFile` of `sluice-service` returns. */
+function checkIsPolicy(options: unknown): void {
+  const wrong = (got: string, write: string) =>
+    new InvalidTypeError(`createPolicy takes an object, got ${got}: write ${write}`)
+  if (Array.isArray(options)) throw wrong('an array', 'createPolicy({ levels })')
+  if (isPromiseLike(options)) throw wrong('a promise', 'createPolicy(await …), or createPolicy((await …).policy)')
+  if (isObject(options) && 'policy' in options) throw wrong('an object with policy', 'createPolicy(file.policy)')
 }

@@ -73,6 +73,7 @@ export class QueueShaper implements Shaper {
   }
 
   run<Result>(work: () => Result | PromiseLike<Result>, options?: TurnOptions): Promise<Awaited<Result>> {
+    if (!(this instanceof QueueShaper)) return Promise.reject(apart('run'))
     if (typeof work !== 'function') return Promise.reject(notWork(work))
     let turn: number | Promise<Turn>
     try {
@@ -90,6 +91,7 @@ export class QueueShaper implements Shaper {
     work: (this: This, ...args: Args) => Result | PromiseLike<Result>,
     options?: TurnOptions | ((...args: Args) => TurnOptions),
   ): (this: This, ...args: Args) => Promise<Awaited<Result>> {
+    if (!(this instanceof QueueShaper)) throw apart('wrap')
     if (typeof work !== 'function') throw notWork(work)
     if (typeof options !== 'function') checkTurnOptions(options, true)
     const run = (turn: () => Result | PromiseLike<Result>, args: Args) =>
@@ -100,6 +102,7 @@ export class QueueShaper implements Shaper {
   }
 
   async wait(options?: TurnOptions): Promise<Turn> {
+    if (!(this instanceof QueueShaper)) throw apart('wait')
     const request = checkTurnOptions(options, false)
     if (this.#queue.places !== undefined) throw noWait(this.name)
     const turn = this.#enter(request)
@@ -243,6 +246,11 @@ function checkPriority(value: number): void {
   if (Number.isInteger(value) && Math.abs(value) <= HIGHEST_PRIORITY) return
   const wanted = `a whole number from -${HIGHEST_PRIORITY} to ${HIGHEST_PRIORITY}`
   throw typeof value === 'number' ? invalidValue('priority', wanted, value) : invalidType('priority', wanted, value)
+}
+
+/** The error for a method that was taken out of its shaper, as in `const { run } = shaper`. */
+function apart(method: string): InvalidTypeError {
+  return new InvalidTypeError(`${method} is a method of its shaper: write shaper.${method}(…), not ${method}(…) alone`)
 }
 
 /** The usual mistake is run(fetch(url)), which has started already. */

@@ -131,3 +131,16 @@ function busy(kind: string): { shaper: Shaper; unchanged: () => Promise<void> } 
   }
   return { shaper, unchanged }
 }
+
+it.each(['run', 'wrap', 'wait'] as const)('%s that is called without its shaper says how to call it', async (name) => {
+  const { [name]: alone } = createShaper({ drain: '10/s', capacity: 10 })
+  const call = async () => alone((() => 1) as never)
+  await expect(call()).rejects.toThrow(`write shaper.${name}(…), not ${name}(…) alone`)
+})
+
+it('the time limit that other shapers have is one of the work', async () => {
+  const shaper = createShaper({ drain: '10/s', capacity: 10 })
+  await expect(shaper.run(() => 1, { timeout: 5 } as never)).rejects.toThrow(
+    /no option 'timeout'; .*AbortSignal.timeout\(5000\)/,
+  )
+})

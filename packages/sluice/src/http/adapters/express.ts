@@ -55,7 +55,7 @@ export function rateLimit<
     NodeDenialOptions<Request, Response> &
     NodeRoutesOption<Request, Response, R>,
 ): NodeMiddleware<Request, Response> {
-  return nodeMiddleware(options as ExpressOptions<Request, Response>, expressReader)
+  return nodeMiddleware(options as ExpressOptions<Request, Response>, expressReader, 'sluice/express')
 }
 
 /** Reads requests of Express, and of Nest on Express or Fastify. */

@@ -1,6 +1,6 @@
 /** `sluice/fastify`: rate limiting for Fastify 4 and 5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidTypeError, naming } from '../../errors.js'
+import { InvalidTypeError, naming, warn } from '../../errors.js'
 import type { AnyLimiter, AnyPolicy, AnyStore } from '../attributes-option.js'
 import type { RateLimitOptions } from '../guard-options.js'
 import { inheritedOptions } from '../inherited-options.js'
@@ -99,7 +99,10 @@ export function rateLimit<
     }
     // A mistake in a route's options shows when the route is added, if the plugin is loaded by then.
     app.addHook('onRoute', function (this: object, { config, method, url }) {
-      if (isLimited(config?.rateLimit)) limitOfRoute(config.rateLimit, this, [method].flat().join(', '), url)
+      const methods = [method].flat().join(', ')
+      // Fastify adds the route of HEAD to that of GET.
+      if (methods !== 'HEAD') warnOfSpelling(config, `${methods} ${url}`)
+      if (isLimited(config?.rateLimit)) limitOfRoute(config.rateLimit, this, methods, url)
     })
     app.addHook('onRequest', enterAt('onRequest', forAll))
     app.addHook('preHandler', lastPreHandler(enterAt('preHandler', forAll), mayDecideLate))
@@ -144,6 +147,14 @@ export function routeLimit<
     FastifyInsteadOptions,
 ): FastifyRouteConfig {
   return options as object as FastifyRouteConfig
+}
+
+/** Fastify keeps whatever is in `config`, so a limit under a misspelt name would be lost silently. */
+function warnOfSpelling(config: object = {}, route: string): void {
+  for (const name of Object.keys(config)) {
+    if (name === 'rateLimit' || name.replace(/[-_]/g, '').toLowerCase() !== 'ratelimit') continue
+    warn(`config.${name} of ${route} has no effect: write config.rateLimit`, 'SLUICE_ROUTE')
+  }
 }
 
 /** Fastify calls `rateLimit` itself as a plugin, and waits for the promise of a plugin. An error would end the process. */

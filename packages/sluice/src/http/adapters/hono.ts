@@ -8,6 +8,7 @@ import { atOnce } from '../mapped.js'
 import { targetOf } from '../request-attributes.js'
 import { requestGuard } from '../request-guard.js'
 import type { AnyPolicies, RoutesOption } from '../routes-option.js'
+import { checkFramework } from './check-framework.js'
 import { inTurn } from './in-turn.js'
 import { remoteAddressOf } from './node-exchange.js'
 import { ownDenial, withFields } from './with-fields.js'
@@ -104,6 +105,7 @@ export function rateLimit<
     ['address', 'onDenied'],
   )
   const limited = async (context: C, next: () => Promise<void>): Promise<Response | undefined> => {
+    checkFramework('sluice/hono', context.req?.raw !== undefined)
     const entered = guard.enter(context)
     const passage = entered instanceof Promise ? await entered : entered
     if (passage === undefined) {

@@ -8,6 +8,7 @@ import type { AnyPassage } from '../joint-passage.js'
 import { requestGuard } from '../request-guard.js'
 import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { admitted } from './admit.js'
+import { checkFramework } from './check-framework.js'
 import {
   fieldText,
   type NodeRequest,
@@ -88,6 +89,7 @@ export function rateLimit<
     ['onDenied'],
   )
   return async (context, next) => {
+    checkFramework('sluice/koa', context.res !== undefined && context.req !== undefined)
     const entered = guard.enter(context)
     const passage = entered instanceof Promise ? await entered : entered
     if (passage === undefined) {

@@ -10,6 +10,7 @@ import type { AnyPassage } from '../joint-passage.js'
 import { requestGuard } from '../request-guard.js'
 import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { admit } from './admit.js'
+import { checkFramework } from './check-framework.js'
 import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
 export { rateLimitOf } from '../rate-limit-of.js'
@@ -68,7 +69,7 @@ export function rateLimit<
     NodeDenialOptions<Request, Response> &
     NodeRoutesOption<Request, Response, R>,
 ): NodeMiddleware<Request, Response> {
-  const limited = nodeMiddleware(options as NodeOptions<Request, Response>, nodeReader)
+  const limited = nodeMiddleware(options as NodeOptions<Request, Response>, nodeReader, 'sluice/node')
   return (request, response, next) => {
     if (typeof next !== 'function')
       throw invalidType('the third argument', 'a function that is called for an allowed request', next)
@@ -81,6 +82,8 @@ export function rateLimit<
 
 /** `node:http` has no place for errors. The handler must not run, because the request was not limited. */
 function fail(response: NodeResponse, error: unknown): void {
+  // What another framework passes cannot be answered.
+  if (typeof response?.end !== 'function') throw error
   warn(`a request was answered with 500: ${reasonOf(error)}`, 'SLUICE_REQUEST')
   if (!response.headersSent) response.statusCode = 500
   response.end()
@@ -94,11 +97,13 @@ export const nodeReader: RequestReader<NodeRequest> = {
   field: ({ headers }, name) => fieldText(headers[name]),
 }
 
-/** Makes Connect middleware, for frameworks that read requests in their own way and handle errors. */
+/** Makes Connect middleware, for frameworks that read requests in their own way and handle errors. `own` is its module. */
 export function nodeMiddleware<Request extends NodeRequest, Response extends NodeResponse>(
   options: NodeOptions<Request, Response>,
   reader: RequestReader<Request>,
+  own: string,
 ): NodeMiddleware<Request, Response> {
+  let isChecked = false
   const guard = requestGuard<Request, Response>(options, reader, ['onDenied'])
   const deny = (passage: AnyPassage, request: Request, response: Response, next: (error: unknown) => void): void => {
     // A handler may have answered already and called `next` all the same.
@@ -109,9 +114,16 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
     if (onDenied === undefined) response.end(passage.body)
     else attempt(() => onDenied(request, response, passage.verdict), next)
   }
-  return (request, response, next) =>
+  return (request, response, next) => {
+    // Koa passes no third argument, so an error has to be thrown.
+    if (typeof next !== 'function') checkFramework(own, isOfNode(request, response))
     attempt(
-      () => guard.enter(request),
+      () => {
+        // Once, because Express makes every property of a response slow to read.
+        if (!isChecked) checkFramework(own, isOfNode(request, response))
+        isChecked = true
+        return guard.enter(request)
+      },
       next,
       (passage) => {
         if (passage?.allowed === false) {
@@ -123,4 +135,10 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
         else admit(passage, { request, response }, next)
       },
     )
+  }
+}
+
+/** Whether the arguments of middleware are a request and a response as Node.js has them. */
+function isOfNode(request: Partial<NodeRequest> | undefined, response: Partial<NodeResponse> | undefined): boolean {
+  return request?.headers !== undefined && typeof response?.setHeader === 'function'
 }

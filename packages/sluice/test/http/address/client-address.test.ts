@@ -284,3 +284,14 @@ describe('wrong options are errors that say how to fix them', () => {
     expectRefusal(() => clientAddress(options as never), message)
   })
 })
+
+it.each([
+  ['the request', [{ headers: {}, socket: {} }, {}], 'the first argument'],
+  ['the headers of a request', ['192.0.2.7', {}], 'the second argument'],
+  ['an address alone', ['192.0.2.7'], 'the second argument'],
+])('the function that clientAddress makes refuses %s', (_what, given, which) => {
+  for (const options of [{}, { trustedProxies: 'loopback' }] as const) {
+    const clientOf = clientAddress(options) as (...given: unknown[]) => string
+    expectRefusal(() => clientOf(...given), `${which} of the function that clientAddress makes must be`)
+  }
+})

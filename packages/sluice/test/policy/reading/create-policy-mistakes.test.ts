@@ -12,6 +12,14 @@ const refused = (options: unknown, ...parts: (string | RegExp)[]) =>
 describe('createPolicy refuses', () => {
   it('a list of levels without the object around it, and no argument', () => {
     refused(levels, 'createPolicy takes an object, got an array: write createPolicy({ levels })')
+    refused(
+      Promise.resolve({ levels }),
+      'createPolicy takes an object, got a promise: write createPolicy(await …), or createPolicy((await …).policy)',
+    )
+    refused(
+      { file: 'policy.yaml', policy: { levels }, warnings: [] },
+      'createPolicy takes an object, got an object with policy: write createPolicy(file.policy)',
+    )
     refused(undefined, 'createPolicy takes an object', 'got undefined')
     refused(null, 'got null')
     refused({}, 'levels must be a list, got undefined')
