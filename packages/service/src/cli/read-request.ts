@@ -1,6 +1,6 @@
 import { UsageError } from './command.js'
 
-export const REQUEST_EXAMPLE = `such as '{"method":"POST","path":"/v1/charges"}'`
+const REQUEST_EXAMPLE = `such as '{"method":"POST","path":"/v1/charges"}'`
 
 /** Reads the attributes of a request from the JSON text of `--request`. */
 export function readRequest(text: string): Record<string, never> {

@@ -1,4 +1,5 @@
 import { reachable } from '../demo/demo-run.js'
+import { exampleRequest } from './example-request.js'
 import type { ServeOptions } from './serve-options.js'
 import type { Serving } from './start-serving.js'
 import { isLoopback } from './with-demo.js'
@@ -21,7 +22,7 @@ export function startSummary({ file, url, store }: Serving, options: ServeOption
   api      ${url}/docs lists all routes
 
 Try it:
-  curl ${url}/v1/check -d '${JSON.stringify({ attributes: exampleOf(attributes) })}'
+  curl ${url}/v1/check -d '${inQuotes({ attributes: exampleRequest(policy.levels, attributes) })}'
 
 `
 }
@@ -74,13 +75,7 @@ function aboutStore(store: string, { lease, leaseMs = 250 }: ServeOptions): stri
   return lease ? `, with busy keys on leases of up to ${leaseMs} ms` : ''
 }
 
-/** Values for the attributes that a policy asks about. */
-function exampleOf(attributes: readonly string[]): object {
-  const known: Readonly<Record<string, string>> = {
-    method: 'POST',
-    path: '/v1/charges',
-    ip: '192.0.2.7',
-    merchant: 'acct_1',
-  }
-  return Object.fromEntries(attributes.map((name) => [name, known[name] ?? 'example']))
+/** JSON between single quotes of a shell. */
+function inQuotes(value: object): string {
+  return JSON.stringify(value).replaceAll("'", '\\u0027')
 }

@@ -45,6 +45,13 @@ This is a fresh store: nothing has been taken. --store redis://… asks a Redis.
 `)
 })
 
+test('explain takes attributes as check does, beside --request', async () => {
+  const words = ['method=POST', 'path=/v1/charges', 'merchant=acct_big']
+  const asJson = await explain({ ...CHARGE, merchant: 'acct_big' })
+  expect(await sluiceHere(['explain', EXAMPLE, ...words, 'ip=192.0.2.1'])).toEqual(asJson)
+  expect(await sluiceHere(['explain', EXAMPLE, ...words, '--request', '{"ip":"192.0.2.1"}'])).toEqual(asJson)
+})
+
 const PLANS = `version: 1
 levels:
   - name: user

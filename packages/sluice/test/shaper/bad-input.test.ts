@@ -134,7 +134,7 @@ function busy(kind: string): { shaper: Shaper; unchanged: () => Promise<void> } 
 
 it.each(['run', 'wrap', 'wait'] as const)('%s that is called without its shaper says how to call it', async (name) => {
   const { [name]: alone } = createShaper({ drain: '10/s', capacity: 10 })
-  const call = async () => alone((() => 1) as never)
+  const call = async () => (alone as (work: () => number) => unknown)(() => 1)
   await expect(call()).rejects.toThrow(`write shaper.${name}(…), not ${name}(…) alone`)
 })
 

@@ -6,12 +6,12 @@ import { type ExplainReport, predictVerdict } from '../explain-report.js'
 import { explanationText } from '../explanation-text.js'
 import { parseOptions } from '../parse-options.js'
 import { fileName, readPolicyFile } from '../read-policy-file.js'
-import { REQUEST_EXAMPLE, readCost, readRequest } from '../read-request.js'
+import { readCost, readRequest, withAttributes } from '../read-request.js'
 
 const OPTIONS = {
   request: {
     value: 'JSON',
-    help: `the request's attributes: '{"method":"POST","path":"/v1/charges","merchant":"acct_1"}'`,
+    help: `the request's attributes, beside those of the command line: '{"ip":"192.0.2.7"}'`,
   },
   cost: { value: 'N', help: 'the cost of the request, a whole number from 0. Default 1' },
   store: {
@@ -25,21 +25,25 @@ const OPTIONS = {
 
 export const explain: Command = {
   summary: 'shows which levels match a request, their keys and what is left',
-  usage: 'FILE --request JSON [--cost N] [--store URL] [--name TEXT] [--prefix TEXT] [--json]',
+  usage: 'FILE [NAME=VALUE...] [--request JSON] [--cost N] [--store URL] [--name TEXT] [--prefix TEXT] [--json]',
   about: `Shows how a policy applies to a request: which levels match, their keys, the limits in force and what is left, and
 why the other levels do not match. Takes nothing.`,
   options: OPTIONS,
-  notes: `Exit code: 0, also if the request would be denied; 1 if the file cannot be used or Redis does not answer; 2 if the
+  notes: `  $ sluice explain policy.yaml method=POST path=/v1/charges merchant=acct_1
+
+Exit code: 0, also if the request would be denied; 1 if the file cannot be used or Redis does not answer; 2 if the
 command line is wrong.`,
   operands: 'files',
   async run(args, io) {
     const { values, positionals } = parseOptions(args, OPTIONS)
-    const [path, ...more] = positionals
-    if (path === undefined || more.length > 0)
-      throw new UsageError('explain needs one file: sluice explain policy.yaml')
-    if (values.request === undefined)
-      throw new UsageError(`explain needs --request with a JSON object ${REQUEST_EXAMPLE}`)
-    const request = readRequest(values.request)
+    const [path, ...words] = positionals
+    if (path === undefined)
+      throw new UsageError(
+        'explain needs a file and attributes: sluice explain policy.yaml method=POST path=/v1/charges',
+      )
+    if (values.request === undefined && words.length === 0)
+      throw new UsageError('explain needs attributes, such as method=POST path=/v1/charges, or --request JSON')
+    const request = withAttributes(values.request === undefined ? {} : readRequest(values.request), words)
     const cost = readCost(values.cost)
     for (const option of ['prefix', 'name'] as const)
       if (values[option] !== undefined && values.store === undefined) throw new UsageError(`--${option} needs --store`)
@@ -62,7 +66,7 @@ command line is wrong.`,
 
 async function reportOf(
   path: string,
-  request: Record<string, never>,
+  request: Record<string, unknown>,
   cost: number,
   { store, name: givenName, prefix }: { store?: string; name?: string; prefix?: string },
   io: CommandIo,

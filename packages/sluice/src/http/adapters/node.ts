@@ -10,7 +10,7 @@ import type { AnyPassage } from '../joint-passage.js'
 import { requestGuard } from '../request-guard.js'
 import type { AnyPolicies, RoutesOption } from '../routes-option.js'
 import { admit } from './admit.js'
-import { checkFramework } from './check-framework.js'
+import { checkFramework, isOfNode } from './check-framework.js'
 import { attempt, fieldText, type NodeRequest, type NodeResponse, remoteAddressOf, setFields } from './node-exchange.js'
 
 export { rateLimitOf } from '../rate-limit-of.js'
@@ -136,9 +136,4 @@ export function nodeMiddleware<Request extends NodeRequest, Response extends Nod
       },
     )
   }
-}
-
-/** Whether the arguments of middleware are a request and a response as Node.js has them. */
-function isOfNode(request: Partial<NodeRequest> | undefined, response: Partial<NodeResponse> | undefined): boolean {
-  return request?.headers !== undefined && typeof response?.setHeader === 'function'
 }

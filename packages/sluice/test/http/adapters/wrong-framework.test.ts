@@ -43,11 +43,11 @@ describe('the error for an adapter in another framework names the right ones', (
   })
 
   it.each([
-    ['Koa', koaLimit],
-    ['Hono', honoLimit],
-  ])('%s in Express', async (_name, rateLimit) => {
+    ['Koa', koaLimit(options)],
+    ['Hono', honoLimit(options)],
+  ])('%s in Express', async (_name, limited) => {
     const errors: unknown[] = []
-    const app = express().use(rateLimit(options) as never)
+    const app = express().use(limited as never)
     app.use(((error, _request, response, _next) => {
       errors.push((error as Error).message)
       response.end()
