@@ -52,10 +52,8 @@ export function RateLimit<
 >(options: NestCallOptions<P, L, S, Request> & NestInsteadOptions): MethodDecorator & ClassDecorator {
   let made: RateLimitGuard | undefined
   return (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => {
-    made ??= naming(
-      `@RateLimit of ${decorated(target, name)}`,
-      () => new RateLimitGuard(options as NestRouteOptions, { isOfRoute: true }),
-    )
+    const where = `@RateLimit of ${decorated(target, name)}`
+    made ??= naming(where, () => new RateLimitGuard(options as NestRouteOptions, { where }))
     const guard = made
     const use = UseGuards(guard) as (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => void
     guard.putBefore(descriptor === undefined ? target : descriptor.value)

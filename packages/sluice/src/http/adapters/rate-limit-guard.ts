@@ -68,7 +68,8 @@ export type NestResponse =
   | (Pick<NodeResponse, 'getHeader'> & { readonly raw: NodeResponse; header(name: string, value: string): unknown })
 
 interface GuardKind {
-  readonly isOfRoute?: boolean
+  /** What errors and warnings call the limit of a route. Left out for a limit of the application. */
+  readonly where?: string
   /** The function that takes the options, as the caller writes it. */
   readonly what?: string
 }
@@ -97,10 +98,8 @@ const firstOptions = new WeakMap<object, NestOptions>()
 export class RateLimitGuard implements CanActivate {
   readonly #options: NestRouteOptions
   readonly #guard: Guard<ExpressRequest>
-  readonly #isOfRoute: boolean
+  readonly #where: string | undefined
   #hasWarned = false
-  /** What warnings call the limit of a route. */
-  #where = '@RateLimit'
   /** Guards of a route, by the options that they inherit from: several applications may have the same controller. */
   readonly #inheriting = new WeakMap<object, Guard<ExpressRequest>>()
 
@@ -108,16 +107,15 @@ export class RateLimitGuard implements CanActivate {
    * The guard of a route inherits from the limit of the application. Mistakes in its own options still show at once, and say
    * that `what` takes the options.
    */
-  constructor(options: NestRouteOptions, { isOfRoute = false, what = 'rateLimit' }: GuardKind = {}) {
+  constructor(options: NestRouteOptions, { where, what = 'rateLimit' }: GuardKind = {}) {
     checkNestOptions(what, options)
     this.#options = options
-    this.#guard = isOfRoute ? routeGuard(withoutDependents(options)) : new Guard(options, reader, [], what)
-    this.#isOfRoute = isOfRoute
+    this.#guard = where === undefined ? new Guard(options, reader, [], what) : routeGuard(withoutDependents(options))
+    this.#where = where
   }
 
   /** Puts this guard in front of a controller or a handler. */
   putBefore(target: object): void {
-    this.#where = `@RateLimit of ${(target as { readonly name?: string }).name}`
     ownGuards.set(target, [...(ownGuards.get(target) ?? []), this])
   }
 
@@ -161,7 +159,7 @@ export class RateLimitGuard implements CanActivate {
   #guardOf(request: ExpressRequest): Guard<ExpressRequest> {
     const before = firstOptions.get(request)
     this.#noteFirst(request)
-    if (!this.#isOfRoute) return this.#guard
+    if (this.#where === undefined) return this.#guard
     if (before === undefined) {
       this.#warnOfDependents()
       return this.#guard
@@ -183,7 +181,7 @@ export class RateLimitGuard implements CanActivate {
   }
 
   #noteFirst(request: ExpressRequest): void {
-    if (!this.#isOfRoute && !firstOptions.has(request)) firstOptions.set(request, this.#options)
+    if (this.#where === undefined && !firstOptions.has(request)) firstOptions.set(request, this.#options)
   }
 
   get isInstead(): boolean {

@@ -136,6 +136,22 @@ export function trapTests(app: (spec: AppSpec) => Promise<RunningApp>): void {
       expect(warnings).toEqual([['SLUICE_TWICE', expect.stringContaining('counts once')]])
     })
 
+    it('of two limits with one name on one store the stricter one is not lost, whichever comes first', async () => {
+      for (const quotas of [
+        [50, 2],
+        [2, 50],
+      ]) {
+        const store = memoryStore()
+        const running = await app({ limits: quotas.map((quota) => ({ limit: limit(quota), name: 'all', store })) })
+        const statuses: number[] = []
+        const warnings = await warningsOf(async () => {
+          for (let i = 0; i < 3; i++) statuses.push((await get(running)).status)
+        })
+        expect(statuses.slice(-1)).toEqual([429])
+        expect(warnings.map(([code]) => code)).toEqual(['SLUICE_NAME'])
+      }
+    })
+
     it('the same limiter under two keys counts for both, without a warning', async () => {
       const limiter = createLimiter({ name: 'attempts', limit: limit(9) })
       const running = await app({ limits: [{ limiter, keyIn: 'x-account' }, { limiter }] })
