@@ -49,7 +49,7 @@ export function LevelsPanel({ live, settings, values }: LevelsPanelProps) {
   )
   return (
     <Panel
-      title={`Levels (${found.length === all ? all : `${found.length} of ${all}`})`}
+      title={`Levels (${found.length === all ? '' : `${numberText(found.length)} of `}${numberText(all)})`}
       tools={tools}
       class="live-levels"
     >
