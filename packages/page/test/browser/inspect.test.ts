@@ -51,6 +51,29 @@ test('an override that is set on the page is in force for the next request, unti
   expect((await service.policy.overrides()).length).toBe(0)
 })
 
+test('an override of the page ends when a person says, and then the limit of the policy is in force', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openAsAdmin(service)
+  const card = await openChanges(page, 'merchant', 'Override')
+  await card.getByLabel('Capacity').fill('3')
+  await card.getByLabel('Until').selectOption('a time')
+  const end = new Date(Math.ceil(Date.now() / 60_000 + 60) * 60_000).toISOString()
+  await card.getByLabel('Time', { exact: true }).fill(end.slice(0, 16))
+  await confirm(card, 'Override')
+  await expect.poll(() => endOf(service), WITHIN).toBe(Date.parse(end))
+  await expect.poll(() => gauges(page), WITHIN).toEqual({ all: 100, merchant: 3, daily: 50 })
+  await page.getByText(`then 1/h, until ${end.slice(11, 19)}`).waitFor()
+  await card.getByLabel('Until').selectOption('10 minutes')
+  await confirm(card, 'Override')
+  await expect.poll(() => endOf(service), WITHIN).toBeLessThanOrEqual(Date.now() + 600_000)
+  expect(await endOf(service)).toBeGreaterThan(Date.now() + 500_000)
+  const [{ level, key, limits }] = await service.policy.overrides()
+  await service.policy.override(level, key, limits[0], { until: Date.now() + 1_000 })
+  await page.getByText('None is in force.').waitFor()
+  await expect.poll(() => gauges(page), WITHIN).toEqual({ all: 100, merchant: 10, daily: 50 })
+  expect(await service.check(MERCHANT, 5)).toBe(5)
+})
+
 test('a block and a reset that are made on the page take effect at once', async () => {
   const service = await startPageService({ levels: LEVELS })
   await service.check(MERCHANT, 4)
@@ -81,6 +104,11 @@ async function openChanges(page: Page, level: string, change: string) {
   if ((await opener.getAttribute('aria-expanded')) === 'false') await opener.click()
   await card.getByText(change, { exact: true }).click()
   return card
+}
+
+async function endOf({ policy }: PageService): Promise<number | undefined> {
+  const [override] = await policy.overrides()
+  return override?.untilMs
 }
 
 async function confirm(card: ReturnType<Page['getByRole']>, verb: string): Promise<void> {
