@@ -56,6 +56,7 @@ test('a trace that is pasted in is decided as a limiter decides it', async () =>
   const decided = limits.map((limit) => decidedBy(usable(limitOf(limit)), arrivals))
   expect(decided[0]).toEqual([200, 180, 20])
   await expect.poll(() => totals(page), WITHIN).toEqual(decided)
+  await expect.poll(() => page.url(), WITHIN).toContain('trace')
   await page.reload()
   await expect.poll(() => totals(page), WITHIN).toEqual(decided)
 })
@@ -67,12 +68,18 @@ test('the curve, read by keys, is what a limiter has left at that time', async (
   const { limits, traffic } = PRESETS.find(({ id }) => id === '001-bucket') ?? PRESETS[0]
   const arrivals = usable(trafficOf(traffic))
   const limit = usable(limitOf(limits[0]))
+  await expect.poll(async () => (await totals(page))[0], WITHIN).toEqual(decidedBy(limit, arrivals))
   const slider = page.getByRole('slider', { name: /^Time in the charts of/ }).first()
   await slider.press('Home')
+  await page
+    .getByText(/ of 20 left$/)
+    .first()
+    .waitFor()
   const seen = new Set<number>()
   for (let step = 0; step < 40; step++) {
-    const seconds = Number(await slider.getAttribute('aria-valuenow'))
-    const [, left] = /([\d.]+) of 20 left/.exec((await slider.getAttribute('aria-valuetext')) ?? '') ?? []
+    const { ariaValueNow, ariaValueText } = await slider.evaluate(readSlider)
+    const seconds = Number(ariaValueNow)
+    const [, left] = /([\d.]+) of 20 left/.exec(ariaValueText ?? '') ?? []
     expect(Math.floor(Number(left)), `${seconds} s`).toBe(leftBy(limit, arrivals, seconds))
     seen.add(Number(left))
     await slider.press('ArrowRight')
@@ -120,6 +127,11 @@ function decidedBy(limit: Limit, { originUs, atUs }: Traffic): readonly number[]
     if (limiter.tryAcquire('key').allowed) admitted++
   }
   return [atUs.length, admitted, atUs.length - admitted]
+}
+
+/** Both at once: they change together. */
+function readSlider({ ariaValueNow, ariaValueText }: Element): Pick<Element, 'ariaValueNow' | 'ariaValueText'> {
+  return { ariaValueNow, ariaValueText }
 }
 
 /** How many whole units a limiter has left after the arrivals up to a time. */
