@@ -60,7 +60,7 @@ function readQuestion({ recorder }: DecisionService, body: JsonObject): CheckReq
     throw new Problem(
       404,
       'There is no such request',
-      'the request is no longer kept: only the last 100 of a sample are',
+      'the request is no longer kept: of a sample, only the last 500 allowed and the last 500 denied ones are',
     )
   return { attributes: found.attributes, cost: body.cost === undefined ? found.cost : given.cost }
 }

@@ -40,6 +40,8 @@ export function aboutService(options: ServeOptions, store: string): AboutService
  */
 export function liveDoor(service: DecisionService, access: AdminAccess, about: AboutService): Door {
   const { board, recents } = service.recorder
+  // Always: a person opens the page after something has happened.
+  recents.sampling(true)
   const streams = { admin: new EventStreams(), open: new EventStreams() }
   const clients = new Map<SendEvent, LiveView>()
   board.listen((news) => {
@@ -65,8 +67,6 @@ export function liveDoor(service: DecisionService, access: AdminAccess, about: A
         first,
       )
       clients.set(send, view)
-      // Other workers begin when they hear of it.
-      recents.sampling(true)
     } catch (error) {
       unwatch()
       throw error

@@ -34,7 +34,7 @@ export class ServiceRecorder {
   readonly doors = new DoorCounts()
   readonly topKeys: TopKeys
   readonly summary = new LiveSummary()
-  /** Samples requests while a client watches. Has those of all workers. */
+  /** Samples requests if the page is on. Has those of all workers. */
   readonly recents = new RecentRequests()
   /** What all workers together do, second by second. */
   readonly board: LiveBoard
@@ -86,7 +86,6 @@ export class ServiceRecorder {
     this.summary.next(change, { worstDelayMs, store })
     this.topKeys.turn(nowMs)
     if (keysOf.length > 0 || !isWatched) this.topKeys.wanted = keysOf
-    this.recents.sampling(isWatched || this.board.watched.length > 0)
     return {
       change: { ...change, levels: change.levels.filter(hasDecided) },
       worstDelayMs,

@@ -221,20 +221,27 @@ it('a client that does not read is dropped, and one that reads is told everythin
   await expect.poll(() => quick.all('frame').length).toBeGreaterThanOrEqual(1_500)
 })
 
-it('requests are sampled only while a client listens', async () => {
+it('a page that is opened later shows who was denied before', async () => {
   const { url, recorder } = await start()
-  const sampled = async () => {
-    await check(url, { merchant: 'a' })
-    return recorder.recents.take().length
-  }
-  expect(await sampled()).toBe(0)
-  const client = await open(url)
-  expect(await sampled()).toBe(1)
-  client.response.destroy()
-  await expect.poll(() => recorder.board.watched).toEqual([])
+  for (let i = 0; i < 5; i++) await check(url, { merchant: 'a' })
   recorder.tick(Date.now())
-  recorder.tick(Date.now() + 1)
-  expect(await sampled()).toBe(0)
+  recorder.tick(Date.now() + 60_000)
+  const client = await open(url, '', TOKEN)
+  const requests = await client.next('requests')
+  expect(requests.map(({ allowed, deniedBy, attributes }) => [allowed, deniedBy, attributes.merchant])).toEqual([
+    ...Array(3).fill([true, [], 'a']),
+    ...Array(2).fill([false, ['merchant'], 'a']),
+  ])
+})
+
+it('a service without a page samples no request', async () => {
+  const running = await startTestService(LEVELS, { page: 'off' })
+  onTestFinished(() => running.close())
+  const { recents } = running.service.recorder
+  await check(running.url, { merchant: 'a' })
+  running.service.recorder.tick(Date.now())
+  expect(recents.take()).toEqual([])
+  expect(recents.all).toEqual([])
 })
 
 it('streams end when the service shuts down', async () => {

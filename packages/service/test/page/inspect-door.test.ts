@@ -23,7 +23,6 @@ const attributes = { method: 'GET', path: '/v1/customers', merchant: 'acct_mine'
 let service: TestService
 beforeAll(async () => {
   service = await startTestService(LEVELS, { 'admin-token': TOKEN }, 'shop')
-  service.service.recorder.recents.sampling(true)
 })
 afterAll(() => service.close())
 
