@@ -1,6 +1,6 @@
 import type { Explanation } from 'sluice'
 import { hideValues, maskedValue } from '../live/hide-values.js'
-import type { InspectAnswer } from '../live/inspect-answer.js'
+import type { InspectAnswer, RecentDecision } from '../live/inspect-answer.js'
 import type { DecisionService } from '../serve/decision-service.js'
 import { unusedAttributes } from '../serve/unused-attributes.js'
 import type { Door } from '../server/door.js'
@@ -31,7 +31,7 @@ export function inspectDoor(service: DecisionService, access: AdminAccess): Door
 
 async function inspect(service: DecisionService, body: JsonObject, isAdmin: boolean): Promise<InspectAnswer> {
   const { policy, keyMask } = service
-  const { attributes, cost } = readQuestion(service, body)
+  const { attributes, cost, decided } = readQuestion(service, body)
   const isMasked = !isAdmin && body.recent !== undefined
   const explained = await explain(service, attributes, cost, isMasked)
   const levels = isAdmin ? explained : explained.map((each) => hideValues(each, isMasked ? keyMask : undefined))
@@ -44,11 +44,17 @@ async function inspect(service: DecisionService, body: JsonObject, isAdmin: bool
     levels,
     unused: unusedAttributes(attributes, policy.attributes),
     isMasked,
+    ...(decided !== undefined && { decided }),
   }
 }
 
+/** What is asked about, and what was decided if it is a recent request. */
+interface Question extends CheckRequest {
+  readonly decided?: RecentDecision
+}
+
 /** The request that is asked about: the attributes of the body, or a recent request. */
-function readQuestion({ recorder }: DecisionService, body: JsonObject): CheckRequest {
+function readQuestion({ recorder }: DecisionService, body: JsonObject): Question {
   const given = readCheck(body, ['recent'])
   const { recent } = body
   if (recent === undefined) return given
@@ -62,7 +68,9 @@ function readQuestion({ recorder }: DecisionService, body: JsonObject): CheckReq
       'There is no such request',
       'the request is no longer kept: of a sample, only the last 500 allowed and the last 500 denied ones are',
     )
-  return { attributes: found.attributes, cost: body.cost === undefined ? found.cost : given.cost }
+  const { attributes, cost, atMs, allowed, deniedBy, degraded } = found
+  const decided = { atMs, allowed, deniedBy, degraded }
+  return { attributes, cost: body.cost === undefined ? cost : given.cost, decided }
 }
 
 async function explain(
