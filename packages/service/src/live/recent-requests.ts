@@ -105,7 +105,7 @@ export class RecentRequests {
   #sample(event: DecisionEvent): void {
     const { request } = event
     if (request === undefined) return
-    const budget = this.#budgets[outcomeOf(event)]
+    const budget = event.allowed ? this.#budgets.allowed : this.#budgets.denied
     if (!budget.hasToken() || this.#sampled.length >= MOST_SAMPLED) return
     const { allowed, demands, decisions, degraded, cost } = event
     const attributes = this.#attributesOf(request as Readonly<Record<string, unknown>>)

@@ -131,7 +131,7 @@ export class TopKeys {
     let lastKey = ''
     let hash = 0
     for (let i = 0; i < demands.length; ) {
-      const { level = '', key } = demands[i]
+      const { level = '', key: stateKey, levelKey: key = stateKey } = demands[i]
       let isDenied = false
       // A level with several limits has several demands in a row, and counts once.
       do if (!decisions[i].allowed) isDenied = true

@@ -72,6 +72,23 @@ describe('top keys', () => {
     expect(top.read(1).levels[1].byLoad).toEqual([{ key: 'busy', count: 10, error: 0 }])
   })
 
+  it('are the keys of the level, also where an override has states of its own', () => {
+    const top = topKeys()
+    const overrides = [{ when: { plan: 'pro' }, limit: three }]
+    const policy = createPolicy({
+      name: 'api',
+      levels: [{ name: 'account', key: ['account'], limit: ample, overrides }],
+      store: memoryStore(),
+    })
+    for (let i = 0; i < 4; i++) policy.check({ account: 'zed', plan: 'pro' })
+    policy.check({ account: 'zed', plan: 'free' })
+    const [{ byLoad, byDenials }] = top.read().levels
+    expect([...byLoad, ...byDenials]).toEqual([
+      { key: 'zed', count: 5, error: 0 },
+      { key: 'zed', count: 1, error: 0 },
+    ])
+  })
+
   it('are those of the last one to two minutes', () => {
     const top = topKeys(0)
     const policy = policyOf()
