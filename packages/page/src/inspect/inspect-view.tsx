@@ -34,6 +34,7 @@ export function InspectView() {
       <div class="inspect-columns">
         <AnswerPanel
           inspection={inspection}
+          isAsked={question !== undefined}
           operator={isAdmin ? operator : undefined}
           level={asked.level}
           showLevel={isAdmin ? showLevel : undefined}

@@ -35,6 +35,13 @@ test('the page says which level denies, and why another one does not match', asy
   )
 })
 
+test('a cost that cannot be used is not asked about, and the page does not say that it asks', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openPage(`${service.url}/#inspect?cost=-3`)
+  await page.getByText('Waits for a cost that can be used.').waitFor()
+  expect(await page.getByText('Asking the service').count()).toBe(0)
+})
+
 test('an override that is set on the page is in force for the next request, until it is removed', async () => {
   const service = await startPageService({ levels: LEVELS })
   const page = await openAsAdmin(service)
