@@ -14,14 +14,14 @@ export function verdictWords(answer: InspectAnswer, denyAll: ReadonlySet<string>
   const matching = answer.levels.filter(({ matches }) => matches)
   if (matching.length === 0)
     return {
-      title: 'Allowed: no level matches',
+      title: 'Admitted: no level matches',
       outcome: 'admitted',
       sentences: ['A request like this takes nothing and is never denied. Below is why each level does not match.'],
     }
   const shadow = denialsOf(answer, denyAll, true).map((each) => `In shadow, so it does not count: ${each}`)
   if (answer.allowed)
     return {
-      title: 'Allowed',
+      title: 'Admitted',
       outcome: 'admitted',
       sentences: [...takenWords(matching), ...delayWords(matching), ...shadow],
     }
