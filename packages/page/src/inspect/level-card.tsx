@@ -81,18 +81,13 @@ function Tools({ level, isOpen, setOpen, showLevel }: ToolsProps) {
   return (
     <div class="level-tools">
       {showLevel !== undefined && (
-        <button
-          type="button"
-          class="text-button"
-          onClick={() => showLevel(level)}
-          aria-label={`Show ${level} in the policy`}
-        >
+        <button type="button" class="link" onClick={() => showLevel(level)} aria-label={`Show ${level} in the policy`}>
           In the policy
         </button>
       )}
       <button
         type="button"
-        class="text-button"
+        class="link"
         aria-expanded={isOpen}
         aria-label={`${isOpen ? 'Close' : 'Change'} ${level}`}
         onClick={() => setOpen(!isOpen)}
