@@ -1,6 +1,7 @@
 import type { InspectAnswer } from '../../../service/src/live/inspect-answer.js'
 import { durationText } from '../parts/number-text.js'
 import { useElapsed } from '../parts/use-elapsed.js'
+import { setAdminToken } from '../shell/admin-token.js'
 import type { AskError } from '../shell/ask.js'
 import { AnswerLevels, type AnswerLevelsProps } from './answer-levels.js'
 import type { Inspection } from './use-inspection.js'
@@ -43,6 +44,11 @@ function ErrorNote({ error, hasAnswer }: { readonly error: AskError; readonly ha
     <section class="panel answer-error" role="alert">
       <h2>{hasAnswer ? 'The answer below is old' : 'No answer'}</h2>
       <p>{error.message}</p>
+      {error.status === 401 && (
+        <button type="button" class="button forget" onClick={() => setAdminToken(undefined)}>
+          Forget the token
+        </button>
+      )}
       {error.status === 0 && <p class="soft">The page asks again every second.</p>}
     </section>
   )

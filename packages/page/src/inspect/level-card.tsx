@@ -60,7 +60,8 @@ export function LevelCard(props: LevelCardProps) {
       ))}
       {blockFor !== undefined && <p class="level-note">A key that exceeds is blocked: it {blockWords(blockFor)}.</p>}
       {noOverride !== undefined && <p class="level-note">No override applies: {noOverride}.</p>}
-      {explanation.degraded !== undefined && (
+      {/* A store that does not answer about a limit is told there. */}
+      {explanation.degraded !== undefined && limits.every(({ decision }) => decision.degraded == null) && (
         <p class="level-note degraded">
           The store did not tell the run-time overrides in time: other limits may be in force.
         </p>

@@ -42,6 +42,14 @@ test('a cost that cannot be used is not asked about, and the page does not say t
   expect(await page.getByText('Asking the service').count()).toBe(0)
 })
 
+test('a refused token can be forgotten where it is told', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openPage(`${service.url}/#token=another-token-of-the-tests`, { expected: [/401/] })
+  await page.goto(`${service.url}/#inspect?a.merchant=acct_1`)
+  await page.getByRole('button', { name: 'Forget the token' }).click()
+  await page.getByRole('heading', { name: 'Admitted' }).waitFor()
+})
+
 test('an override that is set on the page is in force for the next request, until it is removed', async () => {
   const service = await startPageService({ levels: LEVELS })
   const page = await openAsAdmin(service)
