@@ -1,5 +1,5 @@
 import type { Algorithm } from 'sluice/limits'
-import { ALGORITHM_KNOBS } from '../parts/algorithm-knobs.js'
+import { ALGORITHMS, algorithmKnobs } from '../parts/algorithm-knobs.js'
 import { algorithmWords } from '../parts/limit-words.js'
 import type { ProblemOf } from './action-form.js'
 import { type TypedLimit, withAlgorithm } from './typed-limit.js'
@@ -23,14 +23,14 @@ export function LimitKnobs({ label, draft, problemOf, onChange }: LimitKnobsProp
           value={draft.algorithm}
           onChange={(event) => onChange(withAlgorithm(draft, event.currentTarget.value as Algorithm))}
         >
-          {Object.keys(ALGORITHM_KNOBS).map((algorithm) => (
+          {ALGORITHMS.map((algorithm) => (
             <option key={algorithm} value={algorithm}>
               {algorithmWords(algorithm)}
             </option>
           ))}
         </select>
       </label>
-      {ALGORITHM_KNOBS[draft.algorithm].map(({ option, label: name, form, example }) => (
+      {algorithmKnobs(draft.algorithm).map(({ option, label: name, form, example }) => (
         <label key={option} class="field">
           <span>{name}</span>
           <input

@@ -23,7 +23,7 @@ export function RecentRequests({ requests, chosen, pick }: RecentRequestsProps) 
   const shown = held.filter(({ allowed }) => kind === 'all' || !allowed).slice(0, MOST_SHOWN)
   return (
     <div class="recents">
-      <div class="recents-head">
+      <div class="spread">
         <h3 id={id}>Recent requests</h3>
         <Choice
           label="Which recent requests"

@@ -1,5 +1,5 @@
 import type { Algorithm, Limit } from 'sluice/limits'
-import { ALGORITHM_KNOBS } from '../parts/algorithm-knobs.js'
+import { algorithmKnobs } from '../parts/algorithm-knobs.js'
 import { algorithmWords } from '../parts/limit-words.js'
 
 /** The numbers of a limit as they are typed: texts by the name of the option. */
@@ -20,13 +20,17 @@ export function draftOf({ algorithm, ...numbers }: Limit): TypedLimit {
 export function withAlgorithm(draft: TypedLimit, algorithm: Algorithm): TypedLimit {
   const { align } = draft.numbers
   const kept = align !== undefined && algorithm.endsWith('window') ? { align } : {}
-  const numbers = ALGORITHM_KNOBS[algorithm].map(({ option, example }) => [option, draft.numbers[option] ?? example])
+  const numbers = algorithmKnobs(algorithm).map(({ option, example }) => [option, draft.numbers[option] ?? example])
   return { algorithm, numbers: { ...kept, ...Object.fromEntries(numbers) } }
 }
 
 /** The limit as the service takes it. Whole numbers become numbers; the service says what is wrong with the rest. */
 export function limitOfDraft({ algorithm, numbers }: TypedLimit): object {
-  const isWhole = new Set(ALGORITHM_KNOBS[algorithm].filter(({ form }) => form === 'count').map(({ option }) => option))
+  const isWhole = new Set(
+    algorithmKnobs(algorithm)
+      .filter(({ form }) => form === 'count')
+      .map(({ option }) => option),
+  )
   const given = Object.entries(numbers).filter(([, text]) => text.trim() !== '')
   const read = (name: string, text: string) => (isWhole.has(name) && /^\d{1,16}$/.test(text) ? Number(text) : text)
   return { algorithm, ...Object.fromEntries(given.map(([name, text]) => [name, read(name, text.trim())])) }

@@ -16,8 +16,7 @@ const CAPACITY = { option: 'capacity', label: 'Capacity', form: 'count', example
 const QUOTA: AlgorithmKnob = { option: 'quota', label: 'Quota', form: 'count', unit: 'requests', example: '100' }
 const WINDOW: AlgorithmKnob = { option: 'window', label: 'Window', form: 'duration', example: '1m' }
 
-/** The options that an algorithm asks for. What is aligned to the clock is left out: few policies say it. */
-export const ALGORITHM_KNOBS: Readonly<Record<Algorithm, readonly AlgorithmKnob[]>> = {
+const KNOBS: Readonly<Record<Algorithm, readonly AlgorithmKnob[]>> = {
   'token-bucket': [
     { ...CAPACITY, unit: 'tokens' },
     { option: 'refill', label: 'Refill', form: 'rate', example: '10/s' },
@@ -34,4 +33,12 @@ export const ALGORITHM_KNOBS: Readonly<Record<Algorithm, readonly AlgorithmKnob[
     { option: 'ttl', label: 'Each for at most', form: 'duration', example: '30s' },
   ],
   unlimited: [],
+}
+
+/** All algorithms. */
+export const ALGORITHMS = Object.keys(KNOBS) as readonly Algorithm[]
+
+/** The options that an algorithm asks for. How windows are aligned is left out: few policies say it. */
+export function algorithmKnobs(algorithm: Algorithm): readonly AlgorithmKnob[] {
+  return KNOBS[algorithm]
 }

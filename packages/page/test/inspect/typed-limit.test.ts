@@ -1,7 +1,7 @@
 import { parseLimit, slidingWindow, tokenBucket, unlimited } from 'sluice/limits'
 import { expect, test } from 'vitest'
 import { draftOf, draftWords, limitOfDraft, withAlgorithm } from '../../src/inspect/typed-limit.js'
-import { ALGORITHM_KNOBS } from '../../src/parts/algorithm-knobs.js'
+import { ALGORITHMS } from '../../src/parts/algorithm-knobs.js'
 
 test.each([
   tokenBucket({ capacity: 20, refill: '5/s' }),
@@ -13,7 +13,7 @@ test.each([
 })
 
 test('every algorithm has a draft that the library takes', () => {
-  for (const algorithm of Object.keys(ALGORITHM_KNOBS) as (keyof typeof ALGORITHM_KNOBS)[]) {
+  for (const algorithm of ALGORITHMS) {
     const draft = withAlgorithm(draftOf(tokenBucket({ capacity: 20, refill: '5/s' })), algorithm)
     expect(parseLimit(limitOfDraft(draft))).toMatchObject({ algorithm })
   }

@@ -121,7 +121,6 @@ function plot(
         ...axis,
         show: hasTime,
         size: AXIS_HEIGHT,
-        // Below the 0 of the other axis.
         gap: 10,
         space: 64,
         incrs: [...TIME_MARKS],

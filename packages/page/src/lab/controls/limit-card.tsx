@@ -32,7 +32,7 @@ export function LimitCard({ number, draft, called, run, lengthUs, onChange, onRe
   const name = `Limit ${number}: ${algorithmWords(draft.kind)}`
   return (
     <section class="panel limit-card" aria-labelledby={`${id}-name`}>
-      <div class="panel-head">
+      <div class="panel-head spread">
         <h2 class="hidden" id={`${id}-name`}>
           {name}
         </h2>

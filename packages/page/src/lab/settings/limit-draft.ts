@@ -1,5 +1,5 @@
 import { type Limit, parseLimit } from 'sluice/limits'
-import { ALGORITHM_KNOBS, type AlgorithmKnob } from '../../parts/algorithm-knobs.js'
+import { type AlgorithmKnob, algorithmKnobs } from '../../parts/algorithm-knobs.js'
 import { type Draft, type DraftProblem, draftOf, type Knob, numberOrText, readingDraft } from './draft.js'
 
 /** The algorithms of the lab. A concurrency limit counts work that lasts, which arrivals alone do not say. */
@@ -35,7 +35,7 @@ const ENDS = {
 
 /** The values of an algorithm, in the order of its link. */
 export function limitKnobs(algorithm: LabAlgorithm): readonly Knob[] {
-  const knobs = ALGORITHM_KNOBS[algorithm].map(labKnob)
+  const knobs = algorithmKnobs(algorithm).map(labKnob)
   return algorithm === 'fixed-window' || algorithm === 'sliding-window' ? [...knobs, ALIGN] : knobs
 }
 
