@@ -34,6 +34,7 @@ export function InspectView() {
       <div class="inspect-columns">
         <AnswerPanel
           inspection={inspection}
+          isAsked={question !== undefined}
           operator={isAdmin ? operator : undefined}
           level={asked.level}
           showLevel={isAdmin ? showLevel : undefined}
@@ -41,7 +42,7 @@ export function InspectView() {
         />
         <div class="inspect-side" ref={policy}>
           <PolicyPanel operator={operator} isAdmin={isAdmin} level={asked.level} />
-          {isAdmin && <OverridesPanel operator={operator} onChanged={onChanged} />}
+          {isAdmin && operator.policy !== undefined && <OverridesPanel operator={operator} onChanged={onChanged} />}
         </div>
       </div>
     </>

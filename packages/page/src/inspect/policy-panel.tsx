@@ -12,6 +12,7 @@ interface PolicyPanelProps {
 }
 
 const TEXTS = ['in force', 'refused'] as const
+const WORDS = { 'in force': 'In force', refused: 'Refused' }
 
 /** The file of the policy: the text in force, and the text on disk if it cannot be put in force. */
 export function PolicyPanel({ operator, isAdmin, level }: PolicyPanelProps) {
@@ -28,7 +29,13 @@ export function PolicyPanel({ operator, isAdmin, level }: PolicyPanelProps) {
         refused === undefined ? (
           answer !== undefined && <span class="chip">{answer.file}</span>
         ) : (
-          <Choice label="Text of the policy" values={TEXTS} value={shown} onChoose={setChosen} />
+          <Choice
+            label="Text of the policy"
+            values={TEXTS}
+            wordsOf={(each) => WORDS[each]}
+            value={shown}
+            onChoose={setChosen}
+          />
         )
       }
     >

@@ -62,7 +62,7 @@ function Problems({ problems, show }: { problems: readonly PolicyTextProblem[]; 
     <ul class="policy-problems" aria-label="Problems of the policy">
       {problems.map(({ kind, line, column, message }) => (
         <li key={`${line}:${column} ${message}`} class={kind}>
-          <button type="button" class="text-button" onClick={() => show(line)}>
+          <button type="button" class="link" onClick={() => show(line)}>
             {kind === 'error' ? 'Error' : 'Warning'} in line {line}
           </button>{' '}
           <span>{message}</span>

@@ -39,14 +39,14 @@ function wordsOfNow(answer: InspectAnswer, denyAll: ReadonlySet<string>): Verdic
   const matching = answer.levels.filter(({ matches }) => matches)
   if (matching.length === 0)
     return {
-      title: 'Allowed: no level matches',
+      title: 'Admitted: no level matches',
       outcome: 'admitted',
       sentences: [`${passWords(answer)}, and take nothing. Below is why each level does not match.`],
     }
   const shadow = denialsOf(answer, denyAll, true).map((each) => `In shadow, so it does not count: ${each}`)
   if (answer.allowed)
     return {
-      title: 'Allowed',
+      title: 'Admitted',
       outcome: 'admitted',
       sentences: [takenWords(matching, passWords(answer)), ...delayWords(matching), ...shadow],
     }

@@ -10,6 +10,9 @@ import type {
 import { PageHistory } from './page-history.js'
 import type { LinkState, LiveEvent } from './stream-link.js'
 
+/** Where nothing is shown because nothing came yet. */
+export const WAITING = 'Nothing came from the service yet.'
+
 /** What changes: a part of the view listens to what it shows. */
 export type Topic = 'link' | 'hello' | 'frame' | 'store' | 'keys' | 'requests' | 'demo'
 

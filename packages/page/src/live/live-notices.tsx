@@ -11,7 +11,7 @@ export function LiveNotices({ live, retry }: { readonly live: LiveModel; readonl
   return (
     <>
       {link.kind === 'refused' && (
-        <div class="notice bad">
+        <div class="notice spread bad">
           <p>
             <b>The service refuses the token.</b> {link.why} It may have been changed. Forget it to look on with masked
             keys.
@@ -22,7 +22,7 @@ export function LiveNotices({ live, retry }: { readonly live: LiveModel; readonl
         </div>
       )}
       {link.kind === 'lost' && (
-        <div class="notice bad">
+        <div class="notice spread bad">
           <p>
             <b>{link.why}</b>{' '}
             {scene.service === undefined
@@ -35,14 +35,14 @@ export function LiveNotices({ live, retry }: { readonly live: LiveModel; readonl
         </div>
       )}
       {scene.store?.state === 'degraded' && link.kind === 'live' && (
-        <div class="notice warn">
+        <div class="notice spread warn">
           <p>
             <b>Decisions are made without the store.</b> {scene.store.text}
           </p>
         </div>
       )}
       {scene.service?.isExample && (
-        <div class="notice">
+        <div class="notice spread">
           <p>
             <b>This is the example policy.</b> For your own, start <code>sluice serve --policy policy.yaml</code>
           </p>

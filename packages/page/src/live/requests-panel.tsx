@@ -2,7 +2,7 @@ import type { LiveRequest } from '../../../service/src/live/live-events.js'
 import { Panel } from '../parts/panel.js'
 import { writeAddress } from '../shell/page-address.js'
 import { clockText } from './draw-chart.js'
-import type { LiveModel } from './live-model.js'
+import { type LiveModel, WAITING } from './live-model.js'
 import { useHeld, useLive } from './use-live.js'
 
 const SHOWN = 12
@@ -18,7 +18,9 @@ export function RequestsPanel({ live }: { readonly live: LiveModel }) {
       class="live-requests"
     >
       {held.length === 0 ? (
-        <p class="soft none">No request was decided since the service began.</p>
+        <p class="soft none">
+          {live.scene.service === undefined ? WAITING : 'No request was decided since the service began.'}
+        </p>
       ) : (
         <ul class="requests" {...handlers}>
           {held.slice(0, SHOWN).map((request) => (

@@ -3,7 +3,7 @@ import type { LiveKey } from '../../../service/src/live/live-events.js'
 import { Choice } from '../parts/choice.js'
 import { numberText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
-import type { LiveModel } from './live-model.js'
+import { type LiveModel, WAITING } from './live-model.js'
 import { useHeld, useLive } from './use-live.js'
 
 const SHOWN = 10
@@ -11,6 +11,11 @@ const SHOWN = 10
 const LISTS = ['byLoad', 'byDenials'] as const
 
 const WORDS = { byLoad: 'Load', byDenials: 'Denials' }
+
+const NONE = {
+  byLoad: 'No key was counted in the last minutes.',
+  byDenials: 'No key was denied in the last minutes.',
+}
 
 /** The keys that ask most, or that are denied most. */
 export function TopKeysPanel({ live }: { readonly live: LiveModel }) {
@@ -34,7 +39,7 @@ export function TopKeysPanel({ live }: { readonly live: LiveModel }) {
     >
       <KeyList
         keys={(keys?.[list] ?? []).slice(0, SHOWN)}
-        none={list === 'byLoad' ? 'No key was counted in the last minutes.' : 'No key was denied in the last minutes.'}
+        none={service === undefined ? WAITING : NONE[list]}
         withLevels
       />
     </Panel>

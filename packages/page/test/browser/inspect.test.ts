@@ -35,6 +35,21 @@ test('the page says which level denies, and why another one does not match', asy
   )
 })
 
+test('a cost that cannot be used is not asked about, and the page does not say that it asks', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openPage(`${service.url}/#inspect?cost=-3`)
+  await page.getByText('Waits for a cost that can be used.').waitFor()
+  expect(await page.getByText('Asking the service').count()).toBe(0)
+})
+
+test('a refused token can be forgotten where it is told', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openPage(`${service.url}/#token=another-token-of-the-tests`, { expected: [/401/] })
+  await page.goto(`${service.url}/#inspect?a.merchant=acct_1`)
+  await page.getByRole('button', { name: 'Forget the token' }).click()
+  await page.getByRole('heading', { name: 'Admitted' }).waitFor()
+})
+
 test('an override that is set on the page is in force for the next request, until it is removed', async () => {
   const service = await startPageService({ levels: LEVELS })
   const page = await openAsAdmin(service)

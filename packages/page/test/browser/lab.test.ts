@@ -96,6 +96,15 @@ test('a number that no limit can have is told beside its field, and the other li
   expect(await page.getByText(/-3/).first().isVisible()).toBe(true)
 })
 
+test('a trace that cannot be read is not called too long for a link', async () => {
+  const { url } = await startPageService()
+  const page = await openPage(`${url}/#lab`)
+  await page.getByLabel('They come').selectOption({ label: 'Your own trace' })
+  await page.getByLabel('A line for each request').fill('hello')
+  await page.getByText(/no time that the lab can read/).waitFor()
+  expect(await page.getByText(/too long for a link/).count()).toBe(0)
+})
+
 /** The address follows the settings a moment later. */
 function limitsInLink(page: Page): readonly string[] {
   const [, query] = page.url().split('?')

@@ -48,3 +48,13 @@ test('the button "back" of the browser leads to the view before', async () => {
   await page.goBack()
   await page.getByRole('heading', { level: 1, name: 'Live' }).waitFor({ state: 'attached' })
 })
+
+test('another view is shown from its top', async () => {
+  const { url } = await startPageService()
+  const page = await openPage(`${url}/#lab`)
+  await page.getByRole('heading', { name: 'Code to copy' }).scrollIntoViewIfNeeded()
+  expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0)
+  await page.getByRole('link', { name: 'Inspect', exact: true }).click()
+  await page.getByRole('heading', { name: 'Policy file' }).waitFor()
+  expect(await page.evaluate(() => scrollY)).toBe(0)
+})

@@ -34,13 +34,13 @@ function wordsAfter(
   return verdictWords(sent, new Set(denyAll))
 }
 
-test('an allowed request says what it takes from where', () => {
+test('an admitted request says what it takes from where', () => {
   const levels = [
     { name: 'global', limit: bucket },
     { name: 'merchant', key: 'merchant', limit: bucket },
   ]
   expect(wordsAfter(levels, 0)).toEqual({
-    title: 'Allowed',
+    title: 'Admitted',
     outcome: 'admitted',
     sentences: ['A request like this would pass now, and take 1 from each of global and merchant.'],
   })
@@ -92,7 +92,7 @@ test('a denied request says which levels deny it and why', () => {
 test('a shadow level is named, and denies nothing', () => {
   const levels = [{ name: 'trial', key: 'merchant', limit: bucket, shadow: true }]
   expect(wordsAfter(levels, 5)).toMatchObject({
-    title: 'Allowed',
+    title: 'Admitted',
     sentences: [
       'A request like this would pass now, and take nothing.',
       'In shadow, so it does not count: trial would have to give 1, and nothing is left.',
@@ -100,9 +100,9 @@ test('a shadow level is named, and denies nothing', () => {
   })
 })
 
-test('a request that no level matches is allowed, and the title says so', () => {
+test('a request that no level matches is admitted, and the title says so', () => {
   const levels = [{ name: 'ip', key: 'ip', limit: bucket }]
-  expect(wordsAfter(levels, 0).title).toBe('Allowed: no level matches')
+  expect(wordsAfter(levels, 0).title).toBe('Admitted: no level matches')
 })
 
 test('a request that waits for its turn says how long', () => {
