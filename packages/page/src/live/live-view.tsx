@@ -27,9 +27,10 @@ export function LiveView() {
   const link = useMemo(() => linkOf(live), [live])
   // Another token shows other keys.
   useEffect(() => {
+    live.forgetKeys()
     link.start()
     return () => link.close()
-  }, [link, token])
+  }, [live, link, token])
   useEffect(() => live.setPaused(settings.isPaused), [live, settings.isPaused])
   useViewKeys(settings.isPaused)
   return (

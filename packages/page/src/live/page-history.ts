@@ -46,7 +46,7 @@ export class PageHistory {
     this.#levels = levels
     this.seconds = this.seconds.withLevels(comesFrom)
     this.tens = this.tens.withLevels(comesFrom)
-    this.#open = new OpenTen(comesFrom.length)
+    this.#open = this.#open.withLevels(comesFrom)
   }
 
   /** Adds the frame of a second. */
@@ -83,6 +83,18 @@ class OpenTen {
 
   constructor(levels: number) {
     this.counts = new Uint32Array(levels * COUNTS_OF_A_LEVEL)
+  }
+
+  /** The same for another list of levels. `comesFrom` has the former place of each level, or -1. */
+  withLevels(comesFrom: readonly number[]): OpenTen {
+    const next = new OpenTen(comesFrom.length)
+    next.totals = this.totals
+    comesFrom.forEach((from, level) => {
+      if (from < 0) return
+      const counts = this.counts.subarray(from * COUNTS_OF_A_LEVEL, (from + 1) * COUNTS_OF_A_LEVEL)
+      next.counts.set(counts, level * COUNTS_OF_A_LEVEL)
+    })
+    return next
   }
 
   add(frame: LiveFrame, counts: readonly number[] = []): void {
