@@ -4,6 +4,7 @@ import { tokenFields } from '../shell/ask.js'
 import { useAddress } from '../shell/page-address.js'
 import { DecisionsPanel } from './decisions-panel.js'
 import { FiguresStrip } from './figures-strip.js'
+import { keepOpen } from './keep-open.js'
 import { LatencyPanel } from './latency-panel.js'
 import { LevelFocus } from './level-focus.js'
 import { LevelsPanel } from './levels-panel.js'
@@ -28,8 +29,7 @@ export function LiveView() {
   // Another token shows other keys.
   useEffect(() => {
     live.forgetKeys()
-    link.start()
-    return () => link.close()
+    return keepOpen(link)
   }, [live, link, token])
   useEffect(() => live.setPaused(settings.isPaused), [live, settings.isPaused])
   useViewKeys(settings.isPaused)
