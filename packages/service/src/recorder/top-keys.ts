@@ -86,7 +86,7 @@ export class TopKeys {
       for (const [level, tracked] of levels) {
         tracked.last = tracked.current
         tracked.current = new KeyWindow()
-        // A level that a reload removed gives its place to others, and so does one that nobody wants any more.
+        // A level that a reload removed gives its place to others, and so does one that is no longer wanted.
         if (tracked.last.load.total > 0 && (!tracked.isExtra || this.#lately.has(level))) continue
         levels.delete(level)
         this.#size--

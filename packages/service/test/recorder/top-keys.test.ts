@@ -117,7 +117,7 @@ describe('top keys', () => {
     expect(rest).toBe(3)
   })
 
-  it('follow 64 levels beyond the hundredth, however many are wanted, and give up those that nobody wants any more', () => {
+  it('follow 64 levels beyond the hundredth, however many are wanted, and give up those that are no longer wanted', () => {
     const top = topKeys()
     const names = Array.from({ length: 300 }, (_, i) => `level-${i}`)
     const levels = names.map((name) => ({ name, key: ['user'], limit: ample }))
