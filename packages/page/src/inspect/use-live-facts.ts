@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { LiveRequest, LiveService } from '../../../service/src/live/live-events.js'
+import { keepOpen } from '../live/keep-open.js'
 import { StreamLink } from '../live/stream-link.js'
 import { useAdminToken } from '../shell/admin-token.js'
 import { tokenFields } from '../shell/ask.js'
@@ -30,8 +31,7 @@ export function useLiveFacts(): LiveFacts {
         else if (name === 'requests') setFacts((before) => ({ ...before, requests: merged(before.requests, data) }))
       },
     })
-    link.start()
-    return () => link.close()
+    return keepOpen(link)
   }, [token])
   return facts
 }

@@ -58,6 +58,14 @@ export class LiveModel {
     this.#tell('hello', 'frame', 'store', 'keys', 'requests')
   }
 
+  /** The token has changed: keys and requests are gone, also from a paused view, which pauses again when others have come. */
+  forgetKeys(): void {
+    const { keys, ...others } = this.#live
+    this.#live = { ...others, requests: [] }
+    this.#frozen = undefined
+    this.#tell('hello', 'frame', 'store', 'keys', 'requests')
+  }
+
   setLink(link: LinkState): void {
     this.link = link
     this.#tell('link')

@@ -103,7 +103,11 @@ function outcomeOf(levels: readonly Explanation[]): Pick<InspectAnswer, 'allowed
 /** The attributes that the request has, as texts. */
 function textsOf(attributes: object, show: (name: string, value: string) => string): InspectAnswer['attributes'] {
   const entries = Object.entries(attributes).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, show(name, Array.isArray(value) ? value.join(', ') : `${value}`)]),
-  )
+  return Object.fromEntries(entries.map(([name, value]) => [name, show(name, textOf(value))]))
+}
+
+/** The policy reads texts and lists of texts. An attribute that it does not read may be anything, and deeper than a stack. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'object') return `${value}`
+  return Array.isArray(value) && value.every((each) => typeof each !== 'object') ? value.join(', ') : shown(value)
 }

@@ -5,6 +5,7 @@ import type { LiveKey } from '../../src/live/live-events.js'
 import { parsePolicyFile } from '../../src/policy-file/parse-policy-file.js'
 import { DescribedService, TOKEN } from '../openapi/described-service.js'
 import { ask, startTestService } from '../serve/test-service.js'
+import { RawClient } from '../server/raw-client.js'
 import { LiveClient, sumOf } from './live-client.js'
 
 const described = new DescribedService()
@@ -192,6 +193,18 @@ it('32 clients listen at most, one that goes away makes room, and clients with t
   expect([refused.status, refused.response.headers['content-type']]).toEqual([503, 'application/problem+json'])
   expect((await LiveClient.open(url, '', TOKEN)).status).toBe(200)
   clients[0].response.destroy()
+  await expect.poll(async () => (await LiveClient.open(url)).status).toBe(200)
+})
+
+it('a connection has one stream: requests behind it take no place from others', async () => {
+  const { url } = await start()
+  const greedy = await RawClient.to(url)
+  onTestFinished(() => greedy.close())
+  greedy.write('GET /v1/live HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(40))
+  await greedy.until(() => greedy.text.includes('event: hello'))
+  const clients = await Promise.all(Array.from({ length: 31 }, () => LiveClient.open(url)))
+  expect(clients.map(({ status }) => status)).toEqual(Array(31).fill(200))
+  greedy.close()
   await expect.poll(async () => (await LiveClient.open(url)).status).toBe(200)
 })
 

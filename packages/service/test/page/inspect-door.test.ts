@@ -175,3 +175,11 @@ test('without an admin token the service inspects as well, and refuses any token
     await open.close()
   }
 })
+
+test('an attribute that the policy does not ask about may be anything', async () => {
+  const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
+  const body = `{"attributes":{"deep":${deep},"odd":{"toString":1},"list":[1,"b"],"lists":[[1]],"gone":null}}`
+  const response = await fetch(`${service.url}/v1/inspect`, { method: 'POST', body })
+  const { attributes: told } = (await response.json()) as InspectAnswer
+  expect(told).toEqual({ deep: 'a list', odd: 'an object', list: '1, b', lists: 'a list' })
+})

@@ -134,6 +134,27 @@ describe('top keys', () => {
     expect(rest).toBe(3)
   })
 
+  it('follow 64 levels beyond the hundredth, however many are wanted, and give up those that are no longer wanted', () => {
+    const top = topKeys()
+    const names = Array.from({ length: 300 }, (_, i) => `level-${i}`)
+    const levels = names.map((name) => ({ name, key: ['user'], limit: ample }))
+    const policy = createPolicy({ name: 'wide', levels, store: memoryStore() })
+    for (const name of names) {
+      top.wanted = [name]
+      policy.check({ user: 'a' })
+    }
+    expect(top.read().levels).toHaveLength(164)
+    top.wanted = ['level-299']
+    // The first turn ends the window in which all of them were wanted.
+    for (const nowMs of [60_000, 120_000]) {
+      top.turn(nowMs)
+      policy.check({ user: 'a' })
+    }
+    const followed = top.read().levels.map(({ level }) => level)
+    expect(followed).toHaveLength(101)
+    expect(followed).toContain('level-299')
+  })
+
   it('cut long keys, and still tell them apart', () => {
     const top = topKeys()
     const policy = policyOf()
