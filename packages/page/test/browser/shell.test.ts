@@ -71,6 +71,20 @@ test('the theme of the system holds until a person chooses another, which is kep
   expect(await background()).toBe(light)
 })
 
+test('a dark page is printed light, and is dark again after', async () => {
+  const { url } = await startPageService()
+  const page = await openPage(url, { theme: 'dark' })
+  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  await page.evaluate(() => {
+    addEventListener('beforeprint', () => {
+      document.title = getComputedStyle(document.documentElement).colorScheme
+    })
+  })
+  await page.pdf()
+  expect(await page.title()).toBe('light')
+  expect(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe('dark')
+})
+
 test('the button "back" of the browser leads to the view before', async () => {
   const { url } = await startPageService()
   const page = await openPage(url)
