@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { useAdminToken } from '../shell/admin-token.js'
 import { changeAddress, useAddress } from '../shell/page-address.js'
 import { AnswerPanel } from './answer-panel.js'
@@ -24,6 +24,9 @@ export function InspectView() {
     again()
     operator.reload()
   }
+  useEffect(() => {
+    if (live.policyReads > 0) onChanged()
+  }, [live.policyReads])
   const showLevel = (level: string) => {
     changeAddress({ level })
     policy.current?.scrollIntoView({ block: 'nearest' })

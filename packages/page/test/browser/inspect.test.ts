@@ -50,6 +50,16 @@ test('a refused token can be forgotten where it is told', async () => {
   await page.getByRole('heading', { name: 'Admitted' }).waitFor()
 })
 
+test('a request that was denied before the page was opened says so, and what would be decided now', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  await service.check(MERCHANT, 11)
+  await service.policy.reset(MERCHANT)
+  const page = await openPage(service.url)
+  await page.getByRole('link', { name: /denied/ }).first().click()
+  await page.getByRole('heading', { name: /^Denied by merchant at / }).waitFor()
+  await page.getByText('Now it would pass, and take 1 from each of all, merchant and daily.').waitFor()
+})
+
 test('an override that is set on the page is in force for the next request, until it is removed', async () => {
   const service = await startPageService({ levels: LEVELS })
   const page = await openAsAdmin(service)

@@ -93,11 +93,11 @@ function readLevel({ query }: Exchange, { file }: DecisionService): string {
 
 /** The first event with the history, and then the latest of everything else. */
 function* firstEvents({ recorder, keyMask }: DecisionService, view: LiveView, about: LiveService): Iterable<string> {
-  const { levels, demo, history, store } = recorder.board
+  const { levels, policy, demo, history, store } = recorder.board
   // Copies: the lists change while the client reads.
   const [seconds, tens] = [[...history.seconds], [...history.tens]]
   const recent = recorder.recents.all
-  const members = { service: about, levels, ...(demo !== undefined && { demo }) }
+  const members = { service: about, levels, policy, ...(demo !== undefined && { demo }) }
   yield `event: hello\ndata: ${JSON.stringify(members).slice(0, -1)},"seconds":[`
   yield* inPieces(seconds)
   yield '],"tens":['

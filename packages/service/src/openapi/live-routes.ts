@@ -1,6 +1,6 @@
 import { type DoorDescription, ref } from './route-description.js'
 
-const EVENTS = ['Hello', 'Frame', 'Levels', 'Store', 'TopKeys', 'Requests', 'Demo', 'End']
+const EVENTS = ['Hello', 'Frame', 'Levels', 'Policy', 'Store', 'TopKeys', 'Requests', 'Demo', 'End']
 
 /** The route of the live door. */
 export const liveRoutes: DoorDescription = {

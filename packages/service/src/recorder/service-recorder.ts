@@ -101,18 +101,20 @@ export class ServiceRecorder {
     this.#policy = nameOf(file)
     this.recents.attributes = file.attributes
     this.#maker?.use(file)
-    this.reloaded('loaded')
+    this.#reloads.loaded++
+    this.#loadedMs = systemClock.now()
+    this.board.hear({ policy: { problems: 0 } })
+  }
+
+  /** The policy was read again and has problems: the last good one stays. */
+  refuse(problems: number): void {
+    this.#reloads.refused++
+    this.board.hear({ policy: { problems } })
   }
 
   /** Tells the connections of this server from now on. */
   watch(server: { readonly connectionCount: number }): void {
     this.#server = server
-  }
-
-  /** The policy was read again. `refused`: it had problems, and the last good one stays. */
-  reloaded(result: 'loaded' | 'refused'): void {
-    this.#reloads[result]++
-    if (result === 'loaded') this.#loadedMs = systemClock.now()
   }
 
   /** Everything but the top keys, of this process or thread: a key is never a label. */

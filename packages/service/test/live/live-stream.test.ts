@@ -185,6 +185,23 @@ it('after a reload the levels are told before the first frame of them, and old f
   expect([...new Set(seconds.map(({ version }) => version))]).toEqual([1, 2])
 })
 
+it('a policy file that cannot be used is told at once: how many problems it has, and none of its text', async () => {
+  const { url, recorder, service } = await start()
+  const client = await open(url)
+  expect((await client.next('hello')).policy).toEqual({ problems: 0 })
+  const problem = { line: 1, column: 1, message: 'a-secret-message' }
+  service.refuse({ file: 'a-secret.yaml', text: 'a-secret-text', problems: [problem, problem] })
+  await client.next('policy', ({ problems }) => problems === 2)
+  const later = await open(url)
+  expect((await later.next('hello')).policy).toEqual({ problems: 2 })
+  service.use(service.file)
+  recorder.tick(Date.now())
+  await client.next('policy', ({ problems }) => problems === 0)
+  const order = client.events.map(({ name }) => name)
+  expect(order.lastIndexOf('policy')).toBeLessThan(order.indexOf('levels'))
+  expect(client.text + later.text).not.toContain('a-secret')
+})
+
 it('32 clients listen at most, one that goes away makes room, and clients with the token have places of their own', async () => {
   const { url } = await start()
   const clients = await Promise.all(Array.from({ length: 32 }, () => LiveClient.open(url)))
@@ -280,6 +297,7 @@ it('every event is as its description says', async () => {
     hello: 'LiveHello',
     frame: 'LiveFrame',
     levels: 'LiveLevels',
+    policy: 'LivePolicy',
     store: 'LiveStore',
     keys: 'LiveTopKeys',
     requests: 'LiveRequests',
