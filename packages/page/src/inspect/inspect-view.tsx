@@ -16,6 +16,7 @@ export function InspectView() {
   const asked = readAskedRequest(values)
   const live = useLiveFacts()
   const isAdmin = useAdminToken() !== undefined
+  const hasAdmin = live.service?.hasAdmin !== false
   const question = costProblem(asked.cost) === undefined ? questionOf(asked) : undefined
   const [inspection, again] = useInspection(question, asked.follows)
   const operator = useOperatorFacts()
@@ -39,12 +40,13 @@ export function InspectView() {
           inspection={inspection}
           isAsked={question !== undefined}
           operator={isAdmin ? operator : undefined}
+          hasAdmin={hasAdmin}
           level={asked.level}
           showLevel={isAdmin ? showLevel : undefined}
           onChanged={onChanged}
         />
         <div class="inspect-side" ref={policy}>
-          <PolicyPanel operator={operator} isAdmin={isAdmin} level={asked.level} />
+          <PolicyPanel operator={operator} isAdmin={isAdmin} hasAdmin={hasAdmin} level={asked.level} />
           {isAdmin && operator.policy !== undefined && <OverridesPanel operator={operator} onChanged={onChanged} />}
         </div>
       </div>

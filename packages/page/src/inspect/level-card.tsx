@@ -16,6 +16,7 @@ interface LevelCardProps {
   /** When the answer came, by `performance.now`. */
   readonly sinceMs: number
   readonly operator: OperatorFacts | undefined
+  readonly hasAdmin: boolean
   readonly isChosen: boolean
   readonly showLevel: ((level: string) => void) | undefined
   readonly onChanged: () => void

@@ -40,8 +40,9 @@ export function LimitKnobs({ label, draft, problemOf, onChange }: LimitKnobsProp
             value={draft.numbers[option] ?? ''}
             autocomplete="off"
             onInput={(event) => put(option, event.currentTarget.value)}
-            {...problemOf(option)}
+            {...problemOf(option).input}
           />
+          {problemOf(option).note}
         </label>
       ))}
     </fieldset>

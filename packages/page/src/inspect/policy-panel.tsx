@@ -1,12 +1,15 @@
 import { useState } from 'preact/hooks'
 import { Choice } from '../parts/choice.js'
 import { Panel } from '../parts/panel.js'
+import { tokenWords } from '../parts/token-words.js'
 import { PolicyText } from './policy-text.js'
 import type { OperatorFacts } from './use-operator-facts.js'
 
 interface PolicyPanelProps {
   readonly operator: OperatorFacts
   readonly isAdmin: boolean
+  /** Does the service have an admin token? */
+  readonly hasAdmin: boolean
   /** The level whose lines are marked. */
   readonly level: string | undefined
 }
@@ -15,7 +18,7 @@ const TEXTS = ['in force', 'refused'] as const
 const WORDS = { 'in force': 'In force', refused: 'Refused' }
 
 /** The file of the policy: the text in force, and the text on disk if it cannot be put in force. */
-export function PolicyPanel({ operator, isAdmin, level }: PolicyPanelProps) {
+export function PolicyPanel({ operator, isAdmin, hasAdmin, level }: PolicyPanelProps) {
   const [chosen, setChosen] = useState<(typeof TEXTS)[number]>()
   const { policy, error } = operator
   const { refused } = policy ?? {}
@@ -39,11 +42,7 @@ export function PolicyPanel({ operator, isAdmin, level }: PolicyPanelProps) {
         )
       }
     >
-      {!isAdmin && (
-        <p class="soft">
-          The text of the policy is shown with the admin token: give it by the button “Viewer” at the top.
-        </p>
-      )}
+      {!isAdmin && <p class="soft">{`${tokenWords(hasAdmin)} to see the text of the policy.`}</p>}
       {error !== undefined && (
         <p class="problem" role="alert">
           {error}

@@ -3,6 +3,7 @@ import type { LiveKey } from '../../../service/src/live/live-events.js'
 import { Choice } from '../parts/choice.js'
 import { numberText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
+import { tokenWords } from '../parts/token-words.js'
 import { type LiveModel, WAITING } from './live-model.js'
 import { useHeld, useLive } from './use-live.js'
 
@@ -22,7 +23,10 @@ export function TopKeysPanel({ live }: { readonly live: LiveModel }) {
   useLive(live, 'hello', 'keys')
   const [list, setList] = useState<(typeof LISTS)[number]>('byLoad')
   const { keys, service } = live.scene
-  const about = service === undefined || service.isAdmin ? undefined : unmaskText(service.hasAdmin)
+  const about =
+    service === undefined || service.isAdmin
+      ? undefined
+      : `Keys are masked. ${tokenWords(service.hasAdmin)} to see them.`
   return (
     <Panel
       title="Top keys"
@@ -44,12 +48,6 @@ export function TopKeysPanel({ live }: { readonly live: LiveModel }) {
       />
     </Panel>
   )
-}
-
-function unmaskText(hasAdmin: boolean): string {
-  return hasAdmin
-    ? 'Keys are masked. Give the admin token (Viewer, at the top) to see them.'
-    : 'Keys are masked. Start the service with --admin-token to see them.'
 }
 
 interface KeyListProps {

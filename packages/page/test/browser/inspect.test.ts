@@ -55,7 +55,10 @@ test('a request that was denied before the page was opened says so, and what wou
   await service.check(MERCHANT, 11)
   await service.policy.reset(MERCHANT)
   const page = await openPage(service.url)
-  await page.getByRole('link', { name: /denied/ }).first().click()
+  await page
+    .getByRole('link', { name: /denied/ })
+    .first()
+    .click()
   await page.getByRole('heading', { name: /^Denied by merchant at / }).waitFor()
   await page.getByText('Now it would pass, and take 1 from each of all, merchant and daily.').waitFor()
 })
@@ -97,6 +100,35 @@ test('an override of the page ends when a person says, and then the limit of the
   await page.getByText('None is in force.').waitFor()
   await expect.poll(() => gauges(page), WITHIN).toEqual({ all: 100, merchant: 10, daily: 50 })
   expect(await service.check(MERCHANT, 5)).toBe(5)
+})
+
+test('what is typed wrong is told beside its field, before the page asks for a confirmation', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openAsAdmin(service)
+  const wrong = async (change: string, label: string, text: string) => {
+    const card = await openChanges(page, 'merchant', change)
+    await card.getByLabel(label).fill(text)
+    await card.getByRole('button', { name: `${change}…` }).click()
+    const field = card.getByLabel(label)
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(await card.getByRole('button', { name: change, exact: true }).count()).toBe(0)
+    const told = await field.getAttribute('aria-describedby')
+    return page.locator(`[id="${told}"]`).textContent()
+  }
+  expect(await wrong('Set', 'Units left', 'abc')).toBe(
+    "Remaining must be a whole number from 0 to 10, the quota, got 'abc'.",
+  )
+  expect(await wrong('Block', 'For how long', '1y')).toBe("Duration must be in ms, s, m, h or d, got '1y'.")
+  expect(await wrong('Override', 'Refill', '2/min')).toBe("Refill must be written '2/m', got '2/min'.")
+})
+
+test('without an admin token, the page does not ask for one', async () => {
+  const service = await startPageService({ levels: LEVELS, values: { 'admin-token': undefined } })
+  const page = await openPage(`${service.url}/#inspect?a.merchant=acct_1`)
+  await page.getByText('Start the service with --admin-token to see the text of the policy.').waitFor()
+  const card = page.getByRole('article', { name: 'merchant', exact: true })
+  await card.getByRole('button', { name: 'Change merchant' }).click()
+  await card.getByText('Start the service with --admin-token to change limits.').waitFor()
 })
 
 test('a block and a reset that are made on the page take effect at once', async () => {

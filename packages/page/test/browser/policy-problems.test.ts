@@ -41,7 +41,10 @@ test('Live says that the policy file cannot be used, and leads an admin to its p
     await each.getByText('The policy file was changed and cannot be used: 2 problems.').waitFor()
   expect(await viewer.getByRole('link', { name: 'See the problems' }).count()).toBe(0)
   await page.getByRole('link', { name: 'See the problems' }).click()
-  await page.getByText(/capacity must be/).first().waitFor()
+  await page
+    .getByText(/capacity must be/)
+    .first()
+    .waitFor()
   await writeFile(file, GOOD)
   await viewer.getByText(/^The policy file was changed/).waitFor({ state: 'hidden' })
 })
