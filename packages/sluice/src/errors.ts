@@ -53,19 +53,20 @@ export interface PolicyProblem {
 
 const MOST_SHOWN = 20
 
-/** A policy that cannot be used, with all of its problems. No part of it is in force. */
+/** A policy or an override that cannot be used, with all of its problems. No part of it is in force. */
 export class InvalidPolicyError extends TypeError {
   override readonly name = 'InvalidPolicyError'
   readonly code: SluiceErrorCode = 'SLUICE_INVALID_POLICY'
   readonly problems: readonly PolicyProblem[]
 
-  constructor(problems: readonly PolicyProblem[]) {
+  /** `what` cannot be used. Default: the policy. */
+  constructor(problems: readonly PolicyProblem[], what = 'the policy') {
     const lines = problems.slice(0, MOST_SHOWN).map(({ path, message }) => `${pathText(path)}: ${message}`)
     if (problems.length > MOST_SHOWN) lines.push(`and ${problems.length - MOST_SHOWN} more`)
     super(
       lines.length === 1
-        ? `the policy cannot be used: ${lines[0]}`
-        : `the policy has ${problems.length} problems:\n  ${lines.join('\n  ')}`,
+        ? `${what} cannot be used: ${lines[0]}`
+        : `${what} has ${problems.length} problems:\n  ${lines.join('\n  ')}`,
     )
     this.problems = problems
   }

@@ -2,13 +2,22 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { AskError } from '../shell/ask.js'
 
-interface ProblemFields {
-  readonly 'aria-invalid': boolean
-  readonly 'aria-describedby': string | undefined
+/** What is wrong with what was typed in a field. */
+export interface FieldProblem {
+  /** Absent if it is no field's. */
+  readonly field: string | undefined
+  readonly message: string
 }
 
-/** What a field says of the problem. With several fields, the one whose option the problem names has it. */
-export type ProblemOf = (option?: string) => ProblemFields
+interface ToldProblem {
+  /** For the input. */
+  readonly input: { readonly 'aria-invalid': boolean; readonly 'aria-describedby': string | undefined }
+  /** For a place beside the input. */
+  readonly note: ComponentChildren
+}
+
+/** What a field says of the problem: the field that has it says all of it. */
+export type ProblemOf = (field: string) => ToldProblem
 
 interface ActionFormProps {
   /** The word on the button. */
@@ -19,9 +28,11 @@ interface ActionFormProps {
   readonly consequence: string
   /** What has happened. */
   readonly done: string
+  /** What is wrong with the fields, before the form asks for a confirmation. Default: nothing is. */
+  readonly check?: () => FieldProblem | undefined
   readonly act: () => Promise<unknown>
   readonly onChanged: () => void
-  /** The fields. A problem that the service has with them is told beside them. */
+  /** The fields. What `check` finds is told beside its field, and what the service finds below all of them. */
   readonly children?: (problemOf: ProblemOf) => ComponentChildren
 }
 
@@ -37,15 +48,17 @@ export interface ChangeParts {
 type Stage = 'edit' | 'confirm' | 'busy' | 'done'
 
 /** A change in three steps: fields, a sentence on what will happen with a button to confirm it, and the result in place. */
-export function ActionForm({ verb, label, consequence, done, act, onChanged, children }: ActionFormProps) {
+export function ActionForm({ verb, label, consequence, done, check, act, onChanged, children }: ActionFormProps) {
   const id = useId()
   const [stage, setStage] = useState<Stage>('edit')
-  const [problem, setProblem] = useState<string>()
+  const [problem, setProblem] = useState<FieldProblem>()
   // The sentence would change with the fields.
   const [result, setResult] = useState('')
-  const problemOf = (option = '') => {
-    const isInvalid = problem?.includes(option) === true
-    return { 'aria-invalid': isInvalid, 'aria-describedby': isInvalid ? id : undefined }
+  const told = problem !== undefined && <Problem id={id} message={problem.message} />
+  const problemOf = (field: string) => {
+    const isInvalid = problem?.field === field
+    const input = { 'aria-invalid': isInvalid, 'aria-describedby': isInvalid ? id : undefined }
+    return { input, note: isInvalid && told }
   }
   const run = async () => {
     setStage('busy')
@@ -56,14 +69,18 @@ export function ActionForm({ verb, label, consequence, done, act, onChanged, chi
       setStage('done')
       onChanged()
     } catch (error) {
-      setProblem(error instanceof AskError ? error.message : 'The service did not do it.')
+      setProblem({
+        field: undefined,
+        message: error instanceof AskError ? error.message : 'The service did not do it.',
+      })
       setStage('edit')
     }
   }
   const prepare = (event: Event) => {
     event.preventDefault()
-    setProblem(undefined)
-    setStage('confirm')
+    const found = check?.()
+    setProblem(found)
+    setStage(found === undefined ? 'confirm' : 'edit')
   }
   const isAsked = stage === 'confirm' || stage === 'busy'
   const begin = useRef<HTMLButtonElement>(null)
@@ -71,11 +88,7 @@ export function ActionForm({ verb, label, consequence, done, act, onChanged, chi
   return (
     <form class="action" onSubmit={prepare}>
       {children?.(problemOf)}
-      {problem !== undefined && (
-        <p class="problem" id={id} role="alert">
-          {problem}
-        </p>
-      )}
+      {problem?.field === undefined && told}
       {isAsked ? (
         <Confirmation
           verb={verb}
@@ -95,6 +108,14 @@ export function ActionForm({ verb, label, consequence, done, act, onChanged, chi
         {stage === 'done' ? result : ''}
       </p>
     </form>
+  )
+}
+
+function Problem({ id, message }: { readonly id: string; readonly message: string }) {
+  return (
+    <p class="problem" id={id} role="alert">
+      {message}
+    </p>
   )
 }
 

@@ -12,6 +12,8 @@ export interface AnswerLevelsProps {
   readonly inspection: Inspection
   /** Absent without the admin token. */
   readonly operator: OperatorFacts | undefined
+  /** Does the service have an admin token? */
+  readonly hasAdmin: boolean
   /** The level whose lines of the policy are shown. */
   readonly level: string | undefined
   readonly showLevel: ((level: string) => void) | undefined
@@ -22,7 +24,15 @@ export interface AnswerLevelsProps {
 const MOST_SHOWN = 40
 
 /** The levels that match with their gauges, and the levels that do not with their reasons. */
-export function AnswerLevels({ answer, inspection, operator, level, showLevel, onChanged }: AnswerLevelsProps) {
+export function AnswerLevels({
+  answer,
+  inspection,
+  operator,
+  hasAdmin,
+  level,
+  showLevel,
+  onChanged,
+}: AnswerLevelsProps) {
   const matching = answer.levels.filter(({ matches }) => matches)
   const others = answer.levels.filter(({ matches }) => !matches)
   return (
@@ -40,6 +50,7 @@ export function AnswerLevels({ answer, inspection, operator, level, showLevel, o
                   deniesAll={inspection.denyAll.has(each.level)}
                   sinceMs={inspection.atMs}
                   operator={operator}
+                  hasAdmin={hasAdmin}
                   isChosen={each.level === level}
                   showLevel={showLevel}
                   onChanged={onChanged}

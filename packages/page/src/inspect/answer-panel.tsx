@@ -1,15 +1,19 @@
 import type { InspectAnswer } from '../../../service/src/live/inspect-answer.js'
 import { durationText } from '../parts/number-text.js'
 import { useElapsed } from '../parts/use-elapsed.js'
+import { setAdminToken } from '../shell/admin-token.js'
 import type { AskError } from '../shell/ask.js'
 import { AnswerLevels, type AnswerLevelsProps } from './answer-levels.js'
 import type { Inspection } from './use-inspection.js'
 import { verdictWords } from './verdict-words.js'
 
-type AnswerPanelProps = Omit<AnswerLevelsProps, 'answer'>
+interface AnswerPanelProps extends Omit<AnswerLevelsProps, 'answer'> {
+  /** A cost that cannot be used is not asked about. */
+  readonly isAsked: boolean
+}
 
 /** What the service answered: the verdict, the levels that match with their gauges, and the levels that do not. */
-export function AnswerPanel(props: AnswerPanelProps) {
+export function AnswerPanel({ isAsked, ...props }: AnswerPanelProps) {
   const { answer, error, isStale } = props.inspection
   // The last answer to this question says more than nothing, and a service that does not answer takes nothing back.
   const isShown = answer !== undefined && (error === undefined || !isStale || error.status === 0 || error.status >= 500)
@@ -18,7 +22,9 @@ export function AnswerPanel(props: AnswerPanelProps) {
       {error !== undefined && <ErrorNote error={error} hasAnswer={isShown} />}
       {isShown && <Verdict answer={answer} inspection={props.inspection} />}
       {isShown && <AnswerLevels {...props} answer={answer} />}
-      {answer === undefined && error === undefined && <div class="panel empty">Asking the service…</div>}
+      {answer === undefined && error === undefined && (
+        <div class="panel empty">{isAsked ? 'Asking the service…' : 'Waits for a cost that can be used.'}</div>
+      )}
     </div>
   )
 }
@@ -38,6 +44,11 @@ function ErrorNote({ error, hasAnswer }: { readonly error: AskError; readonly ha
     <section class="panel answer-error" role="alert">
       <h2>{hasAnswer ? 'The answer below is old' : 'No answer'}</h2>
       <p>{error.message}</p>
+      {error.status === 401 && (
+        <button type="button" class="button forget" onClick={() => setAdminToken(undefined)}>
+          Forget the token
+        </button>
+      )}
       {error.status === 0 && <p class="soft">The page asks again every second.</p>}
     </section>
   )

@@ -59,7 +59,7 @@ export function AttributeForm({ asked, known, answer, again, leaveRecent }: Attr
 
 function RecentNote({ isMasked, leave }: { readonly isMasked: boolean; readonly leave: () => void }) {
   return (
-    <div class="note">
+    <div class="note spread">
       <p>A recent request. {isMasked && 'Its values are masked: they are shown with the admin token only.'}</p>
       <button type="button" class="button" onClick={leave}>
         {isMasked ? 'Type attributes instead' : 'Change its attributes'}

@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { useAdminToken } from '../shell/admin-token.js'
 import { changeAddress, useAddress } from '../shell/page-address.js'
 import { AnswerPanel } from './answer-panel.js'
@@ -16,6 +16,7 @@ export function InspectView() {
   const asked = readAskedRequest(values)
   const live = useLiveFacts()
   const isAdmin = useAdminToken() !== undefined
+  const hasAdmin = live.service?.hasAdmin !== false
   const question = costProblem(asked.cost) === undefined ? questionOf(asked) : undefined
   const [inspection, again] = useInspection(question, asked.follows)
   const operator = useOperatorFacts()
@@ -24,6 +25,9 @@ export function InspectView() {
     again()
     operator.reload()
   }
+  useEffect(() => {
+    if (live.policyReads > 0) onChanged()
+  }, [live.policyReads])
   const showLevel = (level: string) => {
     changeAddress({ level })
     policy.current?.scrollIntoView({ block: 'nearest' })
@@ -34,14 +38,16 @@ export function InspectView() {
       <div class="inspect-columns">
         <AnswerPanel
           inspection={inspection}
+          isAsked={question !== undefined}
           operator={isAdmin ? operator : undefined}
+          hasAdmin={hasAdmin}
           level={asked.level}
           showLevel={isAdmin ? showLevel : undefined}
           onChanged={onChanged}
         />
         <div class="inspect-side" ref={policy}>
-          <PolicyPanel operator={operator} isAdmin={isAdmin} level={asked.level} />
-          {isAdmin && <OverridesPanel operator={operator} onChanged={onChanged} />}
+          <PolicyPanel operator={operator} isAdmin={isAdmin} hasAdmin={hasAdmin} level={asked.level} />
+          {isAdmin && operator.policy !== undefined && <OverridesPanel operator={operator} onChanged={onChanged} />}
         </div>
       </div>
     </>

@@ -16,6 +16,7 @@ interface LevelCardProps {
   /** When the answer came, by `performance.now`. */
   readonly sinceMs: number
   readonly operator: OperatorFacts | undefined
+  readonly hasAdmin: boolean
   readonly isChosen: boolean
   readonly showLevel: ((level: string) => void) | undefined
   readonly onChanged: () => void
@@ -60,7 +61,8 @@ export function LevelCard(props: LevelCardProps) {
       ))}
       {blockFor !== undefined && <p class="level-note">A key that exceeds is blocked: it {blockWords(blockFor)}.</p>}
       {noOverride !== undefined && <p class="level-note">No override applies: {noOverride}.</p>}
-      {explanation.degraded !== undefined && (
+      {/* A store that does not answer about a limit is told there. */}
+      {explanation.degraded !== undefined && limits.every(({ decision }) => decision.degraded == null) && (
         <p class="level-note degraded">
           The store did not tell the run-time overrides in time: other limits may be in force.
         </p>
@@ -81,18 +83,13 @@ function Tools({ level, isOpen, setOpen, showLevel }: ToolsProps) {
   return (
     <div class="level-tools">
       {showLevel !== undefined && (
-        <button
-          type="button"
-          class="text-button"
-          onClick={() => showLevel(level)}
-          aria-label={`Show ${level} in the policy`}
-        >
+        <button type="button" class="link" onClick={() => showLevel(level)} aria-label={`Show ${level} in the policy`}>
           In the policy
         </button>
       )}
       <button
         type="button"
-        class="text-button"
+        class="link"
         aria-expanded={isOpen}
         aria-label={`${isOpen ? 'Close' : 'Change'} ${level}`}
         onClick={() => setOpen(!isOpen)}

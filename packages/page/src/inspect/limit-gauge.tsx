@@ -50,7 +50,7 @@ export function LimitGauge({ level, limit, decision, cost, deniesAll, sinceMs }:
         </div>
       )}
       <p class="limit-foot">
-        <span>{cost !== 1 && `This request takes ${numberText(cost)}`}</span>
+        <span>{`This request takes ${numberText(cost)}`}</span>
         <span>{waitWords(reading)}</span>
       </p>
       {decision.degraded != null && <p class="level-note degraded">{degradedWords(decision.degraded)}</p>}
@@ -100,7 +100,7 @@ function waitWords({ state, nextUnitMs, wholeMs }: GaugeReading): string {
 }
 
 function degradedWords(degraded: 'open' | 'closed' | 'local'): string {
-  if (degraded === 'open') return 'The store does not answer: everything is allowed.'
+  if (degraded === 'open') return 'The store does not answer: everything is admitted.'
   if (degraded === 'closed') return 'The store does not answer: everything is denied.'
   return 'The store does not answer: this process counts for itself.'
 }

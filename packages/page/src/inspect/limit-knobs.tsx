@@ -1,6 +1,8 @@
 import type { Algorithm } from 'sluice/limits'
+import { ALGORITHMS, algorithmKnobs } from '../parts/algorithm-knobs.js'
+import { algorithmWords } from '../parts/limit-words.js'
 import type { ProblemOf } from './action-form.js'
-import { ALGORITHM_WORDS, KNOBS, type TypedLimit, withAlgorithm } from './typed-limit.js'
+import { type TypedLimit, withAlgorithm } from './typed-limit.js'
 
 interface LimitKnobsProps {
   readonly label: string
@@ -21,25 +23,26 @@ export function LimitKnobs({ label, draft, problemOf, onChange }: LimitKnobsProp
           value={draft.algorithm}
           onChange={(event) => onChange(withAlgorithm(draft, event.currentTarget.value as Algorithm))}
         >
-          {Object.entries(ALGORITHM_WORDS).map(([algorithm, words]) => (
+          {ALGORITHMS.map((algorithm) => (
             <option key={algorithm} value={algorithm}>
-              {words}
+              {algorithmWords(algorithm)}
             </option>
           ))}
         </select>
       </label>
-      {KNOBS[draft.algorithm].map(({ option, label: name, kind, example }) => (
+      {algorithmKnobs(draft.algorithm).map(({ option, label: name, form, example }) => (
         <label key={option} class="field">
           <span>{name}</span>
           <input
             class="mono"
-            inputMode={kind === 'whole' ? 'numeric' : 'text'}
+            inputMode={form === 'count' ? 'numeric' : 'text'}
             placeholder={example}
             value={draft.numbers[option] ?? ''}
             autocomplete="off"
             onInput={(event) => put(option, event.currentTarget.value)}
-            {...problemOf(option)}
+            {...problemOf(option).input}
           />
+          {problemOf(option).note}
         </label>
       ))}
     </fieldset>

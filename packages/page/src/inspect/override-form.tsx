@@ -1,9 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { Explanation } from 'sluice'
+import { parseLimit } from 'sluice/limits'
+import { algorithmKnobs } from '../parts/algorithm-knobs.js'
 import { ask } from '../shell/ask.js'
-import { ActionForm, type ChangeParts } from './action-form.js'
+import { ActionForm, type ChangeParts, type FieldProblem } from './action-form.js'
 import { LimitKnobs } from './limit-knobs.js'
 import { overrideKey } from './override-key.js'
+import { problemIn } from './problem-in.js'
 import { draftOf, draftWords, limitOfDraft, type TypedLimit } from './typed-limit.js'
 import type { OperatorFacts } from './use-operator-facts.js'
 
@@ -26,6 +29,7 @@ export function OverrideForm({ level, who, attributes, onChanged, explanation, o
   const data = operator?.policy?.policy.levels.find(({ name }) => name === level)
   const key = data === undefined ? undefined : overrideKey(data, attributes)
   const change = (at: number, draft: TypedLimit) => setDrafts(drafts.map((each, i) => (i === at ? draft : each)))
+  const check = () => drafts.map(problemOfDraft).find((found) => found !== undefined)
   const act = () => {
     const limits = drafts.map(limitOfDraft)
     const until = endOf(span, time, Date.now())
@@ -37,6 +41,7 @@ export function OverrideForm({ level, who, attributes, onChanged, explanation, o
       verb="Override"
       consequence={`Puts in force for ${who}, ${endWords(span, time)}: ${drafts.map(draftWords).join('; ')}. It replaces what the policy says.`}
       done={`The override of ${who} is in force.`}
+      check={check}
       act={act}
       onChanged={onChanged}
     >
@@ -48,7 +53,7 @@ export function OverrideForm({ level, who, attributes, onChanged, explanation, o
               key={i}
               label={drafts.length === 1 ? `Limit of ${level}` : `Limit ${i + 1} of ${level}`}
               draft={draft}
-              problemOf={problemOf}
+              problemOf={(option) => problemOf(`${i} ${option}`)}
               onChange={(next) => change(i, next)}
             />
           ))}
@@ -97,4 +102,12 @@ function endOf(span: Span, time: string, nowMs: number): number | undefined {
 function endWords(span: Span, time: string): string {
   if (span === 'removed') return 'until the override is removed'
   return span === 'a time' ? `until ${time.replace('T', ' ')}` : `for ${span}`
+}
+
+/** Fields are named by the place of their limit and by their option. */
+function problemOfDraft(draft: TypedLimit, place: number): FieldProblem | undefined {
+  const found = problemIn(() => parseLimit(limitOfDraft(draft)))
+  if (found === undefined) return undefined
+  const isOfField = algorithmKnobs(draft.algorithm).some(({ option }) => option === found.field)
+  return { ...found, field: isOfField ? `${place} ${found.field}` : undefined }
 }

@@ -1,20 +1,24 @@
 import { useState } from 'preact/hooks'
 import { Choice } from '../parts/choice.js'
 import { Panel } from '../parts/panel.js'
+import { tokenWords } from '../parts/token-words.js'
 import { PolicyText } from './policy-text.js'
 import type { OperatorFacts } from './use-operator-facts.js'
 
 interface PolicyPanelProps {
   readonly operator: OperatorFacts
   readonly isAdmin: boolean
+  /** Does the service have an admin token? */
+  readonly hasAdmin: boolean
   /** The level whose lines are marked. */
   readonly level: string | undefined
 }
 
 const TEXTS = ['in force', 'refused'] as const
+const WORDS = { 'in force': 'In force', refused: 'Refused' }
 
 /** The file of the policy: the text in force, and the text on disk if it cannot be put in force. */
-export function PolicyPanel({ operator, isAdmin, level }: PolicyPanelProps) {
+export function PolicyPanel({ operator, isAdmin, hasAdmin, level }: PolicyPanelProps) {
   const [chosen, setChosen] = useState<(typeof TEXTS)[number]>()
   const { policy, error } = operator
   const { refused } = policy ?? {}
@@ -28,15 +32,17 @@ export function PolicyPanel({ operator, isAdmin, level }: PolicyPanelProps) {
         refused === undefined ? (
           answer !== undefined && <span class="chip">{answer.file}</span>
         ) : (
-          <Choice label="Text of the policy" values={TEXTS} value={shown} onChoose={setChosen} />
+          <Choice
+            label="Text of the policy"
+            values={TEXTS}
+            wordsOf={(each) => WORDS[each]}
+            value={shown}
+            onChoose={setChosen}
+          />
         )
       }
     >
-      {!isAdmin && (
-        <p class="soft">
-          The text of the policy is shown with the admin token: give it by the button “Viewer” at the top.
-        </p>
-      )}
+      {!isAdmin && <p class="soft">{`${tokenWords(hasAdmin)} to see the text of the policy.`}</p>}
       {error !== undefined && (
         <p class="problem" role="alert">
           {error}

@@ -26,6 +26,23 @@ export function PolicyText({ answer: { file, text, problems }, level }: PolicyTe
   useEffect(() => {
     if (target !== undefined && box.current !== null) scrollTo(box.current, target)
   }, [target])
+  // The view is drawn again every second, and the text is the largest part of it.
+  const rows = useMemo(
+    () =>
+      lines
+        .slice(first - 1, last)
+        .map((each, i) => (
+          <PolicyLine
+            key={first + i}
+            line={each}
+            number={first + i}
+            problems={problems.filter(({ line: at }) => at === first + i)}
+            isMarked={isIn(marked, first + i)}
+            isTarget={line === first + i}
+          />
+        )),
+    [lines, problems, first, last, marked, line],
+  )
   const show = (wanted: number) => {
     setLine(wanted)
     box.current?.focus({ preventScroll: true })
@@ -36,16 +53,7 @@ export function PolicyText({ answer: { file, text, problems }, level }: PolicyTe
       <Problems problems={problems} show={show} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the box scrolls, so the keyboard must reach it */}
       <section class="policy-text" ref={box} tabIndex={0} aria-label={`Text of ${file}`}>
-        {lines.slice(first - 1, last).map((each, i) => (
-          <PolicyLine
-            key={first + i}
-            line={each}
-            number={first + i}
-            problems={problems.filter(({ line: at }) => at === first + i)}
-            isMarked={isIn(marked, first + i)}
-            isTarget={line === first + i}
-          />
-        ))}
+        {rows}
       </section>
       {lines.length > MOST_LINES && (
         <p class="soft small">
@@ -62,7 +70,7 @@ function Problems({ problems, show }: { problems: readonly PolicyTextProblem[]; 
     <ul class="policy-problems" aria-label="Problems of the policy">
       {problems.map(({ kind, line, column, message }) => (
         <li key={`${line}:${column} ${message}`} class={kind}>
-          <button type="button" class="text-button" onClick={() => show(line)}>
+          <button type="button" class="link" onClick={() => show(line)}>
             {kind === 'error' ? 'Error' : 'Warning'} in line {line}
           </button>{' '}
           <span>{message}</span>

@@ -13,6 +13,7 @@ interface RecentRequestsProps {
 
 const MOST_SHOWN = 30
 const KINDS = ['all', 'denied'] as const
+const WORDS = { all: 'All', denied: 'Denied' }
 
 /** The requests that were decided last, to pick one. The list holds still while the pointer or the focus is on it. */
 export function RecentRequests({ requests, chosen, pick }: RecentRequestsProps) {
@@ -22,9 +23,15 @@ export function RecentRequests({ requests, chosen, pick }: RecentRequestsProps) 
   const shown = held.filter(({ allowed }) => kind === 'all' || !allowed).slice(0, MOST_SHOWN)
   return (
     <div class="recents">
-      <div class="recents-head">
+      <div class="spread">
         <h3 id={id}>Recent requests</h3>
-        <Choice label="Which recent requests" values={KINDS} value={kind} onChoose={setKind} />
+        <Choice
+          label="Which recent requests"
+          values={KINDS}
+          wordsOf={(each) => WORDS[each]}
+          value={kind}
+          onChoose={setKind}
+        />
       </div>
       {shown.length === 0 ? (
         <p class="soft small">
@@ -42,8 +49,8 @@ export function RecentRequests({ requests, chosen, pick }: RecentRequestsProps) 
                 aria-pressed={request.id === chosen}
                 onClick={() => pick(request.id)}
               >
-                <span class={request.allowed ? 'outcome admitted' : 'outcome denied'}>
-                  {request.allowed ? 'allowed' : 'denied'}
+                <span class={request.allowed ? 'recent-outcome admitted' : 'recent-outcome denied'}>
+                  {request.allowed ? 'admitted' : 'denied'}
                 </span>
                 <span class="recent-text mono">{requestWords(request)}</span>
                 <span class="recent-time">{timeText(request.atMs)}</span>

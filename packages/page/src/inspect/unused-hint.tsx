@@ -22,7 +22,7 @@ export function UnusedHint({ unused, attributes }: UnusedHintProps) {
             {didYouMean !== undefined && attributes !== undefined && Object.hasOwn(attributes, attribute) && (
               <button
                 type="button"
-                class="text-button"
+                class="link"
                 onClick={() =>
                   changeAddress(
                     attributeValues({ [didYouMean]: attributes[attribute] }, { [attribute]: attributes[attribute] }),

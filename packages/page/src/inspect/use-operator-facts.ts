@@ -1,7 +1,7 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Limit } from 'sluice/limits'
 import type { PolicyAnswer } from '../../../service/src/live/inspect-answer.js'
-import { useAdminToken } from '../shell/admin-token.js'
+import { adminToken, useAdminToken } from '../shell/admin-token.js'
 import { AskError, ask } from '../shell/ask.js'
 import type { LevelData, ListedOverride } from './override-key.js'
 
@@ -31,15 +31,23 @@ const MOST_OVERRIDES = 200
 export function useOperatorFacts(): OperatorFacts {
   const token = useAdminToken()
   const [facts, setFacts] = useState(NOTHING)
+  const pending = useRef(0)
   const reload = useCallback(async () => {
     if (token === undefined) return
+    pending.current++
     const next = await readFacts()
-    setFacts((before) => ({ ...before, ...next }))
+    pending.current--
+    // An answer that comes after the token is gone is not shown.
+    if (adminToken() === token) setFacts((before) => ({ ...before, ...next }))
   }, [token])
   useEffect(() => {
-    if (token === undefined) return setFacts(NOTHING)
+    // What was read with another token is not shown.
+    setFacts(NOTHING)
+    if (token === undefined) return
     void reload()
-    const timer = setInterval(() => document.visibilityState === 'visible' && void reload(), EVERY_MS)
+    const timer = setInterval(() => {
+      if (pending.current === 0 && document.visibilityState === 'visible') void reload()
+    }, EVERY_MS)
     return () => clearInterval(timer)
   }, [token, reload])
   return { ...facts, reload }
@@ -47,12 +55,11 @@ export function useOperatorFacts(): OperatorFacts {
 
 async function readFacts(): Promise<Partial<Read>> {
   try {
-    const [policy, { total, overrides }] = await Promise.all([
-      ask<NonNullable<Read['policy']>>('/v1/admin/policy'),
-      ask<{ readonly total: number; readonly overrides: readonly RunTimeOverride[] }>(
-        `/v1/admin/overrides?limit=${MOST_OVERRIDES}`,
-      ),
-    ])
+    // One after the other: a token that is wrong is tried once.
+    const policy = await ask<NonNullable<Read['policy']>>('/v1/admin/policy')
+    const { total, overrides } = await ask<Pick<Read, 'total' | 'overrides'>>(
+      `/v1/admin/overrides?limit=${MOST_OVERRIDES}`,
+    )
     return { policy, overrides, total, error: undefined }
   } catch (error) {
     return { error: error instanceof AskError ? error.message : 'The policy could not be read.' }

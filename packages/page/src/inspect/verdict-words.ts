@@ -1,5 +1,6 @@
 import type { InspectAnswer } from '../../../service/src/live/inspect-answer.js'
 import { durationText, numberText } from '../parts/number-text.js'
+import { timeText } from '../parts/time-text.js'
 
 /** A verdict in words. */
 export interface VerdictWords {
@@ -9,21 +10,45 @@ export interface VerdictWords {
   readonly sentences: readonly string[]
 }
 
-/** `denyAll` are the levels that would deny the request even if it cost nothing. */
+/**
+ * What would be decided now; of a recent request, what was decided when it came, and then what would be decided now. `denyAll`
+ * are the levels that would deny the request even if it cost nothing.
+ */
 export function verdictWords(answer: InspectAnswer, denyAll: ReadonlySet<string>): VerdictWords {
+  const { decided } = answer
+  const now = wordsOfNow(answer, denyAll)
+  if (decided === undefined) return now
+  return {
+    title: `${outcomeThen(decided)} at ${timeText(decided.atMs)}`,
+    outcome: decided.allowed ? 'admitted' : 'denied',
+    sentences: [
+      ...(decided.degraded ? ['It was decided without the store.'] : []),
+      ...(answer.allowed ? [] : [`Now it would be denied by ${listText(answer.deniedBy)}.`]),
+      ...now.sentences,
+    ],
+  }
+}
+
+function outcomeThen({ allowed, deniedBy }: NonNullable<InspectAnswer['decided']>): string {
+  if (allowed) return 'Allowed'
+  // Nothing but a failure of the store denies without a level.
+  return deniedBy.length === 0 ? 'Failed, because the store did,' : `Denied by ${listText(deniedBy)}`
+}
+
+function wordsOfNow(answer: InspectAnswer, denyAll: ReadonlySet<string>): VerdictWords {
   const matching = answer.levels.filter(({ matches }) => matches)
   if (matching.length === 0)
     return {
-      title: 'Allowed: no level matches',
+      title: 'Admitted: no level matches',
       outcome: 'admitted',
-      sentences: ['A request like this takes nothing and is never denied. Below is why each level does not match.'],
+      sentences: [`${passWords(answer)}, and take nothing. Below is why each level does not match.`],
     }
   const shadow = denialsOf(answer, denyAll, true).map((each) => `In shadow, so it does not count: ${each}`)
   if (answer.allowed)
     return {
-      title: 'Allowed',
+      title: 'Admitted',
       outcome: 'admitted',
-      sentences: [...takenWords(matching), ...delayWords(matching), ...shadow],
+      sentences: [takenWords(matching, passWords(answer)), ...delayWords(matching), ...shadow],
     }
   return {
     title: `Denied by ${listText(answer.deniedBy)}`,
@@ -41,17 +66,21 @@ function listText(names: readonly string[]): string {
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown[shown.length - 1]}`
 }
 
-function takenWords(matching: InspectAnswer['levels']): string[] {
+function passWords({ decided }: InspectAnswer): string {
+  return decided === undefined ? 'A request like this would pass now' : 'Now it would pass'
+}
+
+function takenWords(matching: InspectAnswer['levels'], wouldPass: string): string {
   const isCounted = ({ limits = [] }: (typeof matching)[number]) =>
     limits.some(({ limit }) => limit.algorithm !== 'unlimited')
   const taking = matching.filter((each) => each.cost !== 0 && each.shadow !== true && isCounted(each))
-  if (taking.length === 0) return ['A request like this would pass now, and take nothing.']
+  if (taking.length === 0) return `${wouldPass}, and take nothing.`
   const costs = new Set(taking.map(({ cost = 1 }) => cost))
   const [cost] = costs
   const names = listText(taking.map(({ level }) => level))
   const what =
     costs.size === 1 ? `${numberText(cost)} from ${taking.length === 1 ? '' : 'each of '}${names}` : `from ${names}`
-  return [`A request like this would pass now, and take ${what}.`]
+  return `${wouldPass}, and take ${what}.`
 }
 
 function delayWords(matching: InspectAnswer['levels']): string[] {

@@ -23,7 +23,12 @@ export function LabView() {
   return (
     <>
       <div class="lab-top">
-        <ExamplePanel settings={settings} isChanged={isChanged} onChange={change} />
+        <ExamplePanel
+          settings={settings}
+          isReadable={!(result.traffic instanceof DraftProblem)}
+          isChanged={isChanged}
+          onChange={change}
+        />
         <TrafficPanel settings={settings} result={result} onChange={change} />
       </div>
       <div class="limit-cards">

@@ -1,31 +1,22 @@
-import { useMemo } from 'preact/hooks'
 import { numberText, rateText, shareText } from '../parts/number-text.js'
-import { Panel } from '../parts/panel.js'
+import { ChartPanel } from './chart-panel.js'
 import type { ChartLine, ChartPlan } from './draw-chart.js'
 import { clockText } from './draw-chart.js'
-import { LiveChart } from './live-chart.js'
 import type { LiveModel } from './live-model.js'
-import { type LiveSettings, shownRange } from './live-settings.js'
+import type { LiveSettings } from './live-settings.js'
 import { decisionSeries, type TimeSeries } from './time-series.js'
-import { useLive } from './use-live.js'
 
 /** What is decided per second: admitted and denied, one on the other, and how many of them without the store. */
-export function DecisionsPanel({ live, settings }: { readonly live: LiveModel; readonly settings: LiveSettings }) {
-  useLive(live, 'hello', 'frame')
-  const { history, frame } = live.scene
-  const range = shownRange(settings, live.scene)
-  // The history changes in place, with the frame
-  const series = useMemo(() => decisionSeries(history, range), [history, frame, range.fromMs, range.toMs])
+export function DecisionsPanel(shown: { readonly live: LiveModel; readonly settings: LiveSettings }) {
   return (
-    <Panel title="Decisions per second" class="live-decisions">
-      <LiveChart
-        name="Decisions per second"
-        plan={DECISIONS}
-        series={series}
-        range={range}
-        summary={decisionSummary(series)}
-      />
-    </Panel>
+    <ChartPanel
+      {...shown}
+      title="Decisions per second"
+      class="live-decisions"
+      plan={DECISIONS}
+      seriesOf={decisionSeries}
+      summaryOf={decisionSummary}
+    />
   )
 }
 

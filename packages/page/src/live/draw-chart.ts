@@ -31,7 +31,7 @@ export function drawChart(place: HTMLElement, plan: ChartPlan, { onCursor, onZoo
   const series = plan.lines.map((line) => lineOptions(line, ratio))
   const options: uPlot.Options = {
     ...sizeOf(place),
-    padding: [8, 20, 0, 0],
+    padding: [8, 28, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -68,6 +68,11 @@ export function drawChart(place: HTMLElement, plan: ChartPlan, { onCursor, onZoo
     },
   }
   return new uPlot(options, [[], ...plan.lines.map(() => [])], place)
+}
+
+/** Is there anything to draw? */
+export function hasValue(columns: readonly ArrayLike<number | null | undefined>[]): boolean {
+  return columns.some((column) => Array.prototype.some.call(column, (value) => value !== null && value !== undefined))
 }
 
 /** Puts data and the shown range into a chart. */
@@ -174,7 +179,8 @@ function axesOf(plan: ChartPlan): uPlot.Axis[] {
       space: 36,
       incrs: STEPS,
       size: (_plot, texts) => 14 + 7 * Math.max(3, ...(texts ?? []).map((text) => text.length)),
-      values: (_plot, values) => values.map(plan.axisText),
+      // Without a value the scale is made up.
+      values: ({ data }, values) => values.map(hasValue(data.slice(1)) ? plan.axisText : () => ''),
     },
   ]
 }

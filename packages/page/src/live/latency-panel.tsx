@@ -1,30 +1,21 @@
-import { useMemo } from 'preact/hooks'
 import { durationText } from '../parts/number-text.js'
-import { Panel } from '../parts/panel.js'
+import { ChartPanel } from './chart-panel.js'
 import { type ChartPlan, clockText } from './draw-chart.js'
-import { LiveChart } from './live-chart.js'
 import type { LiveModel } from './live-model.js'
-import { type LiveSettings, shownRange } from './live-settings.js'
+import type { LiveSettings } from './live-settings.js'
 import { latencySeries, type TimeSeries } from './time-series.js'
-import { useLive } from './use-live.js'
 
 /** How long the store takes to decide. */
-export function LatencyPanel({ live, settings }: { readonly live: LiveModel; readonly settings: LiveSettings }) {
-  useLive(live, 'hello', 'frame')
-  const { history, frame } = live.scene
-  const range = shownRange(settings, live.scene)
-  // The history changes in place, with the frame
-  const series = useMemo(() => latencySeries(history, range), [history, frame, range.fromMs, range.toMs])
+export function LatencyPanel(shown: { readonly live: LiveModel; readonly settings: LiveSettings }) {
   return (
-    <Panel title="Latency of the store" class="live-latency">
-      <LiveChart
-        name="Latency of the store"
-        plan={LATENCY}
-        series={series}
-        range={range}
-        summary={latencySummary(series)}
-      />
-    </Panel>
+    <ChartPanel
+      {...shown}
+      title="Latency of the store"
+      class="live-latency"
+      plan={LATENCY}
+      seriesOf={latencySeries}
+      summaryOf={latencySummary}
+    />
   )
 }
 

@@ -1,5 +1,5 @@
 import { limitWords } from '../parts/limit-words.js'
-import { numberText, shareText } from '../parts/number-text.js'
+import { rateNumberText, shareText } from '../parts/number-text.js'
 import { type LevelRates, lastMinute } from './level-rates.js'
 import type { PageHistory } from './page-history.js'
 import { Sparkline } from './sparkline.js'
@@ -38,11 +38,11 @@ export function LevelRow({ rates, history, index, href, isChosen }: LevelRowProp
         </span>
       </th>
       <td class="number">
-        {numberText(admitted)}
+        {rateNumberText(admitted)}
         <span class="unit">/s</span>
       </td>
       <td class={denied > 0 && !level.shadow ? 'number of-denied' : 'number soft'}>
-        {numberText(denied)}
+        {rateNumberText(denied)}
         <span class="unit">/s</span>
         {level.shadow && <span class="hidden"> would be denied</span>}
       </td>

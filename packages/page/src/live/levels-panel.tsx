@@ -5,7 +5,7 @@ import { Panel } from '../parts/panel.js'
 import { changeAddress, writeAddress } from '../shell/page-address.js'
 import { LEVEL_ORDERS, levelRates, orderedLevels } from './level-rates.js'
 import { LevelRow, ROW_HEIGHT } from './level-row.js'
-import type { LiveModel } from './live-model.js'
+import { type LiveModel, WAITING } from './live-model.js'
 import type { LiveSettings } from './live-settings.js'
 import { useHeld, useLive } from './use-live.js'
 
@@ -48,14 +48,10 @@ export function LevelsPanel({ live, settings, values }: LevelsPanelProps) {
     </>
   )
   return (
-    <Panel
-      title={`Levels (${found.length === all ? all : `${found.length} of ${all}`})`}
-      tools={tools}
-      class="live-levels"
-    >
+    <Panel title={titleOf(found.length, service === undefined ? undefined : all)} tools={tools} class="live-levels">
       {found.length === 0 ? (
         <p class="soft none">
-          {service === undefined && 'The levels come with the first answer of the service.'}
+          {service === undefined && WAITING}
           {service !== undefined && all === 0 && 'The policy has no level.'}
           {all > 0 && 'No level has this text in its name or limits.'}
         </p>
@@ -64,6 +60,12 @@ export function LevelsPanel({ live, settings, values }: LevelsPanelProps) {
       )}
     </Panel>
   )
+}
+
+/** `Levels (3 of 1,000)`, and before the service has told them `Levels`. */
+function titleOf(found: number, all: number | undefined): string {
+  if (all === undefined) return 'Levels'
+  return `Levels (${found === all ? '' : `${numberText(found)} of `}${numberText(all)})`
 }
 
 interface LevelTableProps {
@@ -140,7 +142,8 @@ function Space({ rows }: { readonly rows: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row takes no focus
     <tr aria-hidden="true" class="level-space">
-      <td colSpan={5} style={{ height: `${rows * ROW_HEIGHT}px` }} />
+      {/* No column may be hidden under it: a phone shows three, and a table makes the others up. */}
+      <td colSpan={3} style={{ height: `${rows * ROW_HEIGHT}px` }} />
     </tr>
   )
 }

@@ -16,7 +16,7 @@ export function LiveBar({ live, settings }: { readonly live: LiveModel; readonly
     zoomTo(scaledRange(range, factor, zoom === undefined ? range.toMs : (range.fromMs + range.toMs) / 2))
   }
   return (
-    <div class="live-bar">
+    <div class="live-bar spread">
       <LinkText live={live} isPaused={isPaused} />
       <div class="row">
         {zoom === undefined ? (

@@ -2,7 +2,8 @@ import { useId, useRef, useState } from 'preact/hooks'
 import { chartKeys } from './chart-keys.js'
 import { ChartLegend, rowText } from './chart-legend.js'
 import { ChartTable } from './chart-table.js'
-import type { ChartPlan } from './draw-chart.js'
+import { type ChartPlan, hasValue } from './draw-chart.js'
+import { WAITING } from './live-model.js'
 import { zoomTo } from './live-settings.js'
 import type { TimeRange, TimeSeries } from './time-series.js'
 import { usePlot } from './use-plot.js'
@@ -54,6 +55,11 @@ export function LiveChart({ name, plan, series, range, summary }: LiveChartProps
         aria-describedby={summaryId}
         onKeyDown={press}
       />
+      {!hasValue(series.columns) && (
+        <p class="chart-none" aria-hidden="true">
+          {rows === 0 ? WAITING : 'No decisions in this time'}
+        </p>
+      )}
       <figcaption class="hidden" id={summaryId}>
         {summary} Arrow keys read the values, plus and minus zoom, shift and an arrow key move in time, Escape zooms
         out.

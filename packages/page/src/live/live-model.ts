@@ -2,6 +2,7 @@ import type {
   LiveDemo,
   LiveFrame,
   LiveHello,
+  LivePolicy,
   LiveRequest,
   LiveService,
   LiveStore,
@@ -10,8 +11,11 @@ import type {
 import { PageHistory } from './page-history.js'
 import type { LinkState, LiveEvent } from './stream-link.js'
 
+/** Where nothing is shown because nothing came yet. */
+export const WAITING = 'Nothing came from the service yet.'
+
 /** What changes: a part of the view listens to what it shows. */
-export type Topic = 'link' | 'hello' | 'frame' | 'store' | 'keys' | 'requests' | 'demo'
+export type Topic = 'link' | 'hello' | 'frame' | 'store' | 'keys' | 'requests' | 'demo' | 'policy'
 
 /** Everything that the view shows of the service. */
 export interface LiveScene {
@@ -30,6 +34,7 @@ const KEPT_REQUESTS = 50
 export class LiveModel {
   link: LinkState = { kind: 'connecting' }
   demo: LiveDemo | undefined
+  policy: LivePolicy = { problems: 0 }
   #live: LiveScene = { history: new PageHistory(), requests: [] }
   #frozen: LiveScene | undefined
   #isPaused = false
@@ -55,6 +60,14 @@ export class LiveModel {
     this.#tell('hello', 'frame', 'store', 'keys', 'requests')
   }
 
+  /** The token has changed: keys and requests are gone, also from a paused view, which pauses again when others have come. */
+  forgetKeys(): void {
+    const { keys, ...others } = this.#live
+    this.#live = { ...others, requests: [] }
+    this.#frozen = undefined
+    this.#tell('hello', 'frame', 'store', 'keys', 'requests')
+  }
+
   setLink(link: LinkState): void {
     this.link = link
     this.#tell('link')
@@ -73,13 +86,20 @@ export class LiveModel {
     else if (event.name === 'keys') this.#change({ keys: event.data }, 'keys')
     else if (event.name === 'requests') this.#addRequests(event.data)
     else if (event.name === 'demo') this.setDemo(event.data)
+    else if (event.name === 'policy') this.#setPolicy(event.data)
   }
 
   #startOver(hello: LiveHello): void {
     const history = PageHistory.of(hello)
     this.demo = hello.demo
+    this.policy = hello.policy
     this.#live = { service: hello.service, history, frame: hello.seconds.at(-1), requests: [] }
-    this.#tell('hello', 'frame', 'store', 'keys', 'requests', 'demo')
+    this.#tell('hello', 'frame', 'store', 'keys', 'requests', 'demo', 'policy')
+  }
+
+  #setPolicy(policy: LivePolicy): void {
+    this.policy = policy
+    this.#tell('policy')
   }
 
   #withLevels(levels: LiveHello['levels']): PageHistory {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { numberText } from '../parts/number-text.js'
 import { setAdminToken } from '../shell/admin-token.js'
 import { AskError, ask } from '../shell/ask.js'
 import type { LiveModel } from './live-model.js'
@@ -6,12 +7,12 @@ import { useLive } from './use-live.js'
 
 /** What a person should know before reading the figures. */
 export function LiveNotices({ live, retry }: { readonly live: LiveModel; readonly retry: () => void }) {
-  useLive(live, 'link', 'hello', 'store', 'demo')
-  const { link, demo, scene } = live
+  useLive(live, 'link', 'hello', 'store', 'demo', 'policy')
+  const { link, demo, policy, scene } = live
   return (
     <>
       {link.kind === 'refused' && (
-        <div class="notice bad">
+        <div class="notice spread bad">
           <p>
             <b>The service refuses the token.</b> {link.why} It may have been changed. Forget it to look on with masked
             keys.
@@ -22,7 +23,7 @@ export function LiveNotices({ live, retry }: { readonly live: LiveModel; readonl
         </div>
       )}
       {link.kind === 'lost' && (
-        <div class="notice bad">
+        <div class="notice spread bad">
           <p>
             <b>{link.why}</b>{' '}
             {scene.service === undefined
@@ -35,14 +36,17 @@ export function LiveNotices({ live, retry }: { readonly live: LiveModel; readonl
         </div>
       )}
       {scene.store?.state === 'degraded' && link.kind === 'live' && (
-        <div class="notice warn">
+        <div class="notice spread warn">
           <p>
             <b>Decisions are made without the store.</b> {scene.store.text}
           </p>
         </div>
       )}
+      {policy.problems > 0 && link.kind === 'live' && (
+        <PolicyNotice problems={policy.problems} isAdmin={scene.service?.isAdmin === true} />
+      )}
       {scene.service?.isExample && (
-        <div class="notice">
+        <div class="notice spread">
           <p>
             <b>This is the example policy.</b> For your own, start <code>sluice serve --policy policy.yaml</code>
           </p>
@@ -50,6 +54,23 @@ export function LiveNotices({ live, retry }: { readonly live: LiveModel; readonl
         </div>
       )}
     </>
+  )
+}
+
+/** Only an admin can see what the problems are. */
+function PolicyNotice({ problems, isAdmin }: { readonly problems: number; readonly isAdmin: boolean }) {
+  const count = `${numberText(problems)} ${problems === 1 ? 'problem' : 'problems'}`
+  return (
+    <div class="notice spread bad" role="status">
+      <p>
+        <b>{`The policy file was changed and cannot be used: ${count}.`}</b> The policy before it is still in force.
+      </p>
+      {isAdmin && (
+        <a class="button" href="#inspect">
+          See the problems
+        </a>
+      )}
+    </div>
   )
 }
 

@@ -4,6 +4,7 @@ import { tokenFields } from '../shell/ask.js'
 import { useAddress } from '../shell/page-address.js'
 import { DecisionsPanel } from './decisions-panel.js'
 import { FiguresStrip } from './figures-strip.js'
+import { keepOpen } from './keep-open.js'
 import { LatencyPanel } from './latency-panel.js'
 import { LevelFocus } from './level-focus.js'
 import { LevelsPanel } from './levels-panel.js'
@@ -27,9 +28,9 @@ export function LiveView() {
   const link = useMemo(() => linkOf(live), [live])
   // Another token shows other keys.
   useEffect(() => {
-    link.start()
-    return () => link.close()
-  }, [link, token])
+    live.forgetKeys()
+    return keepOpen(link)
+  }, [live, link, token])
   useEffect(() => live.setPaused(settings.isPaused), [live, settings.isPaused])
   useViewKeys(settings.isPaused)
   return (

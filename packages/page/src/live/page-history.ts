@@ -46,7 +46,7 @@ export class PageHistory {
     this.#levels = levels
     this.seconds = this.seconds.withLevels(comesFrom)
     this.tens = this.tens.withLevels(comesFrom)
-    this.#open = new OpenTen(comesFrom.length)
+    this.#open = this.#open.withLevels(comesFrom)
   }
 
   /** Adds the frame of a second. */
@@ -102,6 +102,18 @@ class OpenTen {
       worstDelayMs: Math.max(before.worstDelayMs, frame.worstDelayMs),
     }
     for (let at = 0; at < Math.min(counts.length, this.counts.length); at++) this.counts[at] += counts[at]
+  }
+
+  /** The same sums for another list of levels. `comesFrom` has the former place of each level, or -1. */
+  withLevels(comesFrom: readonly number[]): OpenTen {
+    const next = new OpenTen(comesFrom.length)
+    next.totals = this.totals
+    comesFrom.forEach((from, level) => {
+      if (from < 0) return
+      const start = from * COUNTS_OF_A_LEVEL
+      next.counts.set(this.counts.subarray(start, start + COUNTS_OF_A_LEVEL), level * COUNTS_OF_A_LEVEL)
+    })
+    return next
   }
 }
 

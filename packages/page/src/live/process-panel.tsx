@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { durationText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
-import type { LiveModel } from './live-model.js'
+import { type LiveModel, WAITING } from './live-model.js'
 import { useLive } from './use-live.js'
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
@@ -10,7 +10,12 @@ const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 
 export function ProcessPanel({ live }: { readonly live: LiveModel }) {
   useLive(live, 'hello', 'frame')
   const { service, history, frame } = live.scene
-  if (service === undefined) return <Panel title="This process">{null}</Panel>
+  if (service === undefined)
+    return (
+      <Panel title="This process">
+        <p class="soft none">{WAITING}</p>
+      </Panel>
+    )
   const workers = frame?.workers ?? service.workers
   const upMs = Math.max(0, (frame?.atMs ?? service.startedMs) - service.startedMs)
   return (
@@ -21,7 +26,7 @@ export function ProcessPanel({ live }: { readonly live: LiveModel }) {
         <Fact name="Workers">
           {workers === service.workers ? workers : `${workers} of ${service.workers} have reported`}
         </Fact>
-        <Fact name="Since">{`${DATE.format(service.startedMs)}, for ${durationText(upMs)}`}</Fact>
+        <Fact name="Since">{`${DATE.format(service.startedMs)}, for ${durationText(Math.floor(upMs / 1_000) * 1_000)}`}</Fact>
         <Fact name="Version">{service.version}</Fact>
         <Fact name="Store">{service.store}</Fact>
         <Fact name="Policy">

@@ -2,7 +2,7 @@ import type { LiveRequest } from '../../../service/src/live/live-events.js'
 import { Panel } from '../parts/panel.js'
 import { writeAddress } from '../shell/page-address.js'
 import { clockText } from './draw-chart.js'
-import type { LiveModel } from './live-model.js'
+import { type LiveModel, WAITING } from './live-model.js'
 import { useHeld, useLive } from './use-live.js'
 
 const SHOWN = 12
@@ -14,11 +14,13 @@ export function RequestsPanel({ live }: { readonly live: LiveModel }) {
   return (
     <Panel
       title="Recent requests"
-      about="A few of each second. Choose one to see every level that it met."
+      about="A few of each second. Choose one to see what was decided, and every level that it met as it is now."
       class="live-requests"
     >
       {held.length === 0 ? (
-        <p class="soft none">No request was decided since the page was opened.</p>
+        <p class="soft none">
+          {live.scene.service === undefined ? WAITING : 'No request was decided since the service began.'}
+        </p>
       ) : (
         <ul class="requests" {...handlers}>
           {held.slice(0, SHOWN).map((request) => (

@@ -1,14 +1,19 @@
 import type { LiveStoreFigure } from '../../../service/src/live/live-events.js'
 import { bytesText, numberText, rateText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
-import type { LiveModel } from './live-model.js'
+import { type LiveModel, WAITING } from './live-model.js'
 import { useLive } from './use-live.js'
 
 /** How the store and its leases are. */
 export function StorePanel({ live }: { readonly live: LiveModel }) {
   useLive(live, 'hello', 'store')
   const { store } = live.scene
-  if (store === undefined) return <Panel title="Store">{<p class="soft none">The service has not told yet.</p>}</Panel>
+  if (store === undefined)
+    return (
+      <Panel title="Store">
+        <p class="soft none">{WAITING}</p>
+      </Panel>
+    )
   const isWell = store.state === 'well'
   return (
     <Panel

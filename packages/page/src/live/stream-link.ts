@@ -35,6 +35,8 @@ export interface StreamLinkOptions {
 export class StreamLink {
   readonly #options: StreamLinkOptions
   #losses = 0
+  /** How often an event could not be read. A `hello` does not end that: it comes before such an event, with a whole history. */
+  #unreadable = 0
   /** Why the service ended the stream. It is said until the service answers again. */
   #endWhy: string | undefined
   #attempt = new AbortController()
@@ -61,7 +63,6 @@ export class StreamLink {
   async #read(attempt: AbortController): Promise<void> {
     const { request = (path, init) => fetch(path, init), fields, onState } = this.#options
     let why = this.#endWhy ?? 'The service does not answer. Is it running?'
-    // An event that cannot be read is an error in the console, and the stream is read anew.
     try {
       this.#expectSoon(attempt)
       const init = { headers: fields(), signal: attempt.signal, cache: 'no-store' as const }
@@ -73,9 +74,12 @@ export class StreamLink {
         this.#losses = 0
         onState({ kind: 'refused', why })
       }
-    } finally {
-      if (attempt === this.#attempt && !this.#isClosed(attempt)) this.#tryLater(why)
+    } catch (error) {
+      console.error(error)
+      this.#unreadable += 1
+      why = UNREADABLE
     }
+    if (attempt === this.#attempt && !this.#isClosed(attempt)) this.#tryLater(why)
   }
 
   /** Reads until the stream ends, and returns why it did. */
@@ -119,12 +123,18 @@ export class StreamLink {
 
   #tryLater(why: string): void {
     clearTimeout(this.#timer)
-    const waitMs = Math.min(this.#options.longestWaitMs ?? 15_000, 1_000 * 2 ** this.#losses)
+    const waitMs = Math.min(
+      this.#options.longestWaitMs ?? 15_000,
+      1_000 * 2 ** Math.max(this.#losses, this.#unreadable - 1),
+    )
     this.#losses += 1
     this.#options.onState({ kind: 'lost', why, retryAtMs: Date.now() + waitMs })
     this.#timer = setTimeout(() => this.start(), waitMs)
   }
 }
+
+const UNREADABLE =
+  'The page cannot read what the service sends. Reload the page: the service may have another version since.'
 
 const SILENCE = new Error('The stream is silent')
 

@@ -3,7 +3,8 @@ import type { LiveKey } from '../../../service/src/live/live-events.js'
 import { Choice } from '../parts/choice.js'
 import { numberText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
-import type { LiveModel } from './live-model.js'
+import { tokenWords } from '../parts/token-words.js'
+import { type LiveModel, WAITING } from './live-model.js'
 import { useHeld, useLive } from './use-live.js'
 
 const SHOWN = 10
@@ -12,12 +13,20 @@ const LISTS = ['byLoad', 'byDenials'] as const
 
 const WORDS = { byLoad: 'Load', byDenials: 'Denials' }
 
+const NONE = {
+  byLoad: 'No key was counted in the last minutes.',
+  byDenials: 'No key was denied in the last minutes.',
+}
+
 /** The keys that ask most, or that are denied most. */
 export function TopKeysPanel({ live }: { readonly live: LiveModel }) {
   useLive(live, 'hello', 'keys')
   const [list, setList] = useState<(typeof LISTS)[number]>('byLoad')
   const { keys, service } = live.scene
-  const about = service === undefined || service.isAdmin ? undefined : unmaskText(service.hasAdmin)
+  const about =
+    service === undefined || service.isAdmin
+      ? undefined
+      : `Keys are masked. ${tokenWords(service.hasAdmin)} to see them.`
   return (
     <Panel
       title="Top keys"
@@ -34,17 +43,11 @@ export function TopKeysPanel({ live }: { readonly live: LiveModel }) {
     >
       <KeyList
         keys={(keys?.[list] ?? []).slice(0, SHOWN)}
-        none={list === 'byLoad' ? 'No key was counted in the last minutes.' : 'No key was denied in the last minutes.'}
+        none={service === undefined ? WAITING : NONE[list]}
         withLevels
       />
     </Panel>
   )
-}
-
-function unmaskText(hasAdmin: boolean): string {
-  return hasAdmin
-    ? 'Keys are masked. Give the admin token (Viewer, at the top) to see them.'
-    : 'Keys are masked. Start the service with --admin-token to see them.'
 }
 
 interface KeyListProps {

@@ -1,23 +1,29 @@
 import type { BlockFor, Limit } from 'sluice/limits'
 import { numberText } from './number-text.js'
 
+/** An algorithm as a person calls it: `token bucket`. */
+export function algorithmWords(algorithm: string): string {
+  return algorithm.replaceAll('-', ' ')
+}
+
 /** A limit as a person says it: `token bucket: 100 at once, then 100/s`. */
 export function limitWords(limit: Limit): string {
+  const name = algorithmWords(limit.algorithm)
   switch (limit.algorithm) {
     case 'token-bucket':
-      return `token bucket: ${numberText(limit.capacity)} at once, then ${rateWords(limit.refill)}`
+      return `${name}: ${numberText(limit.capacity)} at once, then ${rateWords(limit.refill)}`
     case 'leaky-bucket':
-      return `leaky bucket: ${numberText(limit.capacity)} wait, ${rateWords(limit.drain)} leave`
+      return `${name}: ${numberText(limit.capacity)} wait, ${rateWords(limit.drain)} leave`
     case 'fixed-window':
-      return `fixed window: ${numberText(limit.quota)} in each ${limit.window}`
+      return `${name}: ${numberText(limit.quota)} in each ${limit.window}`
     case 'sliding-window':
-      return `sliding window: ${numberText(limit.quota)} in ${limit.window}${slicesWords(limit.slices)}`
+      return `${name}: ${numberText(limit.quota)} in ${limit.window}${slicesWords(limit.slices)}`
     case 'sliding-log':
-      return `sliding log: ${numberText(limit.quota)} in any ${limit.window}`
+      return `${name}: ${numberText(limit.quota)} in any ${limit.window}`
     case 'concurrency':
-      return `concurrency: ${numberText(limit.max)} at the same time, each for ${limit.ttl} at most`
+      return `${name}: ${numberText(limit.max)} at the same time, each for ${limit.ttl} at most`
     case 'unlimited':
-      return 'unlimited'
+      return name
   }
 }
 

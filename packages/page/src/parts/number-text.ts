@@ -11,9 +11,14 @@ export function numberText(value: number): string {
   return size < 100 ? ONE_DIGIT.format(value) : WHOLE.format(value)
 }
 
-/** `1,234/s`. */
+/** A rate without its unit: `0.4`, `23`, `1,234`. From ten on it is whole: a tenth more would change every second. */
+export function rateNumberText(perSecond: number): string {
+  return numberText(perSecond < 9.95 ? perSecond : Math.round(perSecond))
+}
+
+/** `0.4/s`, `23/s`, `1,234/s`. */
 export function rateText(perSecond: number): string {
-  return `${numberText(perSecond)}/s`
+  return `${rateNumberText(perSecond)}/s`
 }
 
 /** `40 µs`, `1.2 ms`, `3.4 s`, `5 min`, `2.5 h`. */

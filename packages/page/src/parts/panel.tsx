@@ -16,7 +16,7 @@ export function Panel({ title, about, tools, children, class: more }: PanelProps
   const id = useId()
   return (
     <section class={more === undefined ? 'panel' : `panel ${more}`} aria-labelledby={id}>
-      <div class="panel-head">
+      <div class="panel-head spread">
         <h2 id={id}>{title}</h2>
         {tools !== undefined && <div class="row">{tools}</div>}
       </div>

@@ -5,19 +5,32 @@
 import { useEffect, useState } from 'preact/hooks'
 
 const KEPT_AS = 'sluice.admin-token'
-let token: string | undefined = firstToken()
+let token = keptToken()
+takeFromAddress()
+// In a tab that shows the page already, a link changes the address and loads nothing.
+addEventListener('hashchange', takeFromAddress)
 
-function firstToken(): string | undefined {
-  const given = /^#token=([^&]+)$/.exec(location.hash)?.[1]
+function keptToken(): string | undefined {
   try {
-    if (given === undefined) return sessionStorage.getItem(KEPT_AS) ?? undefined
-    history.replaceState(null, '', '#live')
-    const text = decodeURIComponent(given)
-    sessionStorage.setItem(KEPT_AS, text)
-    return text
+    return sessionStorage.getItem(KEPT_AS) ?? undefined
   } catch {
-    // Storage may be refused, and a text may not decode.
-    return given
+    // A browser may refuse storage.
+    return undefined
+  }
+}
+
+function takeFromAddress(): void {
+  const given = /^#token=([^&]+)$/.exec(location.hash)?.[1]
+  if (given === undefined) return
+  history.replaceState(null, '', '#live')
+  setAdminToken(decoded(given))
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }
 

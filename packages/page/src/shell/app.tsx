@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks'
 import { InspectView } from '../inspect/inspect-view.js'
 import { LabView } from '../lab/lab-view.js'
 import { LiveView } from '../live/live-view.js'
@@ -15,6 +16,7 @@ const TITLES: Readonly<Record<View, string>> = { live: 'Live', inspect: 'Inspect
 export function App() {
   const { view } = useAddress()
   const tour = useTour()
+  useTopOf(view)
   document.title = `${TITLES[view]} · Sluice`
   return (
     <>
@@ -53,6 +55,15 @@ export function App() {
       {tour.step !== undefined && <Tour tour={tour} step={tour.step} />}
     </>
   )
+}
+
+/** Another view begins at its top. A browser keeps the place where the one before was left. */
+function useTopOf(view: View): void {
+  const before = useRef(view)
+  useEffect(() => {
+    if (before.current !== view) scrollTo(0, 0)
+    before.current = view
+  }, [view])
 }
 
 function TourButton({ start }: { readonly start: () => void }) {

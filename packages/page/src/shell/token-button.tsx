@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { setAdminToken, useAdminToken } from './admin-token.js'
-import { AskError, ask } from './ask.js'
+import { AskError, tryToken } from './ask.js'
 
 /** The button that gives or forgets the admin token. With it the page shows keys and can change limits. */
 export function TokenButton() {
@@ -47,8 +47,7 @@ function GiveToken({ close }: { readonly close: () => void }) {
     event.preventDefault()
     const given = text.trim()
     try {
-      // The smallest question that wants the token.
-      await ask('/v1/admin/top-keys?limit=1', undefined, given)
+      await tryToken(given)
       setAdminToken(given)
       close()
     } catch (error) {

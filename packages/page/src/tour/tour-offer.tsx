@@ -5,7 +5,7 @@ import type { TourState } from './use-tour.js'
 export function TourOffer({ tour }: { readonly tour: TourState }) {
   if (!tour.isOffered) return null
   return (
-    <aside class="tour-offer" aria-label="Tour">
+    <aside class="tour-offer spread" aria-label="Tour">
       <p>
         <strong>New here?</strong> A tour of {tourSteps.length} steps shows what this page can do.
       </p>

@@ -56,6 +56,7 @@ function helloOf(levels: readonly string[]): LiveEvents['hello'] {
       policy: 'tested',
       levels: levels.map((name) => ({ name, limits: [{ algorithm: 'unlimited' }] })),
     },
+    policy: { problems: 0 },
     seconds: [],
     tens: [],
   }

@@ -35,6 +35,34 @@ test('the page says which level denies, and why another one does not match', asy
   )
 })
 
+test('a cost that cannot be used is not asked about, and the page does not say that it asks', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openPage(`${service.url}/#inspect?cost=-3`)
+  await page.getByText('Waits for a cost that can be used.').waitFor()
+  expect(await page.getByText('Asking the service').count()).toBe(0)
+})
+
+test('a refused token can be forgotten where it is told', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openPage(`${service.url}/#token=another-token-of-the-tests`, { expected: [/401/] })
+  await page.goto(`${service.url}/#inspect?a.merchant=acct_1`)
+  await page.getByRole('button', { name: 'Forget the token' }).click()
+  await page.getByRole('heading', { name: 'Admitted' }).waitFor()
+})
+
+test('a request that was denied before the page was opened says so, and what would be decided now', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  await service.check(MERCHANT, 11)
+  await service.policy.reset(MERCHANT)
+  const page = await openPage(service.url)
+  await page
+    .getByRole('link', { name: /denied/ })
+    .first()
+    .click()
+  await page.getByRole('heading', { name: /^Denied by merchant at / }).waitFor()
+  await page.getByText('Now it would pass, and take 1 from each of all, merchant and daily.').waitFor()
+})
+
 test('an override that is set on the page is in force for the next request, until it is removed', async () => {
   const service = await startPageService({ levels: LEVELS })
   const page = await openAsAdmin(service)
@@ -49,6 +77,58 @@ test('an override that is set on the page is in force for the next request, unti
   await page.getByRole('button', { name: 'Remove', exact: true }).click()
   await page.getByText(/^The override of .* is removed\.$/).waitFor()
   expect((await service.policy.overrides()).length).toBe(0)
+})
+
+test('an override of the page ends when a person says, and then the limit of the policy is in force', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openAsAdmin(service)
+  const card = await openChanges(page, 'merchant', 'Override')
+  await card.getByLabel('Capacity').fill('3')
+  await card.getByLabel('Until').selectOption('a time')
+  const end = new Date(Math.ceil(Date.now() / 60_000 + 60) * 60_000).toISOString()
+  await card.getByLabel('Time', { exact: true }).fill(end.slice(0, 16))
+  await confirm(card, 'Override')
+  await expect.poll(() => endOf(service), WITHIN).toBe(Date.parse(end))
+  await expect.poll(() => gauges(page), WITHIN).toEqual({ all: 100, merchant: 3, daily: 50 })
+  await page.getByText(`then 1/h, until ${end.slice(11, 19)}`).waitFor()
+  await card.getByLabel('Until').selectOption('10 minutes')
+  await confirm(card, 'Override')
+  await expect.poll(() => endOf(service), WITHIN).toBeLessThanOrEqual(Date.now() + 600_000)
+  expect(await endOf(service)).toBeGreaterThan(Date.now() + 500_000)
+  const [{ level, key, limits }] = await service.policy.overrides()
+  await service.policy.override(level, key, limits[0], { until: Date.now() + 1_000 })
+  await page.getByText('None is in force.').waitFor()
+  await expect.poll(() => gauges(page), WITHIN).toEqual({ all: 100, merchant: 10, daily: 50 })
+  expect(await service.check(MERCHANT, 5)).toBe(5)
+})
+
+test('what is typed wrong is told beside its field, before the page asks for a confirmation', async () => {
+  const service = await startPageService({ levels: LEVELS })
+  const page = await openAsAdmin(service)
+  const wrong = async (change: string, label: string, text: string) => {
+    const card = await openChanges(page, 'merchant', change)
+    await card.getByLabel(label).fill(text)
+    await card.getByRole('button', { name: `${change}…` }).click()
+    const field = card.getByLabel(label)
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(await card.getByRole('button', { name: change, exact: true }).count()).toBe(0)
+    const told = await field.getAttribute('aria-describedby')
+    return page.locator(`[id="${told}"]`).textContent()
+  }
+  expect(await wrong('Set', 'Units left', 'abc')).toBe(
+    "Remaining must be a whole number from 0 to 10, the quota, got 'abc'.",
+  )
+  expect(await wrong('Block', 'For how long', '1y')).toBe("Duration must be in ms, s, m, h or d, got '1y'.")
+  expect(await wrong('Override', 'Refill', '2/min')).toBe("Refill must be written '2/m', got '2/min'.")
+})
+
+test('without an admin token, the page does not ask for one', async () => {
+  const service = await startPageService({ levels: LEVELS, values: { 'admin-token': undefined } })
+  const page = await openPage(`${service.url}/#inspect?a.merchant=acct_1`)
+  await page.getByText('Start the service with --admin-token to see the text of the policy.').waitFor()
+  const card = page.getByRole('article', { name: 'merchant', exact: true })
+  await card.getByRole('button', { name: 'Change merchant' }).click()
+  await card.getByText('Start the service with --admin-token to change limits.').waitFor()
 })
 
 test('a block and a reset that are made on the page take effect at once', async () => {
@@ -81,6 +161,11 @@ async function openChanges(page: Page, level: string, change: string) {
   if ((await opener.getAttribute('aria-expanded')) === 'false') await opener.click()
   await card.getByText(change, { exact: true }).click()
   return card
+}
+
+async function endOf({ policy }: PageService): Promise<number | undefined> {
+  const [override] = await policy.overrides()
+  return override?.untilMs
 }
 
 async function confirm(card: ReturnType<Page['getByRole']>, verb: string): Promise<void> {

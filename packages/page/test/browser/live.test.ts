@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { COUNTS_OF_A_LEVEL, type LiveFrame } from '../../../service/src/live/live-events.js'
-import { numberText, rateText } from '../../src/parts/number-text.js'
+import { rateText } from '../../src/parts/number-text.js'
 import { openPage } from './open-page.js'
 import { startPageService } from './page-service.js'
 import { pauseLive } from './pause-live.js'
@@ -104,6 +104,6 @@ function ratesOf(frames: readonly LiveFrame[], level: number): readonly string[]
   const elapsedMs = sum(last, (frame) => frame.elapsedMs)
   return [0, 1].map((count) => {
     const total = sum(last, ({ levels }) => levels[level * COUNTS_OF_A_LEVEL + count])
-    return `${numberText((total * 1_000) / elapsedMs)}/s`
+    return rateText((total * 1_000) / elapsedMs)
   })
 }

@@ -27,7 +27,7 @@ interface PageServiceOptions {
   /** Default: a free port. */
   readonly port?: number
   /** Options of `sluice serve`. */
-  readonly values?: Readonly<Record<string, string>>
+  readonly values?: Readonly<Record<string, string | undefined>>
 }
 
 /** Starts a service. It is closed when the test has finished, if not before. */

@@ -1,6 +1,7 @@
 import { parseLimit, slidingWindow, tokenBucket, unlimited } from 'sluice/limits'
 import { expect, test } from 'vitest'
-import { draftOf, draftWords, KNOBS, limitOfDraft, withAlgorithm } from '../../src/inspect/typed-limit.js'
+import { draftOf, draftWords, limitOfDraft, withAlgorithm } from '../../src/inspect/typed-limit.js'
+import { ALGORITHMS } from '../../src/parts/algorithm-knobs.js'
 
 test.each([
   tokenBucket({ capacity: 20, refill: '5/s' }),
@@ -12,7 +13,7 @@ test.each([
 })
 
 test('every algorithm has a draft that the library takes', () => {
-  for (const algorithm of Object.keys(KNOBS) as (keyof typeof KNOBS)[]) {
+  for (const algorithm of ALGORITHMS) {
     const draft = withAlgorithm(draftOf(tokenBucket({ capacity: 20, refill: '5/s' })), algorithm)
     expect(parseLimit(limitOfDraft(draft))).toMatchObject({ algorithm })
   }

@@ -32,6 +32,10 @@ describe('the worked examples of the articles', () => {
     expect(different.map(({ preset, article, ours }) => [preset, article, ours])).toEqual(DIFFERENT)
   })
 
+  it.each(PRESETS.filter(({ names }) => names !== undefined))('$id: each limit has one name', ({ limits, names }) => {
+    expect(names).toHaveLength(limits.length)
+  })
+
   it.each(PRESETS)('$id: its traffic and limits can be used', (preset) => {
     const { traffic, cost, runs } = runLab(settingsOf(preset))
     expect(traffic).not.toBeInstanceOf(DraftProblem)

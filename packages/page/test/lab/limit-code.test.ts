@@ -2,7 +2,7 @@ import * as sluice from 'sluice'
 import { quotaOf } from 'sluice/limits'
 import { describe, expect, it } from 'vitest'
 import { DraftProblem } from '../../src/lab/settings/draft.js'
-import { limitCode, limitWords } from '../../src/lab/settings/limit-code.js'
+import { limitCode } from '../../src/lab/settings/limit-code.js'
 import { LAB_ALGORITHMS, limitDraft, limitOf } from '../../src/lab/settings/limit-draft.js'
 
 const limits = LAB_ALGORITHMS.map((algorithm) => {
@@ -27,15 +27,5 @@ describe('code to copy', () => {
     const pairs = flow.split(', ').map((pair) => pair.split(': '))
     const read = pairs.map(([name, value]) => [name, /^\d+$/.test(value) ? Number(value) : value])
     expect(sluice.parseLimit(Object.fromEntries(read))).toEqual(limit)
-  })
-
-  it('calls a limit what a person calls it', () => {
-    expect(limits.map(limitWords)).toEqual([
-      'Token bucket, 20 at 0.08/s',
-      'Leaky bucket, 20 at 10/s',
-      'Fixed window, 100 in 1m',
-      'Sliding window, 100 in 1m in 10 slices',
-      'Sliding log, 100 in 1m',
-    ])
   })
 })

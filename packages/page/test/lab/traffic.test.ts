@@ -43,6 +43,11 @@ describe('traffic', () => {
     expect(timesOf('list', { list: '2@0.1+0.1x3', length: '1s' })).toEqual([1e5, 1e5, 2e5, 2e5, 3e5, 3e5])
   })
 
+  it('of no request is quickly read, however often it comes again', () => {
+    const nothing = Array<string>(2_000).fill('0@0+0x999999').join(' ')
+    expect(timesOf('list', { list: `${nothing} 1@0`, length: '1s' })).toEqual([0])
+  }, 5_000)
+
   it('is random, but the same for the same seed', () => {
     const random = { rate: '100/s', length: '100s' }
     const times = timesOf('poisson', { ...random, seed: '7' })

@@ -46,6 +46,7 @@ export function helloOf(part: Partial<LiveHello> = {}): LiveHello {
       attributes: [],
     },
     levels: levelsOf([]),
+    policy: { problems: 0 },
     seconds: [],
     tens: [],
     ...part,

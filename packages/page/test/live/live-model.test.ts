@@ -45,6 +45,22 @@ describe('LiveModel', () => {
     expect(live.scene.requests).toHaveLength(1)
   })
 
+  it('shows no key of the former token, also while it is paused, and pauses again with those of the next', () => {
+    const live = wholeModel()
+    live.take({ name: 'requests', data: [requestOf('1')] })
+    live.setPaused(true)
+    live.forgetKeys()
+    expect([live.scene.keys, live.scene.requests]).toEqual([undefined, []])
+    expect(live.scene.frame?.atMs).toBe(1_000)
+    live.take({ name: 'hello', data: helloOf({ levels: levelsOf(['a']) }) })
+    live.take({ name: 'store', data: store })
+    live.take({ name: 'keys', data: keys })
+    live.take({ name: 'frame', data: frameOf(2_000) })
+    live.take({ name: 'frame', data: frameOf(3_000) })
+    expect(live.scene.keys).toBe(keys)
+    expect(live.scene.frame?.atMs).toBe(2_000)
+  })
+
   it('a page that opens paused first gets something to show', () => {
     const live = new LiveModel()
     live.setPaused(true)

@@ -74,6 +74,34 @@ describe('PageHistory', () => {
     expect(history.seconds.count(0, 0, 'degraded')).toBe(6)
   })
 
+  it('loses nothing of the ten seconds in which a reload comes', () => {
+    const history = historyOf(['a', 'b'])
+    for (let second = 1; second <= 6; second++)
+      history.add(frameOf(second * 1_000, { allowed: 10, levels: [9, 1, 0, 0, 4, 0, 0, 0] }))
+    history.useLevels(levelsOf(['b', 'new'], 2))
+    for (let second = 7; second <= 10; second++)
+      history.add(frameOf(second * 1_000, { version: 2, allowed: 10, levels: [4, 0, 0, 0, 7, 0, 0, 0] }))
+    expect(history.tens.size).toBe(1)
+    expect(history.tens.total(0, 'elapsedMs')).toBe(10_000)
+    expect(history.tens.total(0, 'allowed')).toBe(100)
+    expect(history.tens.count(0, 0, 'admitted')).toBe(40)
+    expect(history.tens.count(0, 1, 'admitted')).toBe(28)
+  })
+
+  it('has ten seconds of every ten, also if the policy is loaded again each second', () => {
+    const history = historyOf(['a'])
+    for (let second = 1; second <= 20; second++) {
+      history.useLevels(levelsOf(second % 2 === 0 ? ['new', 'a'] : ['a'], second))
+      const levels = second % 2 === 0 ? [9, 9, 9, 9, 1, 0, 0, 0] : [1, 0, 0, 0]
+      history.add(frameOf(second * 1_000, { version: second, allowed: 5, levels }))
+    }
+    expect(history.tens.size).toBe(2)
+    for (const ten of [0, 1]) {
+      expect(history.tens.total(ten, 'allowed')).toBe(50)
+      expect(history.tens.count(ten, 1, 'admitted')).toBe(10)
+    }
+  })
+
   it('takes the totals, but not the counts, of a frame of other levels', () => {
     const history = historyOf(['a'])
     history.add(frameOf(1_000, { version: 9, allowed: 5, levels: [5, 0, 0, 0] }))

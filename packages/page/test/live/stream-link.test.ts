@@ -6,7 +6,7 @@ const hello = `event: hello\ndata: ${JSON.stringify(helloOf())}\n\n`
 const encoder = new TextEncoder()
 
 /** A service whose answers the test gives, one by one. */
-function startLink() {
+function startLink(hear: (event: LiveEvent) => void = () => {}) {
   const asked: {
     fields: Record<string, string>
     signal: AbortSignal
@@ -18,7 +18,10 @@ function startLink() {
   const fields: Record<string, string> = {}
   const link = new StreamLink({
     fields: () => ({ ...fields }),
-    onEvent: (event) => events.push(event),
+    onEvent: (event) => {
+      hear(event)
+      events.push(event)
+    },
     onState: (state) => states.push(state),
     request: (_path, { headers, signal }) =>
       new Promise((answer, reject) => {
@@ -54,7 +57,10 @@ function openStream() {
 const settled = () => vi.advanceTimersByTimeAsync(0)
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 describe('StreamLink', () => {
   it('passes events on, and is live after the first one', async () => {
@@ -138,6 +144,30 @@ describe('StreamLink', () => {
     expect(states.at(-1)).toMatchObject({ kind: 'lost', why: 'The service does not answer. Is it running?' })
     link.close()
   })
+
+  it.each(['event: frame\ndata: {"atMs":\n\n', 'event: store\ndata: null\n\n'])(
+    'waits longer each time that it cannot read an event, though the service says hello: %j',
+    async (bad) => {
+      vi.spyOn(console, 'error').mockImplementation(() => {})
+      const { asked, states, link } = startLink((event) => {
+        if (event.data === null) throw new TypeError('it has no kind')
+      })
+      for (const waitMs of [1_000, 2_000, 4_000, 8_000, 15_000]) {
+        const stream = openStream()
+        asked[asked.length - 1].answer(stream.response)
+        stream.write(hello + bad)
+        await settled()
+        expect(states.at(-1)).toMatchObject({
+          kind: 'lost',
+          why: expect.stringContaining('Reload the page'),
+          retryAtMs: Date.now() + waitMs,
+        })
+        await vi.advanceTimersByTimeAsync(waitMs)
+        expect(asked.at(-2)?.signal.aborted).toBe(true)
+      }
+      link.close()
+    },
+  )
 
   it('waits for another token if the service refuses this one', async () => {
     const { asked, states, link, fields } = startLink()

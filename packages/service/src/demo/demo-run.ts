@@ -28,6 +28,7 @@ export class DemoRun {
   #timer: NodeJS.Timeout | undefined
   #underWay: ClientRequest | undefined
   #lastMs = 0
+  #isClosed = false
 
   /** It runs at once. */
   constructor({ url, hasWorkers, tell, random = Math.random }: DemoRunOptions) {
@@ -38,8 +39,9 @@ export class DemoRun {
     this.run(true)
   }
 
-  /** Begins or ends the traffic. */
+  /** Begins or ends the traffic. After `close` it does nothing: a request to begin may come while the service shuts down. */
   run(isRunning: boolean): void {
+    if (this.#isClosed) return
     if (isRunning && this.#timer === undefined) {
       this.#lastMs = performance.now()
       this.#timer = setInterval(() => this.#tick(), TICK_MS)
@@ -49,6 +51,7 @@ export class DemoRun {
 
   /** Ends the traffic and its connection, and tells nothing. */
   close(): void {
+    this.#isClosed = true
     this.#stop()
     this.#underWay?.destroy()
     this.#agent.destroy()

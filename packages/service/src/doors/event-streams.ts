@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Exchange } from '../server/exchange.js'
-import { Problem } from '../server/problem.js'
+import { badRequest, Problem } from '../server/problem.js'
 
 const MOST_STREAMS = 32
 /** A client that leaves more than this unread is dropped. That is about four minutes of summaries. */
@@ -33,6 +33,9 @@ export class EventStreams {
   begin({ request, response }: Exchange, ended: () => void, first: Iterable<string> = []): SendEvent {
     if (this.#isClosed) throw refusal('the service is shutting down')
     if (this.#open.size >= MOST_STREAMS) throw refusal(`${MOST_STREAMS} clients listen already; end one of them`)
+    // It would wait behind the earlier answer, and Node would not tell that its connection has ended.
+    if (response.socket === null)
+      throw badRequest('an earlier answer is still due on this connection; a stream needs a connection of its own')
     const stream = new EventStream(response)
     this.#open.add(stream)
     response.on('close', () => {

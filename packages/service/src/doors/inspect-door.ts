@@ -1,6 +1,6 @@
 import type { Explanation } from 'sluice'
 import { hideValues, maskedValue } from '../live/hide-values.js'
-import type { InspectAnswer } from '../live/inspect-answer.js'
+import type { InspectAnswer, RecentDecision } from '../live/inspect-answer.js'
 import type { DecisionService } from '../serve/decision-service.js'
 import { unusedAttributes } from '../serve/unused-attributes.js'
 import type { Door } from '../server/door.js'
@@ -31,7 +31,7 @@ export function inspectDoor(service: DecisionService, access: AdminAccess): Door
 
 async function inspect(service: DecisionService, body: JsonObject, isAdmin: boolean): Promise<InspectAnswer> {
   const { policy, keyMask } = service
-  const { attributes, cost } = readQuestion(service, body)
+  const { attributes, cost, decided } = readQuestion(service, body)
   const isMasked = !isAdmin && body.recent !== undefined
   const explained = await explain(service, attributes, cost, isMasked)
   const levels = isAdmin ? explained : explained.map((each) => hideValues(each, isMasked ? keyMask : undefined))
@@ -44,11 +44,17 @@ async function inspect(service: DecisionService, body: JsonObject, isAdmin: bool
     levels,
     unused: unusedAttributes(attributes, policy.attributes),
     isMasked,
+    ...(decided !== undefined && { decided }),
   }
 }
 
+/** What is asked about, and what was decided if it is a recent request. */
+interface Question extends CheckRequest {
+  readonly decided?: RecentDecision
+}
+
 /** The request that is asked about: the attributes of the body, or a recent request. */
-function readQuestion({ recorder }: DecisionService, body: JsonObject): CheckRequest {
+function readQuestion({ recorder }: DecisionService, body: JsonObject): Question {
   const given = readCheck(body, ['recent'])
   const { recent } = body
   if (recent === undefined) return given
@@ -60,9 +66,11 @@ function readQuestion({ recorder }: DecisionService, body: JsonObject): CheckReq
     throw new Problem(
       404,
       'There is no such request',
-      'the request is no longer kept: only the last 100 of a sample are',
+      'the request is no longer kept: of a sample, only the last 500 allowed and the last 500 denied ones are',
     )
-  return { attributes: found.attributes, cost: body.cost === undefined ? found.cost : given.cost }
+  const { attributes, cost, atMs, allowed, deniedBy, degraded } = found
+  const decided = { atMs, allowed, deniedBy, degraded }
+  return { attributes, cost: body.cost === undefined ? cost : given.cost, decided }
 }
 
 async function explain(
@@ -95,7 +103,11 @@ function outcomeOf(levels: readonly Explanation[]): Pick<InspectAnswer, 'allowed
 /** The attributes that the request has, as texts. */
 function textsOf(attributes: object, show: (name: string, value: string) => string): InspectAnswer['attributes'] {
   const entries = Object.entries(attributes).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, show(name, Array.isArray(value) ? value.join(', ') : `${value}`)]),
-  )
+  return Object.fromEntries(entries.map(([name, value]) => [name, show(name, textOf(value))]))
+}
+
+/** The policy reads texts and lists of texts. An attribute that it does not read may be anything, and deeper than a stack. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'object') return `${value}`
+  return Array.isArray(value) && value.every((each) => typeof each !== 'object') ? value.join(', ') : shown(value)
 }

@@ -40,6 +40,8 @@ export function aboutService(options: ServeOptions, store: string): AboutService
  */
 export function liveDoor(service: DecisionService, access: AdminAccess, about: AboutService): Door {
   const { board, recents } = service.recorder
+  // Always: a person opens the page after something has happened.
+  recents.sampling(true)
   const streams = { admin: new EventStreams(), open: new EventStreams() }
   const clients = new Map<SendEvent, LiveView>()
   board.listen((news) => {
@@ -65,8 +67,6 @@ export function liveDoor(service: DecisionService, access: AdminAccess, about: A
         first,
       )
       clients.set(send, view)
-      // Other workers begin when they hear of it.
-      recents.sampling(true)
     } catch (error) {
       unwatch()
       throw error
@@ -93,11 +93,11 @@ function readLevel({ query }: Exchange, { file }: DecisionService): string {
 
 /** The first event with the history, and then the latest of everything else. */
 function* firstEvents({ recorder, keyMask }: DecisionService, view: LiveView, about: LiveService): Iterable<string> {
-  const { levels, demo, history, store } = recorder.board
+  const { levels, policy, demo, history, store } = recorder.board
   // Copies: the lists change while the client reads.
   const [seconds, tens] = [[...history.seconds], [...history.tens]]
   const recent = recorder.recents.all
-  const members = { service: about, levels, ...(demo !== undefined && { demo }) }
+  const members = { service: about, levels, policy, ...(demo !== undefined && { demo }) }
   yield `event: hello\ndata: ${JSON.stringify(members).slice(0, -1)},"seconds":[`
   yield* inPieces(seconds)
   yield '],"tens":['

@@ -15,6 +15,16 @@ export interface UnusedAttribute {
   readonly didYouMean?: string
 }
 
+/** What was decided about a recent request, when it came. */
+export interface RecentDecision {
+  readonly atMs: number
+  readonly allowed: boolean
+  /** The levels that denied it. Empty of a denied request if the store failed with an error. */
+  readonly deniedBy: readonly string[]
+  /** Was it decided without the store? */
+  readonly degraded: boolean
+}
+
 /**
  * How every level of the policy applies to a request now. `Infinity` is `null` in JSON. Of a recent request, without the admin
  * token, keys and values are masked, and so are reasons that quote them.
@@ -34,6 +44,8 @@ export interface InspectAnswer {
   readonly unused: readonly UnusedAttribute[]
   /** True if keys and values are masked. */
   readonly isMasked: boolean
+  /** Only of a recent request. */
+  readonly decided?: RecentDecision
 }
 
 /** A problem of the policy's text, or a warning about it. Line and column count from 1. */

@@ -1,5 +1,5 @@
 import { FrameHistory } from './frame-history.js'
-import type { LiveDemo, LiveLevels, LiveStore } from './live-events.js'
+import type { LiveDemo, LiveLevels, LivePolicy, LiveStore } from './live-events.js'
 import type { LiveNews } from './live-news.js'
 
 /** What one worker knows of all workers, so that it can tell a client at once. It hears the news of each second. */
@@ -8,6 +8,7 @@ export class LiveBoard {
   #history = new FrameHistory()
   #store: LiveStore | undefined
   #demo: LiveDemo | undefined
+  #policy: LivePolicy = { problems: 0 }
   /** By level: how many clients watch its top keys. */
   readonly #watched = new Map<string, number>()
   readonly #listeners = new Set<(news: LiveNews) => void>()
@@ -32,13 +33,17 @@ export class LiveBoard {
     return this.#demo
   }
 
+  get policy(): LivePolicy {
+    return this.#policy
+  }
+
   /** The levels whose top keys clients watch. */
   get watched(): readonly string[] {
     return [...this.#watched.keys()]
   }
 
   hear(news: LiveNews): void {
-    const { levels, past, second, ten, store, demo } = news
+    const { levels, past, second, ten, store, demo, policy } = news
     if (levels !== undefined) this.#levels = levels
     if (past !== undefined) {
       this.#history = new FrameHistory()
@@ -49,6 +54,7 @@ export class LiveBoard {
     if (ten !== undefined) this.#history.addTen(ten)
     if (store !== undefined) this.#store = store
     if (demo !== undefined) this.#demo = demo
+    if (policy !== undefined) this.#policy = policy
     for (const listener of [...this.#listeners]) listener(news)
   }
 

@@ -69,10 +69,17 @@ export interface LiveDemo {
   readonly isRunning: boolean
 }
 
+/** Whether the policy file that was read last is in force. */
+export interface LivePolicy {
+  /** Why the file cannot be used: so many problems, 200 of them at most. Then the policy before it stays in force. 0: it is in force. */
+  readonly problems: number
+}
+
 /** The first event of a stream. */
 export interface LiveHello {
   readonly service: LiveService
   readonly levels: LiveLevels
+  readonly policy: LivePolicy
   readonly demo?: LiveDemo
   /** The last five minutes, a frame a second, the oldest first. */
   readonly seconds: readonly LiveFrame[]
@@ -135,6 +142,8 @@ export interface LiveEvents {
   readonly frame: LiveFrame
   /** After a reload, before the first frame of the new version. */
   readonly levels: LiveLevels
+  /** The policy file was read again. Sent at once. */
+  readonly policy: LivePolicy
   readonly store: LiveStore
   readonly keys: LiveTopKeys
   readonly requests: readonly LiveRequest[]

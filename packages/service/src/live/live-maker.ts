@@ -11,8 +11,8 @@ import { mergeStores } from './store-figures.js'
 
 /** Frames in one of the older part of the history. */
 const FRAMES_OF_A_TEN = 10
-/** How many requests are told a second. */
-const MOST_REQUESTS = 20
+/** How many allowed requests, and how many denied ones, are told a second. */
+const MOST_REQUESTS = 10
 
 /** Makes the news of each second from the samples of all workers. It runs once for each service. */
 export class LiveMaker {
@@ -46,7 +46,7 @@ export class LiveMaker {
     this.#ten.use(this.#levels)
   }
 
-  /** What the next samples should have: requests if a client watches, and the top keys that were not told last time. */
+  /** What the next samples should have: the top keys that clients watch and that were not told last time. */
   get wish(): LiveWish {
     return { isWatched: this.#watched.size > 0, keysOf: [...this.#watched].filter((level) => !this.#told.has(level)) }
   }
@@ -83,7 +83,7 @@ export class LiveMaker {
       ...(levels.size > 0 && {
         keys: [...levels].map((of) => ({ of, top: mergeKeys(this.#keys.filter(({ level }) => level === of)) })),
       }),
-      ...(this.#requests.length > 0 && { requests: this.#firstRequests() }),
+      ...(this.#requests.length > 0 && { requests: this.#lastRequests() }),
     }
     this.#changed = undefined
     this.#told = levels
@@ -95,8 +95,10 @@ export class LiveMaker {
     return news
   }
 
-  #firstRequests(): readonly RecentRequest[] {
-    return this.#requests.sort((a, b) => a.atMs - b.atMs).slice(-MOST_REQUESTS)
+  #lastRequests(): readonly RecentRequest[] {
+    const inOrder = this.#requests.sort((a, b) => a.atMs - b.atMs)
+    const [allowed, denied] = [inOrder.filter((each) => each.allowed), inOrder.filter((each) => !each.allowed)]
+    return [...allowed.slice(-MOST_REQUESTS), ...denied.slice(-MOST_REQUESTS)].sort((a, b) => a.atMs - b.atMs)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FrameText } from './frame-history.js'
-import type { LiveDemo, LiveLevels, LiveStore, LiveTopKeys } from './live-events.js'
+import type { LiveDemo, LiveLevels, LivePolicy, LiveStore, LiveTopKeys } from './live-events.js'
 import type { RecentRequest } from './recent-requests.js'
 
 /**
@@ -18,4 +18,6 @@ export interface LiveNews {
   readonly keys?: readonly { readonly of: string; readonly top: LiveTopKeys }[]
   readonly requests?: readonly RecentRequest[]
   readonly demo?: LiveDemo
+  /** Each worker tells itself: it hears of a policy before the news of its second. */
+  readonly policy?: LivePolicy
 }

@@ -20,7 +20,7 @@ export interface LiveSample {
 
 /** What a sample should have beside the counts. */
 export interface LiveWish {
-  /** Does a client of any worker watch? Then requests are sampled. */
+  /** Does a client of any worker watch? */
   readonly isWatched: boolean
   /** The levels whose top keys are due. */
   readonly keysOf: readonly string[]

@@ -37,7 +37,7 @@ export class NewsTexts {
   }
 
   #eventsFor(isAdmin: boolean, level: string): string {
-    const { levels, second, store, keys = [], requests, demo } = this.#news
+    const { levels, second, store, keys = [], requests, demo, policy } = this.#news
     const top = keys.find(({ of }) => of === level)?.top
     const mask = isAdmin ? (text: string) => text : (text: string) => this.#mask.mask(text)
     return [
@@ -46,6 +46,7 @@ export class NewsTexts {
       store === undefined ? '' : eventText('store', JSON.stringify(store)),
       top === undefined ? '' : eventText('keys', JSON.stringify(maskedTop(top, mask))),
       requests === undefined ? '' : eventText('requests', JSON.stringify(requests.map((each) => told(each, mask)))),
+      policy === undefined ? '' : eventText('policy', JSON.stringify(policy)),
       demo === undefined ? '' : eventText('demo', JSON.stringify(demo)),
     ].join('')
   }

@@ -2,14 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Clock, type DecisionEvent, systemClock } from 'sluice'
 
-/** So many requests are shown to a client that begins to watch. */
+/** So many allowed requests, and so many denied ones, are shown to a client that begins to watch. */
 const MOST_SHOWN = 100
-/** So many can be asked about: at the highest rate, those of the last 50 seconds. */
-const MOST_KEPT = 1_000
+/** So many of each can be asked about: at the highest rate, those of the last 50 seconds. */
+const MOST_KEPT = 500
 /** So many of those that were asked about can be asked about again. */
 const MOST_ASKED = 100
 /** So many requests are sampled at once, and so many a second after that. Denied requests have a budget of their own. */
 const A_SECOND = 10
+/** A sample waits at most for so many requests: while the budget is used up, to read the clock for each would cost more. */
+const SKIPPED = 63
+/** So many are sampled between two calls of `take`, so that the memory is bounded if none comes. */
+const MOST_SAMPLED = 100
 /** A request with more text than this is not sampled, so that requests cannot fill the memory. */
 const MOST_CHARACTERS = 2_000
 
@@ -28,8 +32,11 @@ export interface RecentRequest {
   readonly attributes: Readonly<Record<string, AttributeValue>>
 }
 
+/** A list for the allowed requests, and one for the denied ones: many of one outcome do not drive out the other. */
+type ByOutcome<Value> = Readonly<Record<'allowed' | 'denied', Value>>
+
 /**
- * Samples the requests that policies decide, and keeps the last of them. It costs a decision nothing until sampling is turned on.
+ * Samples the requests that policies decide, and keeps the last of them in memory. It samples nothing until it is turned on.
  * `take` gives what this process sampled, and `add` keeps it: so workers can keep each other's requests.
  */
 export class RecentRequests {
@@ -40,9 +47,9 @@ export class RecentRequests {
   /** Tells this process's requests from those of other workers. */
   readonly #prefix = randomBytes(4).toString('hex')
   #sampled: RecentRequest[] = []
-  #kept: RecentRequest[] = []
+  readonly #kept: ByOutcome<RecentRequest[]> = { allowed: [], denied: [] }
   readonly #asked = new Map<string, RecentRequest>()
-  readonly #budgets: Readonly<Record<'allowed' | 'denied', SampleBudget>>
+  readonly #budgets: ByOutcome<SampleBudget>
   #isSampling = false
   #last = 0
 
@@ -53,7 +60,8 @@ export class RecentRequests {
 
   /** The last requests, the oldest first. */
   get all(): readonly RecentRequest[] {
-    return this.#kept.slice(-MOST_SHOWN)
+    const { allowed, denied } = this.#kept
+    return [...allowed.slice(-MOST_SHOWN), ...denied.slice(-MOST_SHOWN)].sort((a, b) => a.atMs - b.atMs)
   }
 
   /** Turns sampling on or off. */
@@ -64,21 +72,28 @@ export class RecentRequests {
     else unsubscribe('sluice:decision', this.#hear)
   }
 
-  /** The requests that were sampled since the last call. */
+  /** The requests that were sampled since the last call. Called about once a second. */
   take(): readonly RecentRequest[] {
     const sampled = this.#sampled
     this.#sampled = []
+    this.#budgets.allowed.look()
+    this.#budgets.denied.look()
     return sampled
   }
 
   /** Keeps requests, which this process or another worker has sampled. */
   add(requests: readonly RecentRequest[]): void {
-    this.#kept = [...this.#kept, ...requests].slice(-MOST_KEPT)
+    for (const request of requests) {
+      const kept = this.#kept[outcomeOf(request)]
+      if (kept.push(request) > MOST_KEPT) kept.shift()
+    }
   }
 
-  /** What was asked by a request that is kept. */
-  find(id: string): Pick<RecentRequest, 'attributes' | 'cost'> | undefined {
-    const found = this.#asked.get(id) ?? this.#kept.find((each) => each.id === id)
+  /** A request that is kept. */
+  find(id: string): RecentRequest | undefined {
+    const { allowed, denied } = this.#kept
+    const isIt = (each: RecentRequest) => each.id === id
+    const found = this.#asked.get(id) ?? denied.find(isIt) ?? allowed.find(isIt)
     if (found === undefined) return undefined
     // The request that was asked about last becomes the last of the map.
     this.#asked.delete(id)
@@ -87,9 +102,12 @@ export class RecentRequests {
     return found
   }
 
-  #sample({ request, allowed, demands, decisions, degraded, cost }: DecisionEvent): void {
-    const budget = this.#budgets[allowed ? 'allowed' : 'denied']
-    if (request === undefined || this.#sampled.length >= MOST_SHOWN || !budget.hasToken()) return
+  #sample(event: DecisionEvent): void {
+    const { request } = event
+    if (request === undefined) return
+    const budget = event.allowed ? this.#budgets.allowed : this.#budgets.denied
+    if (!budget.hasToken() || this.#sampled.length >= MOST_SAMPLED) return
+    const { allowed, demands, decisions, degraded, cost } = event
     const attributes = this.#attributesOf(request as Readonly<Record<string, unknown>>)
     if (attributes === undefined) return
     budget.take()
@@ -121,11 +139,17 @@ export class RecentRequests {
   }
 }
 
+function outcomeOf({ allowed }: { readonly allowed: boolean }): 'allowed' | 'denied' {
+  return allowed ? 'allowed' : 'denied'
+}
+
 /** How many requests may still be sampled. A limiter of the library would tell of its decisions, and so be sampled itself. */
 class SampleBudget {
   readonly #clock: Clock
   #tokens = A_SECOND
   #sinceMs: number
+  /** So many requests are not sampled before the clock is read again. */
+  #skipped = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -133,11 +157,22 @@ class SampleBudget {
   }
 
   hasToken(): boolean {
+    if (this.#skipped > 0) {
+      this.#skipped--
+      return false
+    }
     const nowMs = this.#clock.now()
     const passedMs = Math.max(0, nowMs - this.#sinceMs)
     this.#tokens = Math.min(A_SECOND, this.#tokens + (passedMs * A_SECOND) / 1_000)
     this.#sinceMs = nowMs
-    return this.#tokens >= 1
+    if (this.#tokens >= 1) return true
+    this.#skipped = SKIPPED
+    return false
+  }
+
+  /** Reads the clock for the next request: after a flood, the few that come must not be skipped. */
+  look(): void {
+    this.#skipped = 0
   }
 
   take(): void {

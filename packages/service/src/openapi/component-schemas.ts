@@ -141,6 +141,15 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
         description: 'Attributes that the policy never asks about.',
       },
       isMasked: { type: 'boolean', description: 'Are keys and values masked?' },
+      'decided?': {
+        ...object({
+          atMs: ms('When, in epoch milliseconds.'),
+          allowed: { type: 'boolean' },
+          deniedBy: names('The levels that denied it. Empty of a denied request if the store failed with an error.'),
+          degraded: { type: 'boolean', description: 'Was it decided without the store?' },
+        }),
+        description: 'What was decided about a recent request, when it came. Only of a recent request.',
+      },
     },
     { description: 'How the policy applies to a request now.' },
   ),

@@ -1,6 +1,6 @@
 import { type DoorDescription, ref } from './route-description.js'
 
-const EVENTS = ['Hello', 'Frame', 'Levels', 'Store', 'TopKeys', 'Requests', 'Demo', 'End']
+const EVENTS = ['Hello', 'Frame', 'Levels', 'Policy', 'Store', 'TopKeys', 'Requests', 'Demo', 'End']
 
 /** The route of the live door. */
 export const liveRoutes: DoorDescription = {
@@ -14,7 +14,8 @@ export const liveRoutes: DoorDescription = {
         'Server-sent events until the client goes away or the service ends. The first is `hello`, with the history; then comes a ' +
         '`frame` a second. With `--workers`, every worker tells the totals of all.\n\nWith `Authorization: Bearer TOKEN`, keys and ' +
         'attributes are as they are. Without the field they are masked. A wrong token is refused as on the admin routes.\n\nA client ' +
-        'that does not read is dropped. At most 32 clients without the token listen at a time, and 32 with it.',
+        'that does not read is dropped. At most 32 clients without the token listen at a time, and 32 with it. A browser that asks ' +
+        'for a page of another site is refused.',
       query: {
         level: {
           schema: { type: 'string' },

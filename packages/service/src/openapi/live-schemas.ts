@@ -32,6 +32,7 @@ export const liveSchemas: Readonly<Record<string, JsonSchema>> = {
     {
       service,
       levels: ref('LiveLevels'),
+      policy: ref('LivePolicy'),
       'demo?': ref('LiveDemo'),
       seconds: list(ref('LiveFrame'), 'The last five minutes, a frame a second, the oldest first.'),
       tens: list(ref('LiveFrame'), 'The last hour, a frame every ten seconds, the oldest first.'),
@@ -48,6 +49,17 @@ export const liveSchemas: Readonly<Record<string, JsonSchema>> = {
       ),
     },
     { description: '`levels`: another policy is in force.' },
+  ),
+  LivePolicy: object(
+    {
+      problems: {
+        ...count('How many problems the policy file has that was read last, at most 200. 0: it is in force.'),
+        maximum: 200,
+      },
+    },
+    {
+      description: '`policy`: the policy file was read again. If it has problems, the policy before it stays in force.',
+    },
   ),
   LiveFrame: object(
     {

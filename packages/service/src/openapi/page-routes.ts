@@ -37,7 +37,8 @@ export const pageRoutes: DoorDescription = {
       summary: 'See how every level applies to a request now',
       description:
         'Takes nothing and needs no token. Without the admin token, conditions of the policy are quoted only if they are about ' +
-        '`method` or `path`, and keys and values of a recent request are masked. A wrong token is refused.',
+        '`method` or `path`, and keys and values of a recent request are masked. A wrong token is refused, and a ' +
+        'browser that asks for a page of another site.',
       body: { schema: question, example: { attributes: { method: 'POST', path: '/v1/charges', merchant: 'acct_1' } } },
       answers: { 200: { description: 'What a check would say now, level by level.', schema: ref('Inspection') } },
       problems: [401, 403, 404, 429, 503],
@@ -46,13 +47,13 @@ export const pageRoutes: DoorDescription = {
       summary: 'Begin or end the traffic of the demo',
       description:
         'Only a service with the example policy has a demo, unless `--demo off` leaves it out; the answer of any other is 404. ' +
-        'Needs no token.',
+        'Needs no token. Browsers that ask for a page of another site are refused.',
       body: {
         schema: object({ running: { type: 'boolean' } }, { additionalProperties: false }),
         example: { running: false },
       },
       answers: { 200: { description: 'Done.', schema: object({ running: { type: 'boolean' } }) } },
-      problems: [404],
+      problems: [403, 404],
     },
   },
 }

@@ -34,7 +34,7 @@ export class ServiceRecorder {
   readonly doors = new DoorCounts()
   readonly topKeys: TopKeys
   readonly summary = new LiveSummary()
-  /** Samples requests while a client watches. Has those of all workers. */
+  /** Samples requests if the page is on. Has those of all workers. */
   readonly recents = new RecentRequests()
   /** What all workers together do, second by second. */
   readonly board: LiveBoard
@@ -86,7 +86,6 @@ export class ServiceRecorder {
     this.summary.next(change, { worstDelayMs, store })
     this.topKeys.turn(nowMs)
     if (keysOf.length > 0 || !isWatched) this.topKeys.wanted = keysOf
-    this.recents.sampling(isWatched || this.board.watched.length > 0)
     return {
       change: { ...change, levels: change.levels.filter(hasDecided) },
       worstDelayMs,
@@ -102,18 +101,20 @@ export class ServiceRecorder {
     this.#policy = nameOf(file)
     this.recents.attributes = file.attributes
     this.#maker?.use(file)
-    this.reloaded('loaded')
+    this.#reloads.loaded++
+    this.#loadedMs = systemClock.now()
+    this.board.hear({ policy: { problems: 0 } })
+  }
+
+  /** The policy was read again and has problems: the last good one stays. */
+  refuse(problems: number): void {
+    this.#reloads.refused++
+    this.board.hear({ policy: { problems } })
   }
 
   /** Tells the connections of this server from now on. */
   watch(server: { readonly connectionCount: number }): void {
     this.#server = server
-  }
-
-  /** The policy was read again. `refused`: it had problems, and the last good one stays. */
-  reloaded(result: 'loaded' | 'refused'): void {
-    this.#reloads[result]++
-    if (result === 'loaded') this.#loadedMs = systemClock.now()
   }
 
   /** Everything but the top keys, of this process or thread: a key is never a label. */

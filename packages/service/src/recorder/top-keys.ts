@@ -8,6 +8,8 @@ import { type CountedKey, hashOf, mergedKeys, SpaceSaving } from './space-saving
 /** Counters for each level, for requests and again for denials: the error is at most 1/128 of them. */
 const COUNTERS = 128
 const MOST_LEVELS = 100
+/** So many more if they are wanted: as many as clients can listen. */
+const MOST_WANTED = 64
 /** Counts cover this long at least, and twice as long at most. */
 const WINDOW_MS = 60_000
 /** Longer keys are cut, so that a client cannot fill the memory with them. */
@@ -42,17 +44,20 @@ class KeyWindow {
 interface TrackedLevel {
   readonly policy: string
   readonly level: string
+  /** Is it followed only because it was wanted? */
+  readonly isExtra: boolean
   current: KeyWindow
   last: KeyWindow
 }
 
 /**
  * Finds the keys with the most requests and the most denials, for each level of a policy. Its memory is bounded: at most
- * 100 levels and those that are wanted, each with four sketches of 128 keys, whatever the number of keys.
+ * 100 levels and 64 that are wanted, each with four sketches of 128 keys, whatever the number of keys.
  */
 export class TopKeys {
-  /** Levels that are followed even if 100 others are. */
-  wanted: readonly string[] = []
+  #wanted: readonly string[] = []
+  /** The levels that were wanted at any time since the last turn. */
+  #lately = new Set<string>()
   /** By policy, then by level. */
   readonly #policies = new Map<string, Map<string, TrackedLevel>>()
   readonly #hear = (event: unknown) => this.#count(event as DecisionEvent)
@@ -66,6 +71,12 @@ export class TopKeys {
     subscribe('sluice:decision', this.#hear)
   }
 
+  /** Levels that are followed even if 100 others are, until a turn in whose window they were not wanted. */
+  set wanted(levels: readonly string[]) {
+    this.#wanted = levels
+    for (const level of levels) this.#lately.add(level)
+  }
+
   /** Begins a new window if the current one is over. Called about once a second. */
   turn(nowMs: number): void {
     if (nowMs - this.#currentSinceMs < WINDOW_MS) return
@@ -75,13 +86,14 @@ export class TopKeys {
       for (const [level, tracked] of levels) {
         tracked.last = tracked.current
         tracked.current = new KeyWindow()
-        // A level that a reload removed gives its place to others.
-        if (tracked.last.load.total > 0) continue
+        // A level that a reload removed gives its place to others, and so does one that is no longer wanted.
+        if (tracked.last.load.total > 0 && (!tracked.isExtra || this.#lately.has(level))) continue
         levels.delete(level)
         this.#size--
       }
       if (levels.size === 0) this.#policies.delete(policy)
     }
+    this.#lately = new Set(this.#wanted)
   }
 
   /** The first `most` keys of each level. */
@@ -131,7 +143,7 @@ export class TopKeys {
     let lastKey = ''
     let hash = 0
     for (let i = 0; i < demands.length; ) {
-      const { level = '', key } = demands[i]
+      const { level = '', key: stateKey, levelKey: key = stateKey } = demands[i]
       let isDenied = false
       // A level with several limits has several demands in a row, and counts once.
       do if (!decisions[i].allowed) isDenied = true
@@ -149,13 +161,14 @@ export class TopKeys {
 
   /** `undefined` if there are too many levels. */
   #newLevel(policy: string, level: string): TrackedLevel | undefined {
-    if (this.#size >= MOST_LEVELS && !this.wanted.includes(level)) return undefined
+    const isExtra = this.#size >= MOST_LEVELS
+    if (isExtra && (this.#size >= MOST_LEVELS + MOST_WANTED || !this.#wanted.includes(level))) return undefined
     const levels = this.#policies.get(policy) ?? new Map<string, TrackedLevel>()
     this.#policies.set(policy, levels)
     const known = levels.get(level)
     if (known !== undefined) return known
     this.#size++
-    const tracked = { policy, level, current: new KeyWindow(), last: new KeyWindow() }
+    const tracked = { policy, level, isExtra, current: new KeyWindow(), last: new KeyWindow() }
     levels.set(level, tracked)
     return tracked
   }

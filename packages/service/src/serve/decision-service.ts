@@ -105,7 +105,7 @@ export class DecisionService {
   /** The policy in force stays, because the text that was read after it is bad. */
   refuse(refused: RefusedPolicy): void {
     this.#refused = refused
-    this.recorder.reloaded('refused')
+    this.recorder.refuse(refused.problems.length)
   }
 
   /** Ends what runs in the background. The store belongs to the caller. */

@@ -12,6 +12,7 @@ import { inspectDoor } from '../doors/inspect-door.js'
 import { type AboutService, aboutService, liveDoor } from '../doors/live-door.js'
 import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
 import { openapiDoor } from '../doors/openapi-door.js'
+import { ownPageOnly } from '../doors/own-page-only.js'
 import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
@@ -109,7 +110,8 @@ export async function startService(
 
 /** The page and what it asks without a token. */
 function pageDoors(service: DecisionService, access: AdminAccess, about: AboutService): readonly Door[] {
-  return [pageDoor(), liveDoor(service, access, about), inspectDoor(service, access), demoDoor(service)]
+  const asked = [liveDoor(service, access, about), inspectDoor(service, access), demoDoor(service)]
+  return [pageDoor(), ...asked.map(ownPageOnly)]
 }
 
 function adminAccessOf({ adminToken, trustedProxies, gateAttributes }: ServeOptions): AdminAccess {

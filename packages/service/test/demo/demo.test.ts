@@ -10,6 +10,7 @@ import { withDemo } from '../../src/serve/with-demo.js'
 import { type LogLine, ServeProcess } from '../serve/serve-process.js'
 import { startTestService } from '../serve/test-service.js'
 import { threadOptions } from '../serve/threads/thread-service.js'
+import { RawClient } from '../server/raw-client.js'
 
 const LONG = { timeout: 20_000, interval: 20 }
 const MADE_UP = /^[\da-f]{32}$/
@@ -157,4 +158,17 @@ test('with --demo off, or with a policy of your own, the link has no token and t
   } finally {
     await rm(folder, { recursive: true })
   }
+})
+
+test('who begins the demo while the service shuts down does not keep it from ending', async () => {
+  await using running = await ServeProcess.start([], { SLUICE_DEMO: 'on' })
+  const late = await RawClient.to(running.url)
+  const body = '{"running":true}'
+  late.write(`POST /v1/demo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
+  await late.until(() => late.statuses.includes(100))
+  running.child.kill('SIGTERM')
+  await running.says('the service shuts down')
+  late.write(body)
+  expect(await late.rest()).toContain('200 OK')
+  expect(await running.ended).toBe(0)
 })

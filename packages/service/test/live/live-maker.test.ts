@@ -136,20 +136,25 @@ it('wishes for the top keys of watched levels every other second, and merges the
   expect(maker.wish).toEqual({ isWatched: true, keysOf: [ALL_LEVELS] })
 })
 
-it('tells at most 20 requests a second, the newest', () => {
+it('tells at most 10 allowed and 10 denied requests a second, the newest', () => {
   const maker = new LiveMaker(fileOf('a'), 0)
-  const requestsOf = (from: number) =>
-    Array.from({ length: 20 }, (_, i) => ({
+  const requestsOf = (from: number, allowed: boolean, count = 20) =>
+    Array.from({ length: count }, (_, i) => ({
       id: `${from + 2 * i}`,
       atMs: from + 2 * i,
-      allowed: true,
+      allowed,
       deniedBy: [],
       degraded: false,
       cost: 1,
       attributes: {},
     }))
-  maker.add(1, sampleOf({}, { requests: requestsOf(0) }))
-  maker.add(2, sampleOf({}, { requests: requestsOf(1) }))
-  expect(maker.make(1_000).requests?.map(({ id }) => Number(id))).toEqual(Array.from({ length: 20 }, (_, i) => 20 + i))
-  expect(maker.make(2_000).requests).toBeUndefined()
+  const told = () => maker.make(1_000).requests?.map(({ id }) => Number(id))
+  maker.add(1, sampleOf({}, { requests: requestsOf(0, true) }))
+  maker.add(2, sampleOf({}, { requests: requestsOf(1, false) }))
+  expect(told()).toEqual(Array.from({ length: 20 }, (_, i) => 20 + i))
+  // A denial at the beginning of a busy second is told.
+  maker.add(1, sampleOf({}, { requests: requestsOf(0, false, 1) }))
+  maker.add(2, sampleOf({}, { requests: requestsOf(1, true) }))
+  expect(told()).toEqual([0, ...Array.from({ length: 10 }, (_, i) => 21 + 2 * i)])
+  expect(told()).toBeUndefined()
 })

@@ -5,6 +5,7 @@ import type { LiveKey } from '../../src/live/live-events.js'
 import { parsePolicyFile } from '../../src/policy-file/parse-policy-file.js'
 import { DescribedService, TOKEN } from '../openapi/described-service.js'
 import { ask, startTestService } from '../serve/test-service.js'
+import { RawClient } from '../server/raw-client.js'
 import { LiveClient, sumOf } from './live-client.js'
 
 const described = new DescribedService()
@@ -184,6 +185,23 @@ it('after a reload the levels are told before the first frame of them, and old f
   expect([...new Set(seconds.map(({ version }) => version))]).toEqual([1, 2])
 })
 
+it('a policy file that cannot be used is told at once: how many problems it has, and none of its text', async () => {
+  const { url, recorder, service } = await start()
+  const client = await open(url)
+  expect((await client.next('hello')).policy).toEqual({ problems: 0 })
+  const problem = { line: 1, column: 1, message: 'a-secret-message' }
+  service.refuse({ file: 'a-secret.yaml', text: 'a-secret-text', problems: [problem, problem] })
+  await client.next('policy', ({ problems }) => problems === 2)
+  const later = await open(url)
+  expect((await later.next('hello')).policy).toEqual({ problems: 2 })
+  service.use(service.file)
+  recorder.tick(Date.now())
+  await client.next('policy', ({ problems }) => problems === 0)
+  const order = client.events.map(({ name }) => name)
+  expect(order.lastIndexOf('policy')).toBeLessThan(order.indexOf('levels'))
+  expect(client.text + later.text).not.toContain('a-secret')
+})
+
 it('32 clients listen at most, one that goes away makes room, and clients with the token have places of their own', async () => {
   const { url } = await start()
   const clients = await Promise.all(Array.from({ length: 32 }, () => LiveClient.open(url)))
@@ -192,6 +210,18 @@ it('32 clients listen at most, one that goes away makes room, and clients with t
   expect([refused.status, refused.response.headers['content-type']]).toEqual([503, 'application/problem+json'])
   expect((await LiveClient.open(url, '', TOKEN)).status).toBe(200)
   clients[0].response.destroy()
+  await expect.poll(async () => (await LiveClient.open(url)).status).toBe(200)
+})
+
+it('a connection has one stream: requests behind it take no place from others', async () => {
+  const { url } = await start()
+  const greedy = await RawClient.to(url)
+  onTestFinished(() => greedy.close())
+  greedy.write('GET /v1/live HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(40))
+  await greedy.until(() => greedy.text.includes('event: hello'))
+  const clients = await Promise.all(Array.from({ length: 31 }, () => LiveClient.open(url)))
+  expect(clients.map(({ status }) => status)).toEqual(Array(31).fill(200))
+  greedy.close()
   await expect.poll(async () => (await LiveClient.open(url)).status).toBe(200)
 })
 
@@ -221,20 +251,27 @@ it('a client that does not read is dropped, and one that reads is told everythin
   await expect.poll(() => quick.all('frame').length).toBeGreaterThanOrEqual(1_500)
 })
 
-it('requests are sampled only while a client listens', async () => {
+it('a page that is opened later shows who was denied before', async () => {
   const { url, recorder } = await start()
-  const sampled = async () => {
-    await check(url, { merchant: 'a' })
-    return recorder.recents.take().length
-  }
-  expect(await sampled()).toBe(0)
-  const client = await open(url)
-  expect(await sampled()).toBe(1)
-  client.response.destroy()
-  await expect.poll(() => recorder.board.watched).toEqual([])
+  for (let i = 0; i < 5; i++) await check(url, { merchant: 'a' })
   recorder.tick(Date.now())
-  recorder.tick(Date.now() + 1)
-  expect(await sampled()).toBe(0)
+  recorder.tick(Date.now() + 60_000)
+  const client = await open(url, '', TOKEN)
+  const requests = await client.next('requests')
+  expect(requests.map(({ allowed, deniedBy, attributes }) => [allowed, deniedBy, attributes.merchant])).toEqual([
+    ...Array(3).fill([true, [], 'a']),
+    ...Array(2).fill([false, ['merchant'], 'a']),
+  ])
+})
+
+it('a service without a page samples no request', async () => {
+  const running = await startTestService(LEVELS, { page: 'off' })
+  onTestFinished(() => running.close())
+  const { recents } = running.service.recorder
+  await check(running.url, { merchant: 'a' })
+  running.service.recorder.tick(Date.now())
+  expect(recents.take()).toEqual([])
+  expect(recents.all).toEqual([])
 })
 
 it('streams end when the service shuts down', async () => {
@@ -260,6 +297,7 @@ it('every event is as its description says', async () => {
     hello: 'LiveHello',
     frame: 'LiveFrame',
     levels: 'LiveLevels',
+    policy: 'LivePolicy',
     store: 'LiveStore',
     keys: 'LiveTopKeys',
     requests: 'LiveRequests',

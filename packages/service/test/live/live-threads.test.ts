@@ -53,6 +53,20 @@ test('every thread tells what all of them decided, masks alike, and a thread tha
   await expect.poll(() => sumOf(last.frames), LONG).toMatchObject({ allowed: 30, denied: 15 })
 }, 60_000)
 
+test('every thread tells that the policy file cannot be used, also one that starts later', async () => {
+  await using service = await ThreadService.start(LEVELS, 2)
+  const clients = await Promise.all(service.threads.map((each) => LiveClient.open(service.urlOf(each))))
+  for (const client of clients) client.read()
+  service.fleet.refuse({ file: 'policy.json', text: '{', problems: [{ line: 1, column: 2, message: 'cut off' }] })
+  for (const client of clients) await client.next('policy', ({ problems }) => problems === 1)
+  service.kill(service.threads[0])
+  await expect.poll(() => service.threads.at(-1), LONG).toBeGreaterThan(2)
+  const later = (await LiveClient.open(service.urlOf(service.threads.at(-1) as number))).read()
+  await expect
+    .poll(() => [...later.all('hello').map(({ policy }) => policy), ...later.all('policy')].at(-1)?.problems, LONG)
+    .toBe(1)
+}, 60_000)
+
 test('after a reload every thread tells the levels before their first frame', async () => {
   await using service = await ThreadService.start(LEVELS, 2)
   const client = (await LiveClient.open(service.urlOf(service.threads[0]))).read()

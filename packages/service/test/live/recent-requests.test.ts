@@ -1,4 +1,4 @@
-/** Requests are sampled only while a client watches, and only so many of them. */
+/** Only so many requests are sampled, and only so many of them are kept. */
 import { createPolicy, tokenBucket } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { expect, it, onTestFinished } from 'vitest'
@@ -19,6 +19,10 @@ function start(isSampling = true) {
   recents.sampling(isSampling)
   onTestFinished(() => recents.sampling(false))
   return { clock, recents }
+}
+
+function keptRequest(id: string, allowed = true) {
+  return { id, atMs: 0, allowed, deniedBy: allowed ? [] : ['user'], degraded: false, cost: 1, attributes: {} }
 }
 
 it('has what was asked and what came of it, with the attributes that the policy asks about', () => {
@@ -56,10 +60,19 @@ it('samples 10 allowed requests at once and 10 a second after that, and as many 
   expect(denied.some(({ allowed }) => allowed)).toBe(false)
 })
 
-it('shows 100 requests and keeps 1,000, however many are sampled or come from other workers', () => {
+it('samples the one denial after a flood of them', () => {
+  const { clock, recents } = start()
+  for (let i = 0; i < 102; i++) policy.check({ user: 'flood' })
+  expect(recents.take().filter(({ allowed }) => !allowed)).toHaveLength(10)
+  clock.advance(200)
+  policy.check({ user: 'flood' })
+  expect(recents.take()).toHaveLength(1)
+})
+
+it('shows 100 requests and keeps 500, however many are sampled or come from other workers', () => {
   const { clock, recents } = start()
   const ids: string[] = []
-  for (let i = 0; i < 150; i++) {
+  for (let i = 0; i < 100; i++) {
     for (let k = 0; k < 10; k++) policy.check({ user: `${i}-${k}` })
     clock.advance(1_000)
     const sampled = recents.take()
@@ -67,14 +80,22 @@ it('shows 100 requests and keeps 1,000, however many are sampled or come from ot
     recents.add(sampled)
   }
   expect(recents.all.map(({ id }) => id)).toEqual(ids.slice(-100))
-  expect(ids.filter((id) => recents.find(id) !== undefined)).toEqual(ids.slice(-1_000))
+  expect(ids.filter((id) => recents.find(id) !== undefined)).toEqual(ids.slice(-500))
+})
+
+it('keeps and shows a denied request however many are allowed after it', () => {
+  const { recents } = start()
+  recents.add([keptRequest('denied', false)])
+  recents.add(Array.from({ length: 2_000 }, (_, i) => keptRequest(`allowed-${i}`)))
+  expect(recents.all).toHaveLength(101)
+  expect(recents.all.map(({ id }) => id)).toContain('denied')
+  expect(recents.find('denied')).toMatchObject({ allowed: false, deniedBy: ['user'] })
 })
 
 it('keeps the requests that were asked about last', () => {
   const { recents } = start()
-  const kept = (id: string) => ({ id, atMs: 0, allowed: true, deniedBy: [], degraded: false, cost: 1, attributes: {} })
   const add = (name: string, count: number) =>
-    recents.add(Array.from({ length: count }, (_, i) => kept(`${name}-${i}`)))
+    recents.add(Array.from({ length: count }, (_, i) => keptRequest(`${name}-${i}`)))
   add('old', 101)
   for (let i = 0; i < 101; i++) recents.find(`old-${i}`)
   add('new', 1_000)
@@ -82,7 +103,7 @@ it('keeps the requests that were asked about last', () => {
   expect(recents.find('old-1')).toBeDefined()
 })
 
-it('does not sample a request with much text, and nothing without a client that watches', () => {
+it('does not sample a request with much text, and nothing while sampling is off', () => {
   const { recents } = start()
   policy.check({ user: 'x'.repeat(2_001) })
   policy.check({ user: 'short' })

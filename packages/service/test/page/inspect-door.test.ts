@@ -23,7 +23,6 @@ const attributes = { method: 'GET', path: '/v1/customers', merchant: 'acct_mine'
 let service: TestService
 beforeAll(async () => {
   service = await startTestService(LEVELS, { 'admin-token': TOKEN }, 'shop')
-  service.service.recorder.recents.sampling(true)
 })
 afterAll(() => service.close())
 
@@ -115,6 +114,19 @@ test('of a recent request, a reader without the token sees no key and no value, 
   expect(levelOf(full.body, 'pair')?.key).toBe('acct_hidden|north')
 })
 
+test('of a recent request it says what was decided then, beside what would be decided now', async () => {
+  const request = { attributes: { merchant: 'acct_then' }, cost: 5 }
+  await ask('/v1/check', request)
+  const recent = await decided(request)
+  const admin = { attributes: request.attributes, levels: ['merchant'] }
+  expect((await ask('/v1/admin/reset', admin, TOKEN)).status).toBe(200)
+  const { body } = await inspect({ recent })
+  expect(body).toMatchObject({ allowed: true, deniedBy: [] })
+  expect(body.decided).toMatchObject({ allowed: false, deniedBy: ['merchant'], degraded: false })
+  expect(Math.abs((body.decided?.atMs ?? 0) - Date.now())).toBeLessThan(60_000)
+  expect((await inspect(request)).body.decided).toBeUndefined()
+})
+
 test('a wrong token is refused, also with a right body, and the refusal tells nothing', async () => {
   const refused = await inspect({ attributes }, 'another-token-of-16')
   expect([refused.status, refused.body.detail]).toEqual([401, expect.stringContaining('this is not the admin token')])
@@ -162,4 +174,12 @@ test('without an admin token the service inspects as well, and refuses any token
   } finally {
     await open.close()
   }
+})
+
+test('an attribute that the policy does not ask about may be anything', async () => {
+  const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
+  const body = `{"attributes":{"deep":${deep},"odd":{"toString":1},"list":[1,"b"],"lists":[[1]],"gone":null}}`
+  const response = await fetch(`${service.url}/v1/inspect`, { method: 'POST', body })
+  const { attributes: told } = (await response.json()) as InspectAnswer
+  expect(told).toEqual({ deep: 'a list', odd: 'an object', list: '1, b', lists: 'a list' })
 })

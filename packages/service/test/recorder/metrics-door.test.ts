@@ -66,7 +66,7 @@ describe('GET /metrics', () => {
   it('shows how often the policy was loaded again', async () => {
     running = await serveHere()
     running.service.use(running.service.file)
-    running.service.recorder.reloaded('refused')
+    running.service.recorder.refuse(1)
     const metrics = await scrape(running.url)
     expect(sampleOf(metrics, 'sluice_policy_reloads_total{result="loaded"}')).toBe(1)
     expect(sampleOf(metrics, 'sluice_policy_reloads_total{result="refused"}')).toBe(1)

@@ -72,6 +72,23 @@ describe('top keys', () => {
     expect(top.read(1).levels[1].byLoad).toEqual([{ key: 'busy', count: 10, error: 0 }])
   })
 
+  it('are the keys of the level, also where an override has states of its own', () => {
+    const top = topKeys()
+    const overrides = [{ when: { plan: 'pro' }, limit: three }]
+    const policy = createPolicy({
+      name: 'api',
+      levels: [{ name: 'account', key: ['account'], limit: ample, overrides }],
+      store: memoryStore(),
+    })
+    for (let i = 0; i < 4; i++) policy.check({ account: 'zed', plan: 'pro' })
+    policy.check({ account: 'zed', plan: 'free' })
+    const [{ byLoad, byDenials }] = top.read().levels
+    expect([...byLoad, ...byDenials]).toEqual([
+      { key: 'zed', count: 5, error: 0 },
+      { key: 'zed', count: 1, error: 0 },
+    ])
+  })
+
   it('are those of the last one to two minutes', () => {
     const top = topKeys(0)
     const policy = policyOf()
@@ -115,6 +132,27 @@ describe('top keys', () => {
     expect(keys.every(({ key, count }) => key === 'late' && count === 3)).toBe(true)
     // The 51st key came as often.
     expect(rest).toBe(3)
+  })
+
+  it('follow 64 levels beyond the hundredth, however many are wanted, and give up those that are no longer wanted', () => {
+    const top = topKeys()
+    const names = Array.from({ length: 300 }, (_, i) => `level-${i}`)
+    const levels = names.map((name) => ({ name, key: ['user'], limit: ample }))
+    const policy = createPolicy({ name: 'wide', levels, store: memoryStore() })
+    for (const name of names) {
+      top.wanted = [name]
+      policy.check({ user: 'a' })
+    }
+    expect(top.read().levels).toHaveLength(164)
+    top.wanted = ['level-299']
+    // The first turn ends the window in which all of them were wanted.
+    for (const nowMs of [60_000, 120_000]) {
+      top.turn(nowMs)
+      policy.check({ user: 'a' })
+    }
+    const followed = top.read().levels.map(({ level }) => level)
+    expect(followed).toHaveLength(101)
+    expect(followed).toContain('level-299')
   })
 
   it('cut long keys, and still tell them apart', () => {

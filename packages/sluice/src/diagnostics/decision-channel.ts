@@ -18,6 +18,8 @@ import {
 /** A demand that was decided. `level` is there if a policy made it. */
 export interface DecidedDemand extends Demand {
   readonly level?: string
+  /** The key of the level. Absent if it is `key`, which differs if an override has states of its own. */
+  readonly levelKey?: string | undefined
 }
 
 /** The methods that wait for units. */

@@ -75,6 +75,7 @@ export class Matcher {
           // One literal: this runs for every limit of every request, and a spread would make a second object.
           demands.push({
             level: name,
+            levelKey: stateKey === key ? undefined : key,
             name: named.nameOf(j),
             limit: limits[j],
             key: stateKey,

@@ -27,7 +27,7 @@ export function checkOverride(
   const untilMs = checkUntil(checkOptions('override', options ?? {}, ['until']).until)
   const problems = new ProblemList()
   const limits = readLimits(problems, ['limit'], limit)
-  if (limits === undefined) throw new InvalidPolicyError(problems.all)
+  if (limits === undefined) throw new InvalidPolicyError(problems.all, 'the override')
   level.runTimeLimits(limits)
   return { level: name, key: text, limits, untilMs }
 }

@@ -38,6 +38,7 @@ export interface Verdict {
 /** A demand, with the name of its level. */
 export interface LevelDemand extends Demand {
   readonly level: string
+  readonly levelKey?: string | undefined
 }
 
 /** Combines the decisions of all levels. `isKnown`: all run-time overrides were known when the demands were made. */

@@ -175,6 +175,13 @@ it.each<[string, unknown, unknown, unknown, unknown, new (...args: never[]) => E
   expect(quotas({ merchant: 'acct_1', route: 'r' })).toEqual({ all: 999, merchant: 500, pair: 50 })
 })
 
+it('the error for a wrong limit says that the override cannot be used', () => {
+  const wrong = { ...quota(5), quota: -1 }
+  expect(() => policy.override('merchant', 'acct_1', wrong)).toThrow(/^the override cannot be used: limit\.quota: /)
+  const both = { ...wrong, window: '1y' } as never
+  expect(() => policy.override('merchant', 'acct_1', both)).toThrow(/^the override has 2 problems:\n/)
+})
+
 it('the error for an unknown level suggests the nearest name', () => {
   expect(() => policy.override('merchnat' as 'merchant', 'acct_1', quota(5))).toThrow(/'merchnat'.*'merchant'/)
   expect(() => policy.removeOverride('merchnat' as 'merchant', 'acct_1')).toThrow(/'merchnat'.*'merchant'/)

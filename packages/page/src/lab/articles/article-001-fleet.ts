@@ -37,7 +37,6 @@ export const article001Fleet: readonly Preset[] = [
       ['sliding-log', '10000', '1s'],
       ['token-bucket', '10000', '10000/s'],
     ),
-    names: ['merchant', 'POST /v1/charges', 'GET /v1/customers', 'address', 'whole API'],
     figures: clientFigures,
   },
   {

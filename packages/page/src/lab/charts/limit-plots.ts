@@ -15,7 +15,7 @@ interface PlotPlace {
 }
 
 const HEIGHT = 112
-const AXIS_HEIGHT = 26
+const AXIS_HEIGHT = 30
 const GUTTER = 46
 
 /** Draws both charts of a run, each into its element. */
@@ -121,7 +121,7 @@ function plot(
         ...axis,
         show: hasTime,
         size: AXIS_HEIGHT,
-        gap: 4,
+        gap: 10,
         space: 64,
         incrs: [...TIME_MARKS],
         values: (_, marks) => marks.map((mark) => markTime(mark, span)),

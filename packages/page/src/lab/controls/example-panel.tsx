@@ -8,13 +8,15 @@ import { LabCopyButton } from './lab-copy-button.js'
 
 interface ExamplePanelProps {
   readonly settings: LabSettings
+  /** Is the traffic one that the lab can read? */
+  readonly isReadable: boolean
   /** Has the person changed the settings of the example? */
   readonly isChanged: boolean
   readonly onChange: (settings: LabSettings) => void
 }
 
 /** What the lab is, and which worked example it shows. */
-export function ExamplePanel({ settings, isChanged, onChange }: ExamplePanelProps) {
+export function ExamplePanel({ settings, isReadable, isChanged, onChange }: ExamplePanelProps) {
   const preset = presetOf(settings)
   const choose = (id: string) => {
     const chosen = PRESETS.find((each) => each.id === id)
@@ -56,7 +58,7 @@ export function ExamplePanel({ settings, isChanged, onChange }: ExamplePanelProp
           </div>
         )}
       </div>
-      {!isWholeInLink(settings) && (
+      {!isWholeInLink(settings) && isReadable && (
         <p class="small soft">The trace is too long for a link: a link holds everything else.</p>
       )}
     </Panel>

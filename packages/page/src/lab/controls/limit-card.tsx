@@ -1,10 +1,10 @@
 import { useId } from 'preact/hooks'
+import { algorithmWords } from '../../parts/limit-words.js'
 import { LimitCharts } from '../charts/limit-charts.js'
 import type { Run } from '../engine/simulate.js'
 import { DraftProblem } from '../settings/draft.js'
 import {
   ALGORITHM_ABOUT,
-  ALGORITHM_WORDS,
   LAB_ALGORITHMS,
   type LabAlgorithm,
   type LimitDraft,
@@ -29,10 +29,10 @@ interface LimitCardProps {
 export function LimitCard({ number, draft, called, run, lengthUs, onChange, onRemove }: LimitCardProps) {
   const id = useId()
   const problem = run instanceof DraftProblem ? run : undefined
-  const name = `Limit ${number}: ${ALGORITHM_WORDS[draft.kind]}`
+  const name = `Limit ${number}: ${algorithmWords(draft.kind)}`
   return (
     <section class="panel limit-card" aria-labelledby={`${id}-name`}>
-      <div class="panel-head">
+      <div class="panel-head spread">
         <h2 class="hidden" id={`${id}-name`}>
           {name}
         </h2>
@@ -44,7 +44,7 @@ export function LimitCard({ number, draft, called, run, lengthUs, onChange, onRe
         >
           {LAB_ALGORITHMS.map((each) => (
             <option key={each} value={each}>
-              {ALGORITHM_WORDS[each]}
+              {titleOf(each)}
             </option>
           ))}
         </select>
@@ -81,4 +81,10 @@ export function LimitCard({ number, draft, called, run, lengthUs, onChange, onRe
       {problem !== undefined && problem.knob === undefined && <p class="problem small">{problem.message}</p>}
     </section>
   )
+}
+
+/** `Token bucket`. */
+function titleOf(algorithm: LabAlgorithm): string {
+  const words = algorithmWords(algorithm)
+  return `${words[0].toUpperCase()}${words.slice(1)}`
 }

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
 import { Choice } from '../../parts/choice.js'
+import { limitWords } from '../../parts/limit-words.js'
 import { Panel } from '../../parts/panel.js'
 import { LabCopyButton } from '../controls/lab-copy-button.js'
 import { DraftProblem } from '../settings/draft.js'
 import type { LabResult } from '../settings/lab-settings.js'
-import { CODE_LANGUAGES, type CodeLanguage, limitCode, limitWords } from '../settings/limit-code.js'
+import { CODE_LANGUAGES, type CodeLanguage, limitCode } from '../settings/limit-code.js'
 
 interface CodePanelProps {
   readonly result: LabResult

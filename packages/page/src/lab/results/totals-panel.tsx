@@ -1,9 +1,9 @@
+import { limitWords } from '../../parts/limit-words.js'
 import { durationText, numberText, shareText } from '../../parts/number-text.js'
 import { Panel } from '../../parts/panel.js'
 import type { Run } from '../engine/simulate.js'
 import { DraftProblem } from '../settings/draft.js'
 import type { LabResult } from '../settings/lab-settings.js'
-import { limitWords } from '../settings/limit-code.js'
 
 interface TotalsPanelProps {
   readonly result: LabResult

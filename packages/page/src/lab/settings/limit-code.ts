@@ -1,23 +1,10 @@
 /** A limit as code and as a policy, for copying. */
-import { type Limit, quotaOf } from 'sluice/limits'
+import type { Limit } from 'sluice/limits'
 
 /** The languages of the code. */
 export const CODE_LANGUAGES = ['TypeScript', 'Policy'] as const
 
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number]
-
-/** `Token bucket, 20, 5/s`: a limit in a line. */
-export function limitWords(limit: Limit): string {
-  const name = limit.algorithm.replace('-', ' ')
-  const slices = 'slices' in limit ? ` in ${limit.slices} slices` : ''
-  return `${name[0].toUpperCase()}${name.slice(1)}, ${quotaOf(limit).toLocaleString('en')}${paceOf(limit)}${slices}`
-}
-
-function paceOf(limit: Limit): string {
-  if ('refill' in limit) return ` at ${limit.refill}`
-  if ('drain' in limit) return ` at ${limit.drain}`
-  return 'window' in limit ? ` in ${limit.window}` : ''
-}
 
 /** A program, or a policy file, that has this limit alone. */
 export function limitCode(limit: Limit, cost: number, language: CodeLanguage): string {
