@@ -1,4 +1,9 @@
-import type { FieldProblem } from './action-form.js'
+/** What is wrong with what was typed in a field. */
+export interface FieldProblem {
+  /** Absent if it is no field's. */
+  readonly field: string | undefined
+  readonly message: string
+}
 
 /**
  * What the library says of a value before the service is asked; `undefined` if nothing. The problem is that of `field`, or of
@@ -10,6 +15,10 @@ export function problemIn(check: () => unknown, field?: string): FieldProblem | 
     return undefined
   } catch (error) {
     const { message, option } = error as Error & { readonly option?: string }
-    return { field: field ?? option, message: `${message[0].toUpperCase()}${message.slice(1)}.` }
+    return { field: field ?? option, message: sentence(message) }
   }
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }

@@ -57,7 +57,8 @@ describe('on a memory store everything happens at once', () => {
     const [req, res] = exchange()
     koaLimit({ limit, key: () => 'all' })({ req, res } as never, next)
     expect(calls).toBe(1)
-    honoLimit({ limit, key: () => 'all' })({ req: {}, res: new Response(), header() {} } as never, next)
+    const context = { req: { raw: new Request('http://localhost/') }, res: new Response(), header() {} }
+    honoLimit({ limit, key: () => 'all' })(context as never, next)
     expect(calls).toBe(2)
   })
 

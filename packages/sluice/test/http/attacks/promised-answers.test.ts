@@ -32,7 +32,11 @@ const PROMISED: [option: string, options: object, message: string][] = [
 
 it.each([
   ['fetch', fetchLimit({ limit, address: boom as never })(() => new Response('ok')), new Request('http://localhost/')],
-  ['hono', honoLimit({ limit, address: boom as never }), { req: { header: () => undefined } }],
+  [
+    'hono',
+    honoLimit({ limit, address: boom as never }),
+    { req: { header: () => undefined, raw: new Request('http://localhost/') } },
+  ],
 ])('an address that is a promise is an error in %s: all clients would be one', async (_adapter, enter, request) => {
   const stray = strayErrors()
   await expect(async () => (enter as (...given: unknown[]) => unknown)(request, () => {})).rejects.toThrow(
