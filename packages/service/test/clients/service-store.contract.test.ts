@@ -2,6 +2,7 @@ import { memoryStore, type Store } from 'sluice'
 import { serviceStore } from 'sluice/client'
 import { type ManualClock, storeContract } from 'sluice/testing'
 import { afterAll, describe, expect, test } from 'vitest'
+import { isLong } from '../../../sluice/test/property/arbitraries.js'
 import { Services } from './in-process.js'
 
 describe('serviceStore in front of a service whose clock the test moves', () => {
@@ -14,7 +15,7 @@ describe('serviceStore in front of a service whose clock the test moves', () => 
 
   const create = async (clock: ManualClock) =>
     serviceStore(await services.start(memoryStore({ clock })), { deadlineMs: 60_000 })
-  for (const { name, run } of storeContract(create, { traces: 200 })) test(name, run, 120_000)
+  for (const { name, run } of storeContract(create, { traces: isLong ? 200 : 60 })) test(name, run, 120_000)
 })
 
 describe('serviceStore whose service has stopped', () => {

@@ -8,9 +8,9 @@ const SHORT: readonly ModelOptions[] = [
   { nodes: 2, capacity: 3, stepsPerUnit: 1, mostUnderway: 1 },
   { nodes: 4, capacity: 2, stepsPerUnit: 2, mostUnderway: 1, overtaking: true },
   { nodes: 3, capacity: 3, stepsPerUnit: 1, mostUnderway: 1 },
-  { nodes: 2, capacity: 4, stepsPerUnit: 1, mostUnderway: 1 },
 ]
 const LONG: readonly ModelOptions[] = [
+  { nodes: 2, capacity: 4, stepsPerUnit: 1, mostUnderway: 1 },
   { nodes: 2, capacity: 3, stepsPerUnit: 1, mostUnderway: 1, overtaking: true },
   { nodes: 2, capacity: 2, stepsPerUnit: 1 },
   { nodes: 2, capacity: 2, stepsPerUnit: 2 },
