@@ -2,7 +2,8 @@ import { useId, useRef, useState } from 'preact/hooks'
 import { chartKeys } from './chart-keys.js'
 import { ChartLegend, rowText } from './chart-legend.js'
 import { ChartTable } from './chart-table.js'
-import { type ChartPlan, hasValue } from './draw-chart.js'
+import { chartTop } from './chart-top.js'
+import { type ChartPlan, clockText, hasValue } from './draw-chart.js'
 import { WAITING } from './live-model.js'
 import { zoomTo } from './live-settings.js'
 import type { TimeRange, TimeSeries } from './time-series.js'
@@ -27,6 +28,7 @@ export function LiveChart({ name, plan, series, range, summary }: LiveChartProps
   const summaryId = useId()
   const putCursor = usePlot(place, { plan, series, range, onCursor: setCursorRow })
   const rows = series.times.length
+  const cut = plan.mayCut ? chartTop(series, range) : undefined
   const row = cursorRow !== undefined && cursorRow < rows ? cursorRow : undefined
 
   const press = (event: KeyboardEvent) => {
@@ -55,6 +57,11 @@ export function LiveChart({ name, plan, series, range, summary }: LiveChartProps
         aria-describedby={summaryId}
         onKeyDown={press}
       />
+      {cut !== undefined && (
+        <p class="chart-cut" aria-hidden="true">
+          {`▲ up to ${plan.text(cut.largest)} at ${clockText(cut.atS * 1_000)}`}
+        </p>
+      )}
       {!hasValue(series.columns) && (
         <p class="chart-none" aria-hidden="true">
           {rows === 0 ? WAITING : 'No decisions in this time'}

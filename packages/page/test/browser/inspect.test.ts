@@ -47,7 +47,7 @@ test('a refused token can be forgotten where it is told', async () => {
   const page = await openPage(`${service.url}/#token=another-token-of-the-tests`, { expected: [/401/] })
   await page.goto(`${service.url}/#inspect?a.merchant=acct_1`)
   await page.getByRole('button', { name: 'Forget the token' }).click()
-  await page.getByRole('heading', { name: 'Admitted' }).waitFor()
+  await page.getByRole('heading', { name: 'Allowed' }).waitFor()
 })
 
 test('a request that was denied before the page was opened says so, and what would be decided now', async () => {

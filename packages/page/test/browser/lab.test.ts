@@ -19,8 +19,9 @@ const TRACE = Array.from({ length: 200 }, (_, i) => new Date(Date.UTC(2026, 0, 1
 test('every worked example shows what a limiter of the library decides', async () => {
   const { url } = await startPageService()
   const page = await openPage(`${url}/#lab`)
-  for (const { id, limits, traffic } of PRESETS) {
+  for (const { id, article, limits, traffic } of PRESETS) {
     await page.getByLabel('Worked example').selectOption(id)
+    await page.getByText(`From “${article}”.`).waitFor()
     const arrivals = usable(trafficOf(traffic))
     const decided = limits.map((limit) => decidedBy(usable(limitOf(limit)), arrivals))
     await expect.poll(() => totals(page), WITHIN).toEqual(decided)

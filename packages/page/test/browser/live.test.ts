@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { COUNTS_OF_A_LEVEL, type LiveFrame } from '../../../service/src/live/live-events.js'
 import { rateText } from '../../src/parts/number-text.js'
 import { openPage } from './open-page.js'
-import { startPageService } from './page-service.js'
+import { ADMIN_TOKEN, startPageService } from './page-service.js'
 import { pauseLive } from './pause-live.js'
 import { readFrames } from './read-frames.js'
 
@@ -47,6 +47,25 @@ test('a page outlives a restart of the service, and goes on with what the next p
   await page.getByRole('heading', { name: 'Levels (1)' }).waitFor()
   await next.check({ merchant: 'acct_1' }, ALLOWED + DENIED)
   await expect.poll(() => page.getByRole('row', { name: /^merchant/ }).textContent(), WITHIN).toMatch(/[1-9].*\/s/)
+})
+
+test('a quiet level shows its own busiest keys, though none of them is busy among those of all levels', async () => {
+  const limit = { algorithm: 'token-bucket', capacity: 2, refill: '1/1h' }
+  const levels = [
+    { name: 'busy', key: ['merchant'], limit },
+    { name: 'quiet', key: ['user'], limit },
+  ]
+  const service = await startPageService({ levels })
+  const busy = Array.from({ length: 25 }, (_, i) => service.check({ merchant: `acct_${i}` }, 4))
+  await Promise.all([...busy, service.check({ user: 'user_quiet' }, 3)])
+  const page = await openPage(`${service.url}/#token=${ADMIN_TOKEN}`)
+  await page.getByRole('link', { name: 'quiet', exact: true }).click()
+  const own = page.getByRole('region', { name: 'Its top keys' })
+  await own.getByText('user_quiet').first().waitFor()
+  expect(await own.getByRole('listitem').allTextContents()).toEqual(['user_quiet3', 'user_quiet1'])
+  const all = page.getByRole('region', { name: 'Top keys', exact: true })
+  await all.getByText('acct_').first().waitFor()
+  expect(await all.getByText('user_quiet').count()).toBe(0)
 })
 
 /** The time of the last frame that the page shows. */

@@ -43,6 +43,21 @@ test('while Redis is away the page says so, counts what is decided without it, a
   await page.getByText('Decisions are made without the store.').waitFor({ state: 'hidden' })
 })
 
+test('while Redis is away, a gauge of Inspect does not look full, and the page says who decides', async () => {
+  const redis = await start()
+  const service = await startPageService({ levels: LEVELS, values: { store: redis.url, 'deadline-ms': '2000' } })
+  const page = await openPage(`${service.url}/#inspect?a.merchant=acct_1`)
+  await page.getByRole('meter', { name: /^merchant/ }).waitFor()
+  await redis.stop()
+  const card = page.getByRole('article', { name: 'merchant', exact: true })
+  await card.getByText('What is left is not known').waitFor()
+  await card.getByText('The store does not answer: everything is allowed.').waitFor()
+  expect(await page.getByRole('meter').count()).toBe(0)
+  await page.getByText('A request like this would pass now, and take nothing.').waitFor()
+  await start(redis.port)
+  await page.getByRole('meter', { name: /^merchant/ }).waitFor()
+})
+
 test('a service that leases shows its leases', async () => {
   const redis = await start()
   const values = { store: redis.url, lease: 'true', 'deadline-ms': '5000' }
