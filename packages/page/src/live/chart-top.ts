@@ -1,7 +1,7 @@
 import type { TimeRange, TimeSeries } from './time-series.js'
 
 /** Values above this share of all may be cut off. */
-const SHARE = 0.95
+const SHARE = 0.98
 /** … if they are so many times larger than all others: smaller ones flatten nothing. */
 const TIMES = 3
 

@@ -57,11 +57,6 @@ export function LiveChart({ name, plan, series, range, summary }: LiveChartProps
         aria-describedby={summaryId}
         onKeyDown={press}
       />
-      {cut !== undefined && (
-        <p class="chart-cut" aria-hidden="true">
-          {`▲ up to ${plan.text(cut.largest)} at ${clockText(cut.atS * 1_000)}`}
-        </p>
-      )}
       {!hasValue(series.columns) && (
         <p class="chart-none" aria-hidden="true">
           {rows === 0 ? WAITING : 'No decisions in this time'}
@@ -76,7 +71,12 @@ export function LiveChart({ name, plan, series, range, summary }: LiveChartProps
       </p>
       <div class="chart-foot">
         <ChartTable name={name} plan={plan} series={series} />
-        {/* The description says it to a person who does not see the chart. */}
+        {/* The description says both to a person who does not see the chart. */}
+        {cut !== undefined && (
+          <p class="chart-cut" aria-hidden="true">
+            {`▲ up to ${plan.text(cut.largest)} at ${clockText(cut.atS * 1_000)}`}
+          </p>
+        )}
         <p class="chart-hint" aria-hidden="true">
           Drag to zoom, or press + and −; Esc goes back
         </p>

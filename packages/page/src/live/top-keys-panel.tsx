@@ -50,6 +50,9 @@ export function TopKeysPanel({ live }: { readonly live: LiveModel }) {
   )
 }
 
+/** The key of a level that has one state for all requests. */
+const SHARED = '*'
+
 interface KeyListProps {
   readonly keys: readonly LiveKey[]
   /** What to say if there are none. */
@@ -68,7 +71,7 @@ export function KeyList({ keys, none, withLevels = false }: KeyListProps) {
         <li key={`${level} ${key}`}>
           <span class="key-bar" style={{ width: `${(count / most) * 100}%` }} />
           <span class="key-name">
-            <code>{key}</code>
+            {key === SHARED ? 'all requests' : <code>{key}</code>}
             {withLevels && <span class="soft small">{level}</span>}
           </span>
           <span class="key-count" title={error === 0 ? undefined : `at least ${numberText(count - error)}`}>
