@@ -1,13 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { AskError } from '../shell/ask.js'
-
-/** What is wrong with what was typed in a field. */
-export interface FieldProblem {
-  /** Absent if it is no field's. */
-  readonly field: string | undefined
-  readonly message: string
-}
+import type { FieldProblem } from './problem-in.js'
 
 interface ToldProblem {
   /** For the input. */
@@ -69,10 +63,7 @@ export function ActionForm({ verb, label, consequence, done, check, act, onChang
       setStage('done')
       onChanged()
     } catch (error) {
-      setProblem({
-        field: undefined,
-        message: error instanceof AskError ? error.message : 'The service did not do it.',
-      })
+      setProblem(problemOfAnswer(error))
       setStage('edit')
     }
   }
@@ -109,6 +100,10 @@ export function ActionForm({ verb, label, consequence, done, check, act, onChang
       </p>
     </form>
   )
+}
+
+function problemOfAnswer(error: unknown): FieldProblem {
+  return { field: undefined, message: error instanceof AskError ? error.message : 'The service did not do it.' }
 }
 
 function Problem({ id, message }: { readonly id: string; readonly message: string }) {

@@ -1,4 +1,10 @@
-import type { FieldProblem } from './action-form.js'
+/** What is wrong with what was typed in a field. */
+export interface FieldProblem {
+  /** Absent if it is no field's. */
+  readonly field: string | undefined
+  /** A sentence for the person who typed. */
+  readonly message: string
+}
 
 /**
  * What the library says of a value before the service is asked; `undefined` if nothing. The problem is that of `field`, or of

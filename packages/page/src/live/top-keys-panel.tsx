@@ -3,7 +3,7 @@ import type { LiveKey } from '../../../service/src/live/live-events.js'
 import { Choice } from '../parts/choice.js'
 import { numberText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
-import { tokenWords } from '../parts/token-words.js'
+import { tokenWords } from '../shell/token-button.js'
 import { type LiveModel, WAITING } from './live-model.js'
 import { useHeld, useLive } from './use-live.js'
 

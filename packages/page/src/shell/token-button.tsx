@@ -2,10 +2,21 @@ import { useRef, useState } from 'preact/hooks'
 import { setAdminToken, useAdminToken, useIsTokenRefused } from './admin-token.js'
 import { AskError, tryToken } from './ask.js'
 
+const WITH_TOKEN = 'Give the admin token (Viewer, at the top)'
+const WITHOUT_TOKEN = 'Start the service with --admin-token'
+
 const ROLES = {
   viewer: { name: 'Viewer', about: 'Keys are masked', dot: 'dot' },
   admin: { name: 'Admin', about: 'Keys are shown', dot: 'dot on' },
   refused: { name: 'Token refused', about: 'The service refuses the admin token', dot: 'dot bad' },
+}
+
+/**
+ * How a person gets to what only the admin token shows, as the beginning of a sentence: `${tokenWords(hasAdmin)} to see them.` A
+ * service without a token refuses every one, so there it is no use to give one.
+ */
+export function tokenWords(hasAdmin: boolean): string {
+  return hasAdmin ? WITH_TOKEN : WITHOUT_TOKEN
 }
 
 /** The button that gives or forgets the admin token. With it the page shows keys and can change limits. */

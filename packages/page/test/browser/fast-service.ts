@@ -27,10 +27,12 @@ export async function startFastService(levels: readonly string[]): Promise<FastS
       'GET /v1/live': ({ query, response }: { readonly query: string; readonly response: ServerResponse }) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         const level = new URLSearchParams(query).get('level')
-        if (level !== null) return response.write(eventText('keys', keysAt(0, START_MS, level)))
+        if (level !== null) {
+          response.write(eventText('keys', keysAt(0, START_MS, level)))
+          return
+        }
         response.write(eventText('hello', helloOf(levels)))
         listen(response)
-        return undefined
       },
     },
   }

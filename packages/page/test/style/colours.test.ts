@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-const TOKENS = readFileSync(new URL('../../src/style/tokens.css', import.meta.url), 'utf8')
+const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url))
+const TOKENS = readFileSync(`${SOURCES}style/tokens.css`, 'utf8')
 const OUTCOMES = ['admitted', 'denied', 'degraded', 'waiting']
 
 /** How people see linear red, green and blue who lack one kind of cone (Machado, Oliveira and Fernandes, 2009). */
@@ -21,6 +23,9 @@ const SIGHTS = {
 /** In CIELAB a difference of 2 can just be seen; this one is seen at a glance. */
 const CLEAR = 15
 
+/** A colour, or a size of letters that does not follow from another one. */
+const COLOUR_OR_SIZE = /#(?:[\da-f]{3}){1,2}(?=[;,) ])|\b(?:rgb|hsl|oklch)a?\(|font-size: *[\d.]+(?:px|rem)/gi
+
 type Triple = readonly number[]
 
 test.each(['light', 'dark'] as const)(
@@ -35,6 +40,26 @@ test.each(['light', 'dark'] as const)(
       }
   },
 )
+
+test('colours and sizes of letters have names, which one file gives', () => {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.(css|html|tsx)$/.test(file),
+  )
+  expect(files.length).toBeGreaterThan(50)
+  const named = files
+    .filter((file) => !file.endsWith('tokens.css'))
+    .flatMap((file) =>
+      [...readFileSync(SOURCES + file, 'utf8').matchAll(COLOUR_OR_SIZE)].map(([found]) => `${file}: ${found}`),
+    )
+  expect(named).toEqual([])
+})
+
+test('the dark theme is the same, whether the system or the person chooses it', () => {
+  const [, chosen, system] = TOKENS.split(/:root\[data-theme="dark"\]|:root:not\(\[data-theme\]\)/)
+  const valuesOf = (text: string) => [...text.split('}')[0].matchAll(/--[\w-]+: .*;/g)].map(([value]) => value)
+  expect(valuesOf(chosen).length).toBeGreaterThan(15)
+  expect(valuesOf(system)).toEqual(valuesOf(chosen))
+})
 
 /** Linear red, green and blue from 0 to 1. */
 function coloursOf(theme: 'light' | 'dark'): Readonly<Record<string, Triple>> {
