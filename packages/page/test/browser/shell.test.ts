@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { findBarriers } from './find-barriers.js'
 import { openPage } from './open-page.js'
 import { ADMIN_TOKEN, startPageService } from './page-service.js'
 
@@ -57,6 +58,7 @@ test('a page with a token of before does not lock out the person who has the rig
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
   expect((await fetch(`${url}/v1/admin/top-keys`, { headers })).status).toBe(200)
   await page.getByRole('button', { name: 'Token refused' }).click()
+  expect(await findBarriers(page)).toEqual([])
   await page.getByRole('dialog').getByRole('button', { name: 'Forget the token' }).click()
   await page.getByRole('button', { name: 'Viewer' }).waitFor()
 })

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { type RedisServer, startRedis } from '../../../../../scripts/redis-server.mjs'
 import { COUNTS_OF_A_LEVEL, type LiveFrame } from '../../../../service/src/live/live-events.js'
+import { findBarriers } from '../find-barriers.js'
 import { openPage } from '../open-page.js'
 import { startPageService } from '../page-service.js'
 import { readFrames } from '../read-frames.js'
@@ -53,6 +54,7 @@ test('while Redis is away, a gauge of Inspect does not look full, and the page s
   await card.getByText('What is left is not known').waitFor()
   await card.getByText('The store does not answer: everything is allowed.').waitFor()
   expect(await page.getByRole('meter').count()).toBe(0)
+  expect(await findBarriers(page)).toEqual([])
   await page.getByText('A request like this would pass now, and take nothing.').waitFor()
   await start(redis.port)
   await page.getByRole('meter', { name: /^merchant/ }).waitFor()
