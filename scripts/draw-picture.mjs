@@ -27,7 +27,7 @@ export async function drawPicture() {
     ...drawn.map(({ name, columns }) => row(name, columns)),
     row('shaper: 4/s, the rest waits', await turns(queue)),
     '',
-    '| a request   ● admitted   ○ denied   ▶ leaves the queue',
+    '| a request   ● allowed   ○ denied   ▶ leaves the queue',
     `The first ○ of each limit is told when to come back: in ${waits.slice(0, -1).join(', ')} and ${waits.at(-1)} ms.`,
   ].join('\n')
 }

@@ -63,8 +63,7 @@ export function ActionForm({ verb, label, consequence, done, check, act, onChang
       setStage('done')
       onChanged()
     } catch (error) {
-      const message = error instanceof AskError ? error.message : 'The service did not do it.'
-      setProblem({ field: undefined, message })
+      setProblem(problemOfAnswer(error))
       setStage('edit')
     }
   }
@@ -101,6 +100,10 @@ export function ActionForm({ verb, label, consequence, done, check, act, onChang
       </p>
     </form>
   )
+}
+
+function problemOfAnswer(error: unknown): FieldProblem {
+  return { field: undefined, message: error instanceof AskError ? error.message : 'The service did not do it.' }
 }
 
 function Problem({ id, message }: { readonly id: string; readonly message: string }) {

@@ -4,10 +4,19 @@ import { type Decision, exactRate, type Limit } from 'sluice/limits'
 export type SentDecision = { readonly [Member in keyof Decision]: Decision[Member] | null }
 
 /**
- * `blocked`: the key is denied everything for a while. `debt`: units were taken that the key does not have yet. `blocked-or-debt`:
+ * `unknown`: the store does not answer, and nothing counts in its place. `blocked`: the key is denied everything for a while. `debt`: units were taken that the key does not have yet. `blocked-or-debt`:
  * one of the two, of a limit whose waits do not tell which.
  */
-export type GaugeState = 'unlimited' | 'no-quota' | 'blocked' | 'debt' | 'blocked-or-debt' | 'empty' | 'some' | 'whole'
+export type GaugeState =
+  | 'unknown'
+  | 'unlimited'
+  | 'no-quota'
+  | 'blocked'
+  | 'debt'
+  | 'blocked-or-debt'
+  | 'empty'
+  | 'some'
+  | 'whole'
 
 /** What a gauge shows. */
 export interface GaugeReading {
@@ -37,7 +46,7 @@ export interface GaugeFacts {
  */
 export function readGauge(limit: Limit, sent: SentDecision, { elapsedMs, deniesAll }: GaugeFacts): GaugeReading {
   const decision = withInfinity(sent)
-  const { quota, remaining } = decision
+  const { quota, remaining, degraded } = decision
   const after = (ms: number) => Math.max(0, ms - elapsedMs)
   const waits = {
     nextUnitMs: after(decision.nextUnitAfterMs),
@@ -47,6 +56,7 @@ export function readGauge(limit: Limit, sent: SentDecision, { elapsedMs, deniesA
   const perMs = unitsPerMs(limit)
   const level = perMs === undefined ? countOf(decision, waits.wholeMs) : bucketLevel(decision, waits.wholeMs, perMs)
   const none = { quota, left: 0, owed: 0, ...waits }
+  if (degraded === 'open' || degraded === 'closed') return { ...none, state: 'unknown' }
   if (deniesAll && waits.nextUnitMs > 0) {
     if (limit.algorithm === 'unlimited' || quota === 0) return { ...none, state: 'blocked' }
     if (perMs === undefined) return { ...none, state: 'blocked-or-debt' }
@@ -68,6 +78,7 @@ function withInfinity(sent: SentDecision): Decision {
   }
   return {
     allowed: sent.allowed === true,
+    ...(sent.degraded != null && { degraded: sent.degraded }),
     quota: quota ?? Infinity,
     remaining: remaining ?? Infinity,
     delayMs: 0,

@@ -35,7 +35,8 @@ export function LimitGauge({ level, limit, decision, cost, deniesAll, sinceMs }:
           )}
         </span>
       </p>
-      {reading.state !== 'unlimited' && (
+      {reading.state === 'unknown' && <div class="gauge is-unknown" aria-hidden="true" />}
+      {reading.state !== 'unlimited' && reading.state !== 'unknown' && (
         // biome-ignore lint/a11y/useSemanticElements: a meter element cannot show what this request takes
         <div
           class={`gauge is-${reading.state}`}
@@ -50,7 +51,7 @@ export function LimitGauge({ level, limit, decision, cost, deniesAll, sinceMs }:
         </div>
       )}
       <p class="limit-foot">
-        <span>{`This request takes ${numberText(cost)}`}</span>
+        <span>{reading.state === 'unknown' ? '' : `This request takes ${numberText(cost)}`}</span>
         <span>{waitWords(reading)}</span>
       </p>
       {decision.degraded != null && <p class="level-note degraded">{degradedWords(decision.degraded)}</p>}
@@ -82,6 +83,7 @@ function isCounted({ state }: GaugeReading): boolean {
 }
 
 function stateWords({ state, left, quota, owed }: GaugeReading): string {
+  if (state === 'unknown') return 'What is left is not known'
   if (state === 'unlimited') return 'Any number may pass'
   if (state === 'no-quota') return 'A quota of 0: nothing may pass'
   if (state === 'blocked') return 'Blocked'
@@ -91,7 +93,7 @@ function stateWords({ state, left, quota, owed }: GaugeReading): string {
 }
 
 function waitWords({ state, nextUnitMs, wholeMs }: GaugeReading): string {
-  if (state === 'unlimited' || state === 'no-quota' || wholeMs === 0) return ''
+  if (state === 'unknown' || state === 'unlimited' || state === 'no-quota' || wholeMs === 0) return ''
   const whole = `whole again in ${durationText(wholeMs)}`
   if (nextUnitMs === 0) return whole
   const next = `${state === 'blocked' ? 'ends' : 'next unit'} in ${durationText(nextUnitMs)}`
@@ -100,7 +102,7 @@ function waitWords({ state, nextUnitMs, wholeMs }: GaugeReading): string {
 }
 
 function degradedWords(degraded: 'open' | 'closed' | 'local'): string {
-  if (degraded === 'open') return 'The store does not answer: everything is admitted.'
+  if (degraded === 'open') return 'The store does not answer: everything is allowed.'
   if (degraded === 'closed') return 'The store does not answer: everything is denied.'
   return 'The store does not answer: this process counts for itself.'
 }

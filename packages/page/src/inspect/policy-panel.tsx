@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Choice } from '../parts/choice.js'
 import { Panel } from '../parts/panel.js'
-import { tokenWords } from '../shell/admin-token.js'
+import { tokenWords } from '../shell/token-button.js'
 import { PolicyText } from './policy-text.js'
 import type { OperatorFacts } from './use-operator-facts.js'
 

@@ -2,6 +2,7 @@
 export interface FieldProblem {
   /** Absent if it is no field's. */
   readonly field: string | undefined
+  /** A sentence for the person who typed. */
   readonly message: string
 }
 
@@ -15,10 +16,6 @@ export function problemIn(check: () => unknown, field?: string): FieldProblem | 
     return undefined
   } catch (error) {
     const { message, option } = error as Error & { readonly option?: string }
-    return { field: field ?? option, message: sentence(message) }
+    return { field: field ?? option, message: `${message[0].toUpperCase()}${message.slice(1)}.` }
   }
-}
-
-function sentence(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }

@@ -50,7 +50,7 @@ export function RecentRequests({ requests, chosen, pick }: RecentRequestsProps) 
                 onClick={() => pick(request.id)}
               >
                 <span class={request.allowed ? 'recent-outcome admitted' : 'recent-outcome denied'}>
-                  {request.allowed ? 'admitted' : 'denied'}
+                  {request.allowed ? 'allowed' : 'denied'}
                 </span>
                 <span class="recent-text mono">{requestWords(request)}</span>
                 <span class="recent-time">{timeText(request.atMs)}</span>

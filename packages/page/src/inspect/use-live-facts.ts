@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { LiveRequest, LiveService } from '../../../service/src/live/live-events.js'
 import { keepOpen } from '../live/keep-open.js'
 import { StreamLink } from '../live/stream-link.js'
-import { useAdminToken } from '../shell/admin-token.js'
+import { setTokenRefused, useAdminToken } from '../shell/admin-token.js'
 import { tokenFields } from '../shell/ask.js'
 
 /** What the view needs of the live stream. */
@@ -27,7 +27,9 @@ export function useLiveFacts(): LiveFacts {
     setFacts((before) => ({ ...before, requests: [] }))
     const link = new StreamLink({
       fields: tokenFields,
-      onState() {},
+      onState({ kind }) {
+        if (kind === 'live' || kind === 'refused') setTokenRefused(kind === 'refused')
+      },
       onEvent({ name, data }) {
         if (name === 'hello') setFacts((before) => ({ ...before, service: data.service }))
         else if (name === 'requests') setFacts((before) => ({ ...before, requests: merged(before.requests, data) }))

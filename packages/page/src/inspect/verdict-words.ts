@@ -39,14 +39,14 @@ function wordsOfNow(answer: InspectAnswer, denyAll: ReadonlySet<string>): Verdic
   const matching = answer.levels.filter(({ matches }) => matches)
   if (matching.length === 0)
     return {
-      title: 'Admitted: no level matches',
+      title: 'Allowed: no level matches',
       outcome: 'admitted',
       sentences: [`${passWords(answer)}, and take nothing. Below is why each level does not match.`],
     }
   const shadow = denialsOf(answer, denyAll, true).map((each) => `In shadow, so it does not count: ${each}`)
   if (answer.allowed)
     return {
-      title: 'Admitted',
+      title: 'Allowed',
       outcome: 'admitted',
       sentences: [takenWords(matching, passWords(answer)), ...delayWords(matching), ...shadow],
     }
@@ -71,8 +71,9 @@ function passWords({ decided }: InspectAnswer): string {
 }
 
 function takenWords(matching: InspectAnswer['levels'], wouldPass: string): string {
+  // Without its store a level that is open counts nothing.
   const isCounted = ({ limits = [] }: (typeof matching)[number]) =>
-    limits.some(({ limit }) => limit.algorithm !== 'unlimited')
+    limits.some(({ limit, decision }) => limit.algorithm !== 'unlimited' && decision.degraded !== 'open')
   const taking = matching.filter((each) => each.cost !== 0 && each.shadow !== true && isCounted(each))
   if (taking.length === 0) return `${wouldPass}, and take nothing.`
   const costs = new Set(taking.map(({ cost = 1 }) => cost))
@@ -103,12 +104,15 @@ function denialsOf({ levels }: InspectAnswer, denyAll: ReadonlySet<string>, inSh
   return more > 1 ? [...different.slice(0, MOST_NAMES), `And ${numberText(more)} more.`] : different
 }
 
-/** `Infinity` is `null` in JSON. */
-function reasonWords(
-  { quota, remaining }: { readonly quota: number | null; readonly remaining: number | null },
-  cost: number,
-  deniesAll: boolean,
-): string {
+/** What a denial says of itself. `Infinity` is `null` in JSON. */
+interface Reasoned {
+  readonly quota: number | null
+  readonly remaining: number | null
+  readonly degraded?: 'open' | 'closed' | 'local' | undefined
+}
+
+function reasonWords({ quota, remaining, degraded }: Reasoned, cost: number, deniesAll: boolean): string {
+  if (degraded === 'closed') return 'denies everything while the store does not answer'
   if (deniesAll) return 'denies this key everything: it is blocked or in debt'
   if (quota === 0) return 'has a quota of 0 and lets nothing pass'
   if (quota !== null && cost > quota)

@@ -25,7 +25,7 @@ export function ChartLegend({ plan, series, row }: ChartLegendProps) {
   )
 }
 
-/** One time in words: `12:03:10: Admitted 1,200/s, Denied 12/s`. */
+/** One time in words: `12:03:10: Allowed 1,200/s, Denied 12/s`. */
 export function rowText(plan: ChartPlan, series: TimeSeries, row: number): string {
   if (series.times.length === 0) return 'No data yet'
   const values = plan.lines.map(({ label }, at) => `${label} ${valueText(plan, series, at, row)}`)

@@ -6,7 +6,7 @@ import type { LiveModel } from './live-model.js'
 import type { LiveSettings } from './live-settings.js'
 import { decisionSeries, type TimeSeries } from './time-series.js'
 
-/** What is decided per second: admitted and denied, one on the other, and how many of them without the store. */
+/** What is decided per second: allowed and denied, one on the other, and how many of them without the store. */
 export function DecisionsPanel(shown: { readonly live: LiveModel; readonly settings: LiveSettings }) {
   return (
     <ChartPanel
@@ -20,11 +20,11 @@ export function DecisionsPanel(shown: { readonly live: LiveModel; readonly setti
   )
 }
 
-const ADMITTED: ChartLine = { label: 'Admitted', colour: 'admitted', look: 'area' }
+const ALLOWED: ChartLine = { label: 'Allowed', colour: 'admitted', look: 'area' }
 const DEGRADED: ChartLine = { label: 'Degraded', colour: 'degraded', look: 'dotted' }
 
 function planWith(denied: string): ChartPlan {
-  const lines: ChartLine[] = [ADMITTED, { label: denied, colour: 'denied', look: 'hatched' }, DEGRADED]
+  const lines: ChartLine[] = [ALLOWED, { label: denied, colour: 'denied', look: 'hatched' }, DEGRADED]
   return { lines, isStacked: true, text: rateText, axisText: axisText }
 }
 
@@ -49,6 +49,6 @@ export function decisionSummary({ times, columns: [admitted, denied] }: TimeSeri
   const busiest = known.reduce((best, row) => (load(row) > load(best) ? row : best), known[0])
   const [passed, refused] = [mean(admitted), mean(denied)]
   const span = `From ${clockText(times[known[0]] * 1_000)} to ${clockText(times[known[known.length - 1]] * 1_000)}`
-  const means = `${rateText(passed)} admitted and ${rateText(refused)} denied on average (${shareText(refused, passed + refused)})`
+  const means = `${rateText(passed)} allowed and ${rateText(refused)} denied on average (${shareText(refused, passed + refused)})`
   return `${span}: ${means}, at most ${rateText(load(busiest))} at ${clockText(times[busiest] * 1_000)}.`
 }

@@ -1,5 +1,6 @@
 import uPlot from 'uplot'
 import { colour } from '../shell/theme.js'
+import { chartTop } from './chart-top.js'
 import { sumOf, type TimeRange, type TimeSeries } from './time-series.js'
 
 /** A line of a chart. Its look tells it apart without its colour. */
@@ -15,6 +16,8 @@ export interface ChartPlan {
   readonly lines: readonly ChartLine[]
   /** The second line stands on the first one: together they are the whole. */
   readonly isStacked: boolean
+  /** A few values may be above the chart, if they would flatten all others. */
+  readonly mayCut?: boolean
   readonly text: (value: number) => string
   readonly axisText: (value: number) => string
 }
@@ -24,6 +27,9 @@ interface ChartHandlers {
   readonly onCursor: (row: number | undefined) => void
   readonly onZoom: (range: TimeRange | undefined) => void
 }
+
+/** The largest value is a little below the edge. */
+const ROOM = 1.12
 
 /** Makes the chart of a plan inside an element. The caller gives it data and destroys it. */
 export function drawChart(place: HTMLElement, plan: ChartPlan, { onCursor, onZoom }: ChartHandlers): uPlot {
@@ -50,7 +56,7 @@ export function drawChart(place: HTMLElement, plan: ChartPlan, { onCursor, onZoo
         filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' },
       },
     },
-    scales: { x: { time: true }, y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.12 : 1] } },
+    scales: { x: { time: true }, y: { range: (_plot, _low, high) => [0, high > 0 ? high * ROOM : 1] } },
     axes: axesOf(plan),
     // The sum is drawn first, and the first line over it.
     series: [{}, ...(plan.isStacked ? [series[1], series[0], ...series.slice(2)] : series)],
@@ -76,13 +82,16 @@ export function hasValue(columns: readonly ArrayLike<number | null | undefined>[
 }
 
 /** Puts data and the shown range into a chart. */
-export function showSeries(plot: uPlot, plan: ChartPlan, { times, columns }: TimeSeries, range: TimeRange): void {
+export function showSeries(plot: uPlot, plan: ChartPlan, data: TimeSeries, range: TimeRange): void {
+  const { times, columns } = data
+  const top = plan.mayCut ? chartTop(data, range) : undefined
   const [first, ...rest] = plan.isStacked
     ? [sumOf(columns.slice(0, 2)), columns[0], ...columns.slice(2).map(withoutZeros)]
     : columns
   plot.batch(() => {
     plot.setData([times, first, ...rest] as unknown as uPlot.AlignedData, false)
     plot.setScale('x', { min: range.fromMs / 1_000, max: range.toMs / 1_000 })
+    if (top !== undefined) plot.setScale('y', { min: 0, max: top.value * ROOM })
   })
 }
 

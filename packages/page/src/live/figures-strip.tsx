@@ -18,7 +18,7 @@ export function FiguresStrip({ live }: { readonly live: LiveModel }) {
   return (
     <section class="live-figures-strip" aria-label="Now" data-retained-points={history.retainedPoints}>
       <dl class="live-figures">
-        <Figure name="Admitted" tone="admitted" value={rate(allowed)} unit="/s">
+        <Figure name="Allowed" tone="admitted" value={rate(allowed)} unit="/s">
           {about(all === 0 ? 'no decisions now' : `${shareText(allowed, all)} of ${rate(all)}/s`)}
         </Figure>
         <Figure name="Denied" tone="denied" value={rate(denied)} unit="/s">

@@ -25,6 +25,7 @@ const LATENCY: ChartPlan = {
     { label: 'p99', colour: 'ink', look: 'line' },
   ],
   isStacked: false,
+  mayCut: true,
   text: durationText,
   axisText: durationText,
 }

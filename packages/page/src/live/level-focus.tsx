@@ -8,7 +8,10 @@ import type { LiveModel } from './live-model.js'
 import { type LiveSettings, shownRange } from './live-settings.js'
 import { levelSeries } from './time-series.js'
 import { KeyList } from './top-keys-panel.js'
+import { useLevelKeys } from './use-level-keys.js'
 import { useLive } from './use-live.js'
+
+const SHOWN = 6
 
 interface LevelFocusProps {
   readonly live: LiveModel
@@ -20,10 +23,11 @@ interface LevelFocusProps {
 
 /** One level in place of all: its chart, its limits and its keys. */
 export function LevelFocus({ live, settings, name, values }: LevelFocusProps) {
-  useLive(live, 'hello', 'frame', 'keys')
-  const { history, frame, keys, service } = live.scene
+  useLive(live, 'hello', 'frame')
+  const { history, frame, service } = live.scene
   const place = history.levels.levels.findIndex((level) => level.name === name)
   const level = history.levels.levels[place]
+  const keys = useLevelKeys(level?.name, settings.isPaused)
   const range = shownRange(settings, live.scene)
   // The history changes in place, with the frame
   const series = useMemo(() => levelSeries(history, range, place), [history, frame, place, range.fromMs, range.toMs])
@@ -34,7 +38,13 @@ export function LevelFocus({ live, settings, name, values }: LevelFocusProps) {
       All levels
     </a>
   )
-  const ofLevel = (list: 'byLoad' | 'byDenials') => (keys?.[list] ?? []).filter((key) => key.level === name).slice(0, 6)
+  const listOf = (list: 'byLoad' | 'byDenials', none: string) => (
+    <KeyList
+      // Keys of another level are not shown until its own have come.
+      keys={(keys?.[list] ?? []).filter((key) => key.level === name).slice(0, SHOWN)}
+      none={keys === undefined ? 'They come in a moment.' : none}
+    />
+  )
   return (
     <div class="live-focus" ref={top} tabIndex={-1}>
       <Panel title={`Level ${name}`} tools={back} about={level?.limits.map(limitWords).join(' · ')}>
@@ -52,9 +62,9 @@ export function LevelFocus({ live, settings, name, values }: LevelFocusProps) {
       </Panel>
       <Panel title="Its top keys" class="live-its-keys">
         <h3 class="list-title">By load</h3>
-        <KeyList keys={ofLevel('byLoad')} none="None of the busiest keys counts at this level." />
+        {listOf('byLoad', 'No key was counted here in the last minutes.')}
         <h3 class="list-title">By denials</h3>
-        <KeyList keys={ofLevel('byDenials')} none="None of the most denied keys was denied by this level." />
+        {listOf('byDenials', 'No key was denied here in the last minutes.')}
       </Panel>
     </div>
   )

@@ -103,7 +103,7 @@ function LevelTable({ found, history, values, resetKey }: LevelTableProps) {
           <tr aria-rowindex={1}>
             <th scope="col">Level</th>
             <th scope="col" class="number">
-              Admitted
+              Allowed
             </th>
             <th scope="col" class="number">
               Denied

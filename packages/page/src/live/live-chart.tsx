@@ -2,7 +2,8 @@ import { useId, useRef, useState } from 'preact/hooks'
 import { chartKeys } from './chart-keys.js'
 import { ChartLegend, rowText } from './chart-legend.js'
 import { ChartTable } from './chart-table.js'
-import { type ChartPlan, hasValue } from './draw-chart.js'
+import { type ChartTop, chartTop } from './chart-top.js'
+import { type ChartPlan, clockText, hasValue } from './draw-chart.js'
 import { WAITING } from './live-model.js'
 import { zoomTo } from './live-settings.js'
 import type { TimeRange, TimeSeries } from './time-series.js'
@@ -69,11 +70,22 @@ export function LiveChart({ name, plan, series, range, summary }: LiveChartProps
       </p>
       <div class="chart-foot">
         <ChartTable name={name} plan={plan} series={series} />
+        {plan.mayCut && <CutText plan={plan} top={chartTop(series, range)} />}
         {/* The description says it to a person who does not see the chart. */}
         <p class="chart-hint" aria-hidden="true">
           Drag to zoom, or press + and −; Esc goes back
         </p>
       </div>
     </figure>
+  )
+}
+
+/** What the chart has no room for. The summary says it as well. */
+function CutText({ plan, top }: { readonly plan: ChartPlan; readonly top: ChartTop | undefined }) {
+  if (top === undefined) return null
+  return (
+    <p class="chart-cut" aria-hidden="true">
+      {`▲ up to ${plan.text(top.largest)} at ${clockText(top.atS * 1_000)}`}
+    </p>
   )
 }

@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import { useAdminToken } from '../shell/admin-token.js'
+import { setTokenRefused, useAdminToken } from '../shell/admin-token.js'
 import { tokenFields } from '../shell/ask.js'
 import { useAddress } from '../shell/page-address.js'
 import { DecisionsPanel } from './decisions-panel.js'
@@ -66,7 +66,10 @@ function linkOf(live: LiveModel): StreamLink {
   return new StreamLink({
     fields: tokenFields,
     onEvent: (event) => live.take(event),
-    onState: (state) => live.setLink(state),
+    onState: (state) => {
+      if (state.kind === 'live' || state.kind === 'refused') setTokenRefused(state.kind === 'refused')
+      live.setLink(state)
+    },
   })
 }
 

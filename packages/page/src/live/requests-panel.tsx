@@ -40,7 +40,7 @@ function Request({ request }: { readonly request: LiveRequest }) {
     <li>
       <a href={writeAddress('inspect', { recent: id })}>
         <span class="request-time">{clockText(atMs)}</span>
-        <span class={allowed ? 'chip admitted' : 'chip denied'}>{allowed ? '✓ admitted' : '✕ denied'}</span>
+        <span class={allowed ? 'chip admitted' : 'chip denied'}>{allowed ? '✓ allowed' : '✕ denied'}</span>
         <span class="request-asked">
           {asked !== '' && <b>{asked}</b>}
           {Object.entries(others).map(([name, value]) => (

@@ -16,6 +16,8 @@ export type LiveEvent = {
 }[keyof LiveEvents]
 
 export interface StreamLinkOptions {
+  /** Default: `/v1/live`, with all events. */
+  readonly path?: string
   /** The header fields of a request: the admin token, if there is one. */
   readonly fields: () => Record<string, string>
   readonly onEvent: (event: LiveEvent) => void
@@ -29,13 +31,13 @@ export interface StreamLinkOptions {
 
 /**
  * Reads `GET /v1/live` from `start` until `close`, and connects again after a loss. It reads by `fetch` and not by `EventSource`,
- * which cannot send the token. It knows nothing of what the events mean, but that `hello` ends a connection attempt and `end`
- * gives a reason.
+ * which cannot send the token. It knows nothing of what the events mean, but that the first one ends a connection attempt and
+ * `end` gives a reason.
  */
 export class StreamLink {
   readonly #options: StreamLinkOptions
   #losses = 0
-  /** How often an event could not be read. A `hello` does not end that: it comes before such an event, with a whole history. */
+  /** How often an event could not be read. The first event does not end that: it comes before such an event, with a whole history. */
   #unreadable = 0
   /** Why the service ended the stream. It is said until the service answers again. */
   #endWhy: string | undefined
@@ -61,12 +63,12 @@ export class StreamLink {
   }
 
   async #read(attempt: AbortController): Promise<void> {
-    const { request = (path, init) => fetch(path, init), fields, onState } = this.#options
+    const { path = '/v1/live', request = fetchFrom, fields, onState } = this.#options
     let why = this.#endWhy ?? 'The service does not answer. Is it running?'
     try {
       this.#expectSoon(attempt)
       const init = { headers: fields(), signal: attempt.signal, cache: 'no-store' as const }
-      const response = await request('/v1/live', init).catch(() => undefined)
+      const response = await request(path, init).catch(() => undefined)
       if (response?.ok && response.body !== null) why = await this.#readEvents(response.body, attempt)
       else if (response !== undefined) why = (await problemText(response)) ?? `The service answered ${response.status}.`
       if (attempt === this.#attempt && (response?.status === 401 || response?.status === 403)) {
@@ -87,6 +89,7 @@ export class StreamLink {
     const parser = new SseParser()
     const decoder = new TextDecoder()
     const reader = body.getReader()
+    let isFirst = true
     for (;;) {
       // A stream that breaks ends like one that the service ends.
       const piece = await reader.read().catch(() => undefined)
@@ -95,14 +98,14 @@ export class StreamLink {
       for (const { name, data } of parser.push(decoder.decode(piece.value, { stream: true }))) {
         const event = { name, data: JSON.parse(data) } as LiveEvent
         if (event.name === 'end') this.#endWhy = endText(event.data.reason)
-        this.#pass(event)
+        this.#options.onEvent(event)
+        if (isFirst && event.name !== 'end') this.#begin()
+        isFirst = false
       }
     }
   }
 
-  #pass(event: LiveEvent): void {
-    this.#options.onEvent(event)
-    if (event.name !== 'hello') return
+  #begin(): void {
     this.#losses = 0
     this.#endWhy = undefined
     this.#options.onState({ kind: 'live' })
@@ -135,6 +138,10 @@ export class StreamLink {
 
 const UNREADABLE =
   'The page cannot read what the service sends. Reload the page: the service may have another version since.'
+
+function fetchFrom(path: string, init: RequestInit): Promise<Response> {
+  return fetch(path, init)
+}
 
 const SILENCE = new Error('The stream is silent')
 

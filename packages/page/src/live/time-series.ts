@@ -19,7 +19,7 @@ type Pick = (ring: FrameRing, row: number) => number | null
 
 const LONGEST_BY_SECONDS_MS = 5 * 60_000 + 1_000
 
-/** Admitted, denied and degraded per second. Degraded decisions are among the others. */
+/** Allowed, denied and degraded per second. Degraded decisions are among the others. */
 export function decisionSeries(history: PageHistory, range: TimeRange): TimeSeries {
   return seriesOf(history, range, [rate('allowed'), rate('denied'), rate('degraded')])
 }
@@ -33,7 +33,7 @@ export function latencySeries(history: PageHistory, range: TimeRange): TimeSerie
   return seriesOf(history, range, [latency('p50Ms'), latency('p99Ms')])
 }
 
-/** Admitted, denied and degraded per second of one level. Denials of a level in shadow are those that it would make. */
+/** Allowed, denied and degraded per second of one level. Denials of a level in shadow are those that it would make. */
 export function levelSeries(history: PageHistory, range: TimeRange, level: number): TimeSeries {
   const denied = history.levels.levels[level]?.shadow ? 'deniedInShadow' : 'denied'
   return seriesOf(history, range, [

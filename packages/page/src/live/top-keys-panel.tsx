@@ -3,7 +3,7 @@ import type { LiveKey } from '../../../service/src/live/live-events.js'
 import { Choice } from '../parts/choice.js'
 import { numberText } from '../parts/number-text.js'
 import { Panel } from '../parts/panel.js'
-import { tokenWords } from '../shell/admin-token.js'
+import { tokenWords } from '../shell/token-button.js'
 import { type LiveModel, WAITING } from './live-model.js'
 import { useHeld, useLive } from './use-live.js'
 
@@ -50,6 +50,9 @@ export function TopKeysPanel({ live }: { readonly live: LiveModel }) {
   )
 }
 
+/** The key of a level that has one state for all requests. */
+const SHARED = '*'
+
 interface KeyListProps {
   readonly keys: readonly LiveKey[]
   /** What to say if there are none. */
@@ -68,7 +71,7 @@ export function KeyList({ keys, none, withLevels = false }: KeyListProps) {
         <li key={`${level} ${key}`}>
           <span class="key-bar" style={{ width: `${(count / most) * 100}%` }} />
           <span class="key-name">
-            <code>{key}</code>
+            {key === SHARED ? 'all requests' : <code>{key}</code>}
             {withLevels && <span class="soft small">{level}</span>}
           </span>
           <span class="key-count" title={error === 0 ? undefined : `at least ${numberText(count - error)}`}>

@@ -6,6 +6,7 @@ import { useEffect, useState } from 'preact/hooks'
 
 const KEPT_AS = 'sluice.admin-token'
 let token = keptToken()
+let isRefused = false
 takeFromAddress()
 // In a tab that shows the page already, a link changes the address and loads nothing.
 addEventListener('hashchange', takeFromAddress)
@@ -41,6 +42,7 @@ export function adminToken(): string | undefined {
 /** `undefined` forgets the token. */
 export function setAdminToken(next: string | undefined): void {
   token = next
+  isRefused = false
   try {
     if (next === undefined) sessionStorage.removeItem(KEPT_AS)
     else sessionStorage.setItem(KEPT_AS, next)
@@ -50,11 +52,28 @@ export function setAdminToken(next: string | undefined): void {
   dispatchEvent(new Event('tokenchange'))
 }
 
+/** The service has refused the token, or has taken it. Without a token there is none to refuse. */
+export function setTokenRefused(refused: boolean): void {
+  const next = refused && token !== undefined
+  if (isRefused === next) return
+  isRefused = next
+  dispatchEvent(new Event('tokenchange'))
+}
+
 /** The token as it is now; draws again when it changes. */
 export function useAdminToken(): string | undefined {
-  const [current, setCurrent] = useState(token)
+  return useCurrent(() => token)
+}
+
+/** Has the service refused the token? */
+export function useIsTokenRefused(): boolean {
+  return useCurrent(() => isRefused)
+}
+
+function useCurrent<Value extends string | boolean | undefined>(read: () => Value): Value {
+  const [current, setCurrent] = useState(read)
   useEffect(() => {
-    const hear = () => setCurrent(token)
+    const hear = () => setCurrent(read())
     addEventListener('tokenchange', hear)
     // It may have changed since the first drawing.
     hear()
@@ -62,14 +81,3 @@ export function useAdminToken(): string | undefined {
   }, [])
   return current
 }
-
-/**
- * How a person gets to what only the admin token shows, as the beginning of a sentence: `${tokenWords(hasAdmin)} to see them.` A
- * service without a token refuses every one, so there it is no use to give one.
- */
-export function tokenWords(hasAdmin: boolean): string {
-  return hasAdmin ? WITH_TOKEN : WITHOUT_TOKEN
-}
-
-const WITH_TOKEN = 'Give the admin token (Viewer, at the top)'
-const WITHOUT_TOKEN = 'Start the service with --admin-token'

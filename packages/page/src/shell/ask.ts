@@ -1,4 +1,4 @@
-import { adminToken } from './admin-token.js'
+import { adminToken, setTokenRefused } from './admin-token.js'
 
 /** An answer that is an error. The message is written for a person: it comes from the service's problem details. */
 export class AskError extends Error {
@@ -33,7 +33,10 @@ export async function ask<Answer>(path: string, body?: object): Promise<Answer> 
   try {
     return await send(path, token, body)
   } catch (error) {
-    if (token !== undefined && error instanceof AskError && error.status === 401) refused = { token, error }
+    if (token !== undefined && error instanceof AskError && error.status === 401) {
+      refused = { token, error }
+      if (adminToken() === token) setTokenRefused(true)
+    }
     throw error
   }
 }

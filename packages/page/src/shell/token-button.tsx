@@ -1,10 +1,29 @@
 import { useRef, useState } from 'preact/hooks'
-import { setAdminToken, useAdminToken } from './admin-token.js'
+import { setAdminToken, useAdminToken, useIsTokenRefused } from './admin-token.js'
 import { AskError, tryToken } from './ask.js'
+
+const WITH_TOKEN = 'Give the admin token (Viewer, at the top)'
+const WITHOUT_TOKEN = 'Start the service with --admin-token'
+
+const ROLES = {
+  viewer: { name: 'Viewer', about: 'Keys are masked', dot: 'dot' },
+  admin: { name: 'Admin', about: 'Keys are shown', dot: 'dot on' },
+  refused: { name: 'Token refused', about: 'The service refuses the admin token', dot: 'dot bad' },
+}
+
+/**
+ * How a person gets to what only the admin token shows, as the beginning of a sentence: `${tokenWords(hasAdmin)} to see them.` A
+ * service without a token refuses every one, so there it is no use to give one.
+ */
+export function tokenWords(hasAdmin: boolean): string {
+  return hasAdmin ? WITH_TOKEN : WITHOUT_TOKEN
+}
 
 /** The button that gives or forgets the admin token. With it the page shows keys and can change limits. */
 export function TokenButton() {
   const token = useAdminToken()
+  const isRefused = useIsTokenRefused()
+  const role = isRefused ? ROLES.refused : token === undefined ? ROLES.viewer : ROLES.admin
   const dialog = useRef<HTMLDialogElement>(null)
   return (
     <>
@@ -13,18 +32,22 @@ export function TokenButton() {
         class="button quiet"
         aria-haspopup="dialog"
         onClick={() => dialog.current?.showModal()}
-        title={token === undefined ? 'Keys are masked' : 'Keys are shown'}
+        title={role.about}
       >
-        <span class={token === undefined ? 'dot' : 'dot on'} aria-hidden="true" />
-        {token === undefined ? 'Viewer' : 'Admin'}
+        <span class={role.dot} aria-hidden="true" />
+        {role.name}
       </button>
       <dialog ref={dialog} class="dialog" aria-labelledby="token-title">
         {token === undefined ? (
           <GiveToken close={() => dialog.current?.close()} />
         ) : (
           <form method="dialog">
-            <h2 id="token-title">You are an admin in this tab</h2>
-            <p>The page shows keys and can change limits. The token is kept until the tab is closed.</p>
+            <h2 id="token-title">{isRefused ? 'The service refuses the token' : 'You are an admin in this tab'}</h2>
+            <p>
+              {isRefused
+                ? 'It may have been changed. Forget it to look on with masked keys, or to give another one.'
+                : 'The page shows keys and can change limits. The token is kept until the tab is closed.'}
+            </p>
             <div class="row end">
               <button type="submit" class="button">
                 Stay

@@ -22,7 +22,7 @@ export const tourSteps: readonly TourStep[] = [
       {
         selector: '.live-decisions, .live-focus',
         title: 'Live: what the service decides',
-        text: 'The charts move once a second: how many requests are admitted and denied, and how long a decision takes. Choose a window from a minute to an hour.',
+        text: 'The charts move once a second: how many requests are allowed and denied, and how long a decision takes. Choose a window from a minute to an hour.',
       },
     ],
   },

@@ -52,9 +52,11 @@ export function Tour({ tour, step }: TourProps) {
           <span class="soft small">
             {step + 1} of {tourSteps.length}
           </span>
-          <button type="button" class="button quiet" onClick={tour.end}>
-            {isLast ? 'Close' : 'End the tour'}
-          </button>
+          {!isLast && (
+            <button type="button" class="button quiet" onClick={tour.end}>
+              End the tour
+            </button>
+          )}
           {step > 0 && (
             <button type="button" class="button" onClick={() => tour.go(step - 1)}>
               Back

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { commands } from '../../src/shell/commands.js'
+import { findBarriers } from './find-barriers.js'
 import { openPage } from './open-page.js'
 import { startPageService } from './page-service.js'
 
@@ -21,6 +22,7 @@ test('the dialog shows commands for this service, and Escape closes it', async (
   await opener.click()
   const dialog = page.getByRole('dialog', { name: 'Commands to copy' })
   expect(await dialog.locator('pre').allTextContents()).toEqual(commands(url, {}).map(({ text }) => text))
+  expect(await findBarriers(page)).toEqual([])
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'hidden' })
   expect(await opener.evaluate((each) => each === document.activeElement)).toBe(true)

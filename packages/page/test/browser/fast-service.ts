@@ -24,8 +24,13 @@ export async function startFastService(levels: readonly string[]): Promise<FastS
   const live = {
     name: 'live',
     routes: {
-      'GET /v1/live': ({ response }: { readonly response: ServerResponse }) => {
+      'GET /v1/live': ({ query, response }: { readonly query: string; readonly response: ServerResponse }) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
+        const level = new URLSearchParams(query).get('level')
+        if (level !== null) {
+          response.write(eventText('keys', keysAt(0, START_MS, level)))
+          return
+        }
         response.write(eventText('hello', helloOf(levels)))
         listen(response)
       },
@@ -81,7 +86,8 @@ function eventsOf(second: number, levels: readonly string[]): string {
 function frameAt(second: number, atMs: number, levels: number): LiveFrame {
   const denied = (second * 37) % 400
   const counts = Array.from({ length: levels }, (_, level) => [2_000 - denied, level === 0 ? denied : 0, 0, 0]).flat()
-  const waits = { p50Ms: 0.01, p99Ms: 0.1 + (second % 10) / 100, worstDelayMs: 1 }
+  // The first second of a process is slow.
+  const waits = { p50Ms: 0.01, p99Ms: second === 0 ? 120 : 0.1 + (second % 10) / 100, worstDelayMs: 1 }
   const totals = { atMs, elapsedMs: 1_000, allowed: 2_000 - denied, denied, errors: 0, degraded: 0 }
   return { ...totals, ...waits, workers: 1, version: 1, levels: counts }
 }

@@ -15,7 +15,7 @@ test('the first chart is drawn soon after a cold load', async () => {
   const page = await openPage(service.url)
   // The chart is drawn in the frame in which its summary is.
   await page
-    .getByText(/admitted and .* denied on average/)
+    .getByText(/allowed and .* denied on average/)
     .first()
     .waitFor({ state: 'attached' })
   expect(await page.locator('figure canvas').count()).toBeGreaterThan(0)

@@ -78,7 +78,7 @@ test('attributes, their names and errors are texts on the view that inspects, ho
     await page.goto(`${service.url}/#inspect?${asked}`)
     await expect.poll(() => page.getByLabel('merchant', { exact: true }).inputValue(), WITHIN).toBe(text)
     await page
-      .getByText(/^Admitted|^No answer/)
+      .getByText(/^Allowed|^No answer/)
       .first()
       .waitFor()
     await expectNoHarm(page)

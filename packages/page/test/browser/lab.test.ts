@@ -19,11 +19,13 @@ const TRACE = Array.from({ length: 200 }, (_, i) => new Date(Date.UTC(2026, 0, 1
 test('every worked example shows what a limiter of the library decides', async () => {
   const { url } = await startPageService()
   const page = await openPage(`${url}/#lab`)
-  for (const { id, limits, traffic } of PRESETS) {
+  for (const { id, article, figures, limits, traffic } of PRESETS) {
     await page.getByLabel('Worked example').selectOption(id)
+    await page.getByText(`From “${article}”.`).waitFor()
     const arrivals = usable(trafficOf(traffic))
     const decided = limits.map((limit) => decidedBy(usable(limitOf(limit)), arrivals))
     await expect.poll(() => totals(page), WITHIN).toEqual(decided)
+    expect(await shownFigures(page)).toEqual(figures().map(({ what, article: theirs, ours }) => [what, theirs, ours]))
   }
 })
 
@@ -104,6 +106,14 @@ test('a trace that cannot be read is not called too long for a link', async () =
   await page.getByText(/no time that the lab can read/).waitFor()
   expect(await page.getByText(/too long for a link/).count()).toBe(0)
 })
+
+/** The table of an article's figures: each with what the article says, and what the library decides. */
+async function shownFigures(page: Page): Promise<readonly (readonly string[])[]> {
+  // Its first text is the figure; a reason or a sign follows.
+  return page
+    .locator('.figures tbody tr')
+    .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.firstChild?.textContent ?? '')))
+}
 
 /** The address follows the settings a moment later. */
 function limitsInLink(page: Page): readonly string[] {

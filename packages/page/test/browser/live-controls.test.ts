@@ -80,7 +80,7 @@ test('a chart is zoomed by the mouse, and read and zoomed by keys', async () => 
   expect(await length(page)).toBeGreaterThan(140)
   const chart = page.getByRole('group', { name: 'Decisions per second' })
   await chart.press('End')
-  await expect.poll(() => spoken(page), WITHIN).toMatch(/^\d\d:\d\d:\d\d: Admitted .*\/s, Denied .*\/s, Degraded 0\/s$/)
+  await expect.poll(() => spoken(page), WITHIN).toMatch(/^\d\d:\d\d:\d\d: Allowed .*\/s, Denied .*\/s, Degraded 0\/s$/)
   const last = await spoken(page)
   await chart.press('ArrowLeft')
   await expect.poll(() => spoken(page), WITHIN).not.toBe(last)
@@ -90,6 +90,15 @@ test('a chart is zoomed by the mouse, and read and zoomed by keys', async () => 
   await expect.poll(() => length(page), WITHIN).toBeGreaterThan(290)
 })
 
+test('the slow first second of a service does not flatten its latencies, and the chart says what is above it', async () => {
+  const service = await startFastService(['merchant'])
+  const page = await openPage(`${service.url}/#live?window=1m`)
+  await service.pass(50)
+  await page.getByText('▲ up to 120 ms at 00:00:00').waitFor()
+  await service.pass(50)
+  await page.getByText('▲ up to').waitFor({ state: 'detached' })
+})
+
 /** The clock, and the figures of the last second. */
 async function shown(page: Page): Promise<readonly (string | null)[]> {
   const clock = page.getByText(/^\d\d:\d\d:\d\d$/).first()
@@ -97,7 +106,7 @@ async function shown(page: Page): Promise<readonly (string | null)[]> {
 }
 
 function summary(page: Page): Locator {
-  return page.getByText(/admitted and .* denied on average/).first()
+  return page.getByText(/allowed and .* denied on average/).first()
 }
 
 /** What a chart has said aloud. */

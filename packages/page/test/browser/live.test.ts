@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { COUNTS_OF_A_LEVEL, type LiveFrame } from '../../../service/src/live/live-events.js'
-import { rateText } from '../../src/parts/number-text.js'
+import { durationText, rateText } from '../../src/parts/number-text.js'
 import { openPage } from './open-page.js'
-import { startPageService } from './page-service.js'
+import { ADMIN_TOKEN, startPageService } from './page-service.js'
 import { pauseLive } from './pause-live.js'
 import { readFrames } from './read-frames.js'
 
@@ -33,6 +33,9 @@ test('the figures are those of the requests that were sent', async () => {
   expect(shown.map(busySeconds)).toContainEqual(await chartRows(page))
   expect(shown.map((frames) => ratesOf(frames, 1))).toContainEqual(await levelRow(page, 'merchant'))
   expect(shown.map((frames) => ratesOf(frames, 0))).toContainEqual(await levelRow(page, 'all'))
+  expect(shown.map(latencies)).toContainEqual(await tableRows(page, /^Latency/))
+  const facts = page.getByRole('region', { name: 'This process' })
+  expect(await facts.getByText(String(process.pid), { exact: true }).count()).toBe(1)
 })
 
 test('a page outlives a restart of the service, and goes on with what the next process says', async () => {
@@ -47,6 +50,30 @@ test('a page outlives a restart of the service, and goes on with what the next p
   await page.getByRole('heading', { name: 'Levels (1)' }).waitFor()
   await next.check({ merchant: 'acct_1' }, ALLOWED + DENIED)
   await expect.poll(() => page.getByRole('row', { name: /^merchant/ }).textContent(), WITHIN).toMatch(/[1-9].*\/s/)
+})
+
+test('a quiet level shows its own busiest keys, though none of them is busy among those of all levels', async () => {
+  const limit = { algorithm: 'token-bucket', capacity: 2, refill: '1/1h' }
+  const levels = [
+    { name: 'busy', key: ['merchant'], limit },
+    { name: 'quiet', key: ['user'], limit },
+  ]
+  const service = await startPageService({ levels })
+  const busy = Array.from({ length: 25 }, (_, i) => service.check({ merchant: `acct_${i}` }, 4))
+  await Promise.all([...busy, service.check({ user: 'user_quiet' }, 3)])
+  const page = await openPage(`${service.url}/#token=${ADMIN_TOKEN}`)
+  await page.getByRole('link', { name: 'quiet', exact: true }).click()
+  const own = page.getByRole('region', { name: 'Its top keys' })
+  await own.getByText('user_quiet').first().waitFor()
+  expect(await own.getByRole('listitem').allTextContents()).toEqual(['user_quiet3', 'user_quiet1'])
+  const all = page.getByRole('region', { name: 'Top keys', exact: true })
+  await expect
+    .poll(() => all.getByRole('listitem').allTextContents(), WITHIN)
+    .toEqual(Array(10).fill(expect.stringMatching(/^acct_\d+busy4$/)))
+  await all.getByRole('radio', { name: 'Denials' }).check()
+  await expect
+    .poll(() => all.getByRole('listitem').allTextContents(), WITHIN)
+    .toEqual(Array(10).fill(expect.stringMatching(/^acct_\d+busy2$/)))
 })
 
 /** The time of the last frame that the page shows. */
@@ -80,13 +107,30 @@ function sum(frames: readonly LiveFrame[], countOf: (frame: LiveFrame) => number
 
 /** The same as the page shows it, the oldest first. */
 async function chartRows(page: Page): Promise<readonly string[][]> {
-  await page.getByText('Show as table').first().click()
-  const rows = await page
-    .getByRole('table', { name: /^Decisions per second/ })
+  const rows = await tableRows(page, /^Decisions per second/)
+  const busy = rows.filter(([, allowed, denied]) => allowed !== '0/s' || denied !== '0/s')
+  return busy.map((cells) => cells.slice(0, 3))
+}
+
+/** The table under a chart, the oldest row first. Rows without decisions have no latency. */
+async function tableRows(page: Page, name: RegExp): Promise<readonly string[][]> {
+  const chart = page.locator('figure').filter({ has: page.getByRole('group', { name }) })
+  await chart.getByText('Show as table').click()
+  const table = page.getByRole('table', { name })
+  await table.waitFor()
+  const rows = await table
     .getByRole('row')
     .evaluateAll((all) => all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent ?? '')))
-  const busy = rows.slice(1).filter(([, admitted, denied]) => admitted !== '0/s' || denied !== '0/s')
-  return busy.reverse().map((cells) => cells.slice(0, 3))
+  return rows
+    .slice(1)
+    .reverse()
+    .filter(([, ...values]) => values.some((text) => text !== '–'))
+}
+
+/** What the chart of latencies says of frames with decisions: time, p50, p99. */
+function latencies(frames: readonly LiveFrame[]): readonly string[][] {
+  const busy = frames.filter(({ allowed, denied }) => allowed + denied > 0)
+  return busy.map(({ atMs, p50Ms, p99Ms }) => [clockText(atMs), durationText(p50Ms), durationText(p99Ms)])
 }
 
 /** What the table of levels says of one: admitted and denied. */

@@ -16,6 +16,8 @@ test('an hour more of a busy service takes no more memory, elements or listeners
   const before = await retained(browser)
   await watch(page, service, HOUR)
   const after = await retained(browser)
+  // Five minutes by the second, and an hour by ten seconds.
+  expect(await page.getByLabel('Now').getAttribute('data-retained-points')).toBe('660')
   expect(after.heapBytes - before.heapBytes).toBeLessThan(MB)
   expect(after.elements).toBeLessThanOrEqual(before.elements * 1.1)
   expect(after.listeners).toBeLessThanOrEqual(before.listeners * 1.1)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { findBarriers } from './find-barriers.js'
 import { openPage } from './open-page.js'
 import { ADMIN_TOKEN, startPageService } from './page-service.js'
 
@@ -40,7 +41,8 @@ test('a link gives the token also to a tab that shows the page already', async (
 test('a page with a token of before does not lock out the person who has the right one', async () => {
   const { url } = await startPageService()
   const page = await openPage(`${url}/#token=a-token-of-before`, { expected: [/401/] })
-  await page.getByText('The service refuses the token').waitFor()
+  await page.getByText('The service refuses the token.').waitFor()
+  await page.getByRole('button', { name: 'Token refused' }).waitFor()
   let tries = 0
   page.on('request', (request) => {
     if (request.headers().authorization !== undefined) tries++
@@ -55,6 +57,10 @@ test('a page with a token of before does not lock out the person who has the rig
   expect(tries).toBeLessThan(5)
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
   expect((await fetch(`${url}/v1/admin/top-keys`, { headers })).status).toBe(200)
+  await page.getByRole('button', { name: 'Token refused' }).click()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('dialog').getByRole('button', { name: 'Forget the token' }).click()
+  await page.getByRole('button', { name: 'Viewer' }).waitFor()
 })
 
 test('the theme of the system holds until a person chooses another, which is kept', async () => {

@@ -34,23 +34,19 @@ const VIEWS: Readonly<Record<string, View>> = {
   lab: { hash: 'lab', shows: (page) => page.getByRole('table', { name: /^What each limit did/ }) },
 }
 
-for (const [name, view] of Object.entries(VIEWS)) {
-  test(`${name}: no barrier for a person with a disability, light and dark`, async () => {
+// To open a view takes longer than most checks, so one page has them all.
+test.each(Object.entries(VIEWS))(
+  '%s: no barrier light or dark, Tab leads everywhere, nothing scrolls sideways',
+  async (_, view) => {
     const page = await open(view)
+    expect(await findUnreachable(page)).toEqual([])
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       expect(await findBarriers(page)).toEqual([])
     }
-  })
-
-  test(`${name}: nothing scrolls sideways, from a phone to a wide screen`, async () => {
-    await expectNoSidewaysScrolling(await open(view))
-  })
-
-  test(`${name}: Tab leads to every control, which shows the focus`, async () => {
-    expect(await findUnreachable(await open(view))).toEqual([])
-  })
-}
+    await expectNoSidewaysScrolling(page)
+  },
+)
 
 /** Opens a view as an admin, and lets requests come until it has something of each kind. */
 async function open({ hash, shows, more }: View): Promise<Page> {

@@ -24,6 +24,16 @@ test('an untouched bucket is whole', () => {
   expect(read()).toMatchObject({ state: 'whole', left: 20, quota: 20, wholeMs: 0 })
 })
 
+test.each(['open', 'closed'] as const)(
+  'without its store a limit that is %s knows nothing of what is left',
+  (degraded) => {
+    const limit = tokenBucket({ capacity: 20, refill: '2/s' })
+    const [{ decision }] = createPolicy({ levels: [{ name: 'one', limit }] }).explain({})[0].limits ?? []
+    expect(readGauge(limit, { ...decision, degraded }, NOW)).toMatchObject({ state: 'unknown', left: 0 })
+    expect(readGauge(limit, { ...decision, degraded: 'local' }, NOW)).toMatchObject({ state: 'whole', left: 20 })
+  },
+)
+
 test('a bucket fills between two answers as the store fills it', () => {
   const { clock, policy, request, read } = setUp(tokenBucket({ capacity: 20, refill: '2/s' }))
   for (let i = 0; i < 20; i++) policy.check(request)

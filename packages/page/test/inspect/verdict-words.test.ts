@@ -34,13 +34,13 @@ function wordsAfter(
   return verdictWords(sent, new Set(denyAll))
 }
 
-test('an admitted request says what it takes from where', () => {
+test('an allowed request says what it takes from where', () => {
   const levels = [
     { name: 'global', limit: bucket },
     { name: 'merchant', key: 'merchant', limit: bucket },
   ]
   expect(wordsAfter(levels, 0)).toEqual({
-    title: 'Admitted',
+    title: 'Allowed',
     outcome: 'admitted',
     sentences: ['A request like this would pass now, and take 1 from each of global and merchant.'],
   })
@@ -92,7 +92,7 @@ test('a denied request says which levels deny it and why', () => {
 test('a shadow level is named, and denies nothing', () => {
   const levels = [{ name: 'trial', key: 'merchant', limit: bucket, shadow: true }]
   expect(wordsAfter(levels, 5)).toMatchObject({
-    title: 'Admitted',
+    title: 'Allowed',
     sentences: [
       'A request like this would pass now, and take nothing.',
       'In shadow, so it does not count: trial would have to give 1, and nothing is left.',
@@ -100,9 +100,9 @@ test('a shadow level is named, and denies nothing', () => {
   })
 })
 
-test('a request that no level matches is admitted, and the title says so', () => {
+test('a request that no level matches is allowed, and the title says so', () => {
   const levels = [{ name: 'ip', key: 'ip', limit: bucket }]
-  expect(wordsAfter(levels, 0).title).toBe('Admitted: no level matches')
+  expect(wordsAfter(levels, 0).title).toBe('Allowed: no level matches')
 })
 
 test('a request that waits for its turn says how long', () => {
@@ -119,4 +119,23 @@ test('of a hundred levels the first are named', () => {
   )
   expect(denied.sentences).toHaveLength(9)
   expect(denied.sentences[8]).toBe('And 92 more.')
+})
+
+test('without its store a limit that is open takes nothing, and one that is closed says why it denies', () => {
+  const [level] = createPolicy({ levels: [{ name: 'global', limit: bucket }] }).explain({})
+  const wordsOf = (degraded: 'open' | 'closed') => {
+    const allowed = degraded === 'open'
+    const limits = level.limits?.map(({ limit, decision }) => ({ limit, decision: { ...decision, allowed, degraded } }))
+    const answer = {
+      allowed,
+      deniedBy: allowed ? [] : ['global'],
+      attributes: {},
+      cost: 1,
+      unused: [],
+      isMasked: false,
+    }
+    return verdictWords({ ...answer, atMs: 0, policy: 'p', levels: [{ ...level, limits }] }, new Set()).sentences
+  }
+  expect(wordsOf('open')).toEqual(['A request like this would pass now, and take nothing.'])
+  expect(wordsOf('closed')).toEqual(['global denies everything while the store does not answer.'])
 })

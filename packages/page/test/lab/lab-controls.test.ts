@@ -57,10 +57,10 @@ describe('the cursor', () => {
   it('tells what is at its time', () => {
     expect(cursorWords(run, 3_000_000, 0)).toEqual({
       time: '0 s',
-      requests: '20 admitted, 1 denied',
+      requests: '20 allowed, 1 denied',
       level: '0 of 20 left',
     })
     expect(cursorWords(run, 3_000_000, 1.25).level).toBe('12.5 of 20 left')
-    expect(cursorWords(run, 3_000_000, 99).requests).toBe('0 admitted, 0 denied')
+    expect(cursorWords(run, 3_000_000, 99).requests).toBe('0 allowed, 0 denied')
   })
 })

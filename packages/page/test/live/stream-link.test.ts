@@ -77,6 +77,19 @@ describe('StreamLink', () => {
     link.close()
   })
 
+  it.each([
+    ['keys', 'live'],
+    ['end', 'connecting'],
+  ])('a stream may begin with any event: after %s it is %s', async (name, kind) => {
+    const { asked, states, link } = startLink()
+    const stream = openStream()
+    asked[0].answer(stream.response)
+    stream.write(`event: ${name}\ndata: {"reason":""}\n\n`)
+    await settled()
+    expect(states.at(-1)).toEqual({ kind })
+    link.close()
+  })
+
   it('waits longer after each loss, up to fifteen seconds, and begins anew after a hello', async () => {
     const { asked, states, link } = startLink()
     for (const waitMs of [1_000, 2_000, 4_000, 8_000, 15_000, 15_000]) {

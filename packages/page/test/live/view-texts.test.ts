@@ -20,7 +20,7 @@ describe('the texts of the live view', () => {
   it('a chart of decisions has its means and its peak', () => {
     const [from, to] = [clockText(10_000), clockText(12_000)]
     expect(decisionSummary(series)).toBe(
-      `From ${from} to ${to}: 200/s admitted and 50/s denied on average (20 %), at most 400/s at ${to}.`,
+      `From ${from} to ${to}: 200/s allowed and 50/s denied on average (20 %), at most 400/s at ${to}.`,
     )
     expect(decisionSummary({ times: [], columns: [[], [], []] })).toBe('No data yet.')
   })
@@ -40,8 +40,8 @@ describe('the texts of the live view', () => {
   })
 
   it('a row has its time and every line', () => {
-    expect(rowText(DECISIONS, series, 2)).toBe(`${clockText(12_000)}: Admitted 300/s, Denied 100/s, Degraded 0/s`)
-    expect(rowText(DECISIONS, series, 1)).toBe(`${clockText(11_000)}: Admitted –, Denied –, Degraded –`)
+    expect(rowText(DECISIONS, series, 2)).toBe(`${clockText(12_000)}: Allowed 300/s, Denied 100/s, Degraded 0/s`)
+    expect(rowText(DECISIONS, series, 1)).toBe(`${clockText(11_000)}: Allowed –, Denied –, Degraded –`)
   })
 
   it('a table has the last row and no more than can be read', () => {

@@ -53,10 +53,9 @@ export function liveDoor(service: DecisionService, access: AdminAccess, about: A
   })
   const live = (exchange: Exchange) => {
     const isAdmin = access.isAdmin(exchange)
-    const level = readLevel(exchange, service)
-    const view = { isAdmin, level }
+    const view = { isAdmin, ...readWanted(exchange, service) }
     const first = firstEvents(service, view, { ...about, isAdmin, attributes: service.file.attributes })
-    const unwatch = board.watch(level)
+    const unwatch = board.watch(view.level)
     try {
       const send = streams[isAdmin ? 'admin' : 'open'].begin(
         exchange,
@@ -82,17 +81,23 @@ export function liveDoor(service: DecisionService, access: AdminAccess, about: A
   }
 }
 
-function readLevel({ query }: Exchange, { file }: DecisionService): string {
-  const { level } = readQuery(query, ['level'])
-  if (level === undefined) return ALL_LEVELS
+function readWanted({ query }: Exchange, service: DecisionService): Pick<LiveView, 'level' | 'isKeysOnly'> {
+  const { level, events } = readQuery(query, ['level', 'events'])
+  if (events !== undefined && events !== 'keys')
+    throw badRequest(`events must be keys, or absent for all events, got '${events.slice(0, 60)}'`)
+  return { level: level === undefined ? ALL_LEVELS : readLevel(level, service), isKeysOnly: events === 'keys' }
+}
+
+function readLevel(level: string, { file }: DecisionService): string {
   const names = file.policy.levels.map(({ name }) => name)
   if (names.includes(level)) return level
   const shown = names.length > 10 ? `${names.slice(0, 10).join(', ')} and ${names.length - 10} more` : names.join(', ')
   throw badRequest(`level must be a level of the policy, got '${level.slice(0, 60)}'; the policy has ${shown}`)
 }
 
-/** The first event with the history, and then the latest of everything else. */
+/** The first event with the history, and then the latest of everything else. Top keys are not kept: the next ones come soon. */
 function* firstEvents({ recorder, keyMask }: DecisionService, view: LiveView, about: LiveService): Iterable<string> {
+  if (view.isKeysOnly) return
   const { levels, policy, demo, history, store } = recorder.board
   // Copies: the lists change while the client reads.
   const [seconds, tens] = [[...history.seconds], [...history.tens]]

@@ -10,6 +10,8 @@ export interface LiveView {
   readonly isAdmin: boolean
   /** The level whose top keys it watches, or `ALL_LEVELS`. */
   readonly level: string
+  /** Is it told nothing but top keys? */
+  readonly isKeysOnly: boolean
 }
 
 /** Attributes whose values are no secret: they are the same for all clients. */
@@ -26,29 +28,38 @@ export class NewsTexts {
     this.#mask = mask
   }
 
-  textFor({ isAdmin, level }: LiveView): string {
-    const view = `${isAdmin} ${level}`
+  textFor({ isAdmin, level, isKeysOnly }: LiveView): string {
+    const view = `${isAdmin} ${isKeysOnly} ${level}`
     let text = this.#texts.get(view)
     if (text === undefined) {
-      text = this.#eventsFor(isAdmin, level)
+      const keys = this.#keysFor(isAdmin, level)
+      text = isKeysOnly ? keys : this.#eventsWith(keys, isAdmin)
       this.#texts.set(view, text)
     }
     return text
   }
 
-  #eventsFor(isAdmin: boolean, level: string): string {
-    const { levels, second, store, keys = [], requests, demo, policy } = this.#news
-    const top = keys.find(({ of }) => of === level)?.top
-    const mask = isAdmin ? (text: string) => text : (text: string) => this.#mask.mask(text)
+  #keysFor(isAdmin: boolean, level: string): string {
+    const top = this.#news.keys?.find(({ of }) => of === level)?.top
+    return top === undefined ? '' : eventText('keys', JSON.stringify(maskedTop(top, this.#maskFor(isAdmin))))
+  }
+
+  #eventsWith(keys: string, isAdmin: boolean): string {
+    const { levels, second, store, requests, demo, policy } = this.#news
+    const mask = this.#maskFor(isAdmin)
     return [
       levels === undefined ? '' : eventText('levels', JSON.stringify(levels)),
       second === undefined ? '' : eventText('frame', second),
       store === undefined ? '' : eventText('store', JSON.stringify(store)),
-      top === undefined ? '' : eventText('keys', JSON.stringify(maskedTop(top, mask))),
+      keys,
       requests === undefined ? '' : eventText('requests', JSON.stringify(requests.map((each) => told(each, mask)))),
       policy === undefined ? '' : eventText('policy', JSON.stringify(policy)),
       demo === undefined ? '' : eventText('demo', JSON.stringify(demo)),
     ].join('')
+  }
+
+  #maskFor(isAdmin: boolean): Mask {
+    return isAdmin ? (text) => text : (text) => this.#mask.mask(text)
   }
 }
 

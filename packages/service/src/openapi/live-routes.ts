@@ -21,6 +21,10 @@ export const liveRoutes: DoorDescription = {
           schema: { type: 'string' },
           description: 'The level whose top keys are told. Default: all levels together.',
         },
+        events: {
+          schema: { type: 'string', enum: ['keys'] },
+          description: 'Only these events, from the next one on. Default: all events, with the history first.',
+        },
       },
       answers: {
         200: {

@@ -157,6 +157,24 @@ it('level= tells the keys of one level, and a level that is not there is an erro
   expect((await fetch(`${url}/v1/live?levels=writes`)).status).toBe(400)
 })
 
+it('events=keys tells the keys, masked as ever, and nothing else', async () => {
+  const { url, recorder } = await start()
+  const open = async (token?: string) => (await LiveClient.open(url, '?level=writes&events=keys', token)).read()
+  const [masked, clear] = [await open(), await open(TOKEN)]
+  await check(url, { merchant: 'a', method: 'POST' })
+  for (let i = 0; i < 3; i++) recorder.tick(Date.now() + i)
+  for (const client of [masked, clear]) {
+    const { byLoad } = await client.next('keys', (keys) => keys.byLoad.length > 0)
+    expect(byLoad).toEqual([{ level: 'writes', key: '*', count: 1, error: 0 }])
+    expect(new Set(client.events.map(({ name }) => name))).toEqual(new Set(['keys']))
+  }
+  const refused = await fetch(`${url}/v1/live?events=frames`)
+  expect(refused.status).toBe(400)
+  expect(((await refused.json()) as { detail: string }).detail).toBe(
+    "events must be keys, or absent for all events, got 'frames'",
+  )
+})
+
 it('after a reload the levels are told before the first frame of them, and old frames keep their version', async () => {
   const { url, recorder, service } = await start()
   const client = await open(url)

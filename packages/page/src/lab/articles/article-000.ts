@@ -3,7 +3,7 @@ import { leakyBucket, tokenBucket } from 'sluice/limits'
 import { bursts, type Figure, limits, type Preset } from './preset.js'
 import { figureText, WorkedKey } from './worked-key.js'
 
-const ARTICLE = 'Token Bucket and Leaky Bucket: lesson 2'
+const ARTICLE = 'Rate Limiting, 02 — Token Bucket and Leaky Bucket (thepointman.dev)'
 const WEEK_S = 7 * 86_400
 
 /** Its worked examples. */

@@ -4,7 +4,7 @@ import { trafficDraft } from '../settings/traffic-draft.js'
 import { bursts, type Figure, limits, type Preset } from './preset.js'
 import { figureText, WorkedKey } from './worked-key.js'
 
-const ARTICLE = 'Traffic Control: Token Bucket and Leaky Bucket at Scale'
+const ARTICLE = 'Traffic Control — Token Bucket and Leaky Bucket at Scale'
 
 /** Its worked examples at scale. */
 export const article001Fleet: readonly Preset[] = [

@@ -4,7 +4,7 @@ import { trafficDraft } from '../settings/traffic-draft.js'
 import { bursts, type Figure, limits, type Preset } from './preset.js'
 import { figureText, outcomeText, WorkedKey } from './worked-key.js'
 
-const ARTICLE = 'Traffic Control: Token Bucket and Leaky Bucket at Scale'
+const ARTICLE = 'Traffic Control — Token Bucket and Leaky Bucket at Scale'
 const HUNDRED_A_MINUTE = { quota: 100, window: '1m' } as const
 const TWENTY = tokenBucket({ capacity: 20, refill: '10/s' })
 

@@ -4,7 +4,7 @@ import { trafficDraft } from '../settings/traffic-draft.js'
 import { type Figure, limits, type Preset } from './preset.js'
 import { figureText, WorkedKey } from './worked-key.js'
 
-const ARTICLE = 'Understanding Rate Limiting: Counter, Leaky Bucket and Token Bucket'
+const ARTICLE = 'Understanding Rate Limiting: Counter, Leaky Bucket, and Token Bucket Algorithms (JD Retail Technology)'
 const THOUSAND = { quota: 1_000, window: '1s' } as const
 
 /** Its worked examples. */

@@ -20,7 +20,7 @@ export function cursorWords(run: Run, lengthUs: number, seconds: number): Cursor
       : ''
   return {
     time: markTime(rounded(seconds, lengthUs / 1e6), lengthUs / 1e6),
-    requests: `${numberText(admitted[bar])} admitted, ${numberText(denied[bar])} denied${leaves}`,
+    requests: `${numberText(admitted[bar])} allowed, ${numberText(denied[bar])} denied${leaves}`,
     level: levelWords(run, us),
   }
 }

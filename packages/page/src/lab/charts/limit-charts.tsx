@@ -50,7 +50,7 @@ export function LimitCharts({ name, run, lengthUs }: LimitChartsProps) {
         <div ref={levels} class="plot" />
       </div>
       <p class="outcome">
-        <span class="chip admitted">{`${numberText(run.totals.admitted)} admitted`}</span>
+        <span class="chip admitted">{`${numberText(run.totals.admitted)} allowed`}</span>
         <span class="chip denied">{`${numberText(run.totals.denied)} denied`}</span>
         {isQueue && <span class="chip waiting">{`longest wait ${durationText(run.totals.longestWaitMs)}`}</span>}
       </p>
@@ -99,7 +99,7 @@ function Keys({ run }: { readonly run: Run }) {
     <>
       <span>{`Requests per ${durationText(run.bars.widthUs / 1_000).replace(/^1 /, '')}`}</span>
       <span class="keys">
-        <span class="key admitted">admitted</span>
+        <span class="key admitted">allowed</span>
         <span class="key denied">denied</span>
         {run.limit.algorithm === 'leaky-bucket' && <span class="key waiting">leaving</span>}
       </span>

@@ -47,6 +47,7 @@ export function ExamplePanel({ settings, isReadable, isChanged, onChange }: Exam
         {preset !== undefined && (
           <div class="example-about">
             <p>{preset.about}</p>
+            <p class="small soft">{`From “${preset.article}”.`}</p>
             {isChanged && (
               <p class="small soft">
                 You have changed it.{' '}

@@ -22,7 +22,7 @@ export function FiguresPanel({ preset, isChanged }: FiguresPanelProps) {
   return (
     <Panel
       title="The article’s figures, and the library’s"
-      about={`${preset.article}. The right column is decided by the library while you look: ${words}.${isChanged ? ' Your changes do not change this table.' : ''}`}
+      about={`“${preset.article}”. The right column is decided by the library while you look: ${words}.${isChanged ? ' Your changes do not change this table.' : ''}`}
     >
       <table class="table stacked figures">
         <thead>

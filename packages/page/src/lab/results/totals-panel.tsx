@@ -9,7 +9,7 @@ interface TotalsPanelProps {
   readonly result: LabResult
 }
 
-const COLUMNS = ['Arrived', 'Admitted', 'Denied', 'Longest wait', 'Most to pass in any'] as const
+const COLUMNS = ['Arrived', 'Allowed', 'Denied', 'Longest wait', 'Most to pass in any'] as const
 
 /** What every limit did, as numbers. */
 export function TotalsPanel({ result }: TotalsPanelProps) {
@@ -62,7 +62,7 @@ function valuesOf({ totals }: Run): readonly string[] {
 
 function summaryOf(runs: readonly Run[]): string {
   const each = runs.map(
-    ({ limit, totals }) => `${limitWords(limit)} admits ${totals.admitted} and denies ${totals.denied}`,
+    ({ limit, totals }) => `${limitWords(limit)} allows ${totals.admitted} and denies ${totals.denied}`,
   )
   return `Of ${runs[0].totals.arrived} requests: ${each.join('; ')}.`
 }

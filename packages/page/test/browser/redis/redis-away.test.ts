@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { type RedisServer, startRedis } from '../../../../../scripts/redis-server.mjs'
 import { COUNTS_OF_A_LEVEL, type LiveFrame } from '../../../../service/src/live/live-events.js'
+import { findBarriers } from '../find-barriers.js'
 import { openPage } from '../open-page.js'
 import { startPageService } from '../page-service.js'
 import { readFrames } from '../read-frames.js'
@@ -41,6 +42,22 @@ test('while Redis is away the page says so, counts what is decided without it, a
   }
   await expect.poll(isWell, { timeout: 15_000 }).toBe(true)
   await page.getByText('Decisions are made without the store.').waitFor({ state: 'hidden' })
+})
+
+test('while Redis is away, a gauge of Inspect does not look full, and the page says who decides', async () => {
+  const redis = await start()
+  const service = await startPageService({ levels: LEVELS, values: { store: redis.url, 'deadline-ms': '2000' } })
+  const page = await openPage(`${service.url}/#inspect?a.merchant=acct_1`)
+  await page.getByRole('meter', { name: /^merchant/ }).waitFor()
+  await redis.stop()
+  const card = page.getByRole('article', { name: 'merchant', exact: true })
+  await card.getByText('What is left is not known').waitFor()
+  await card.getByText('The store does not answer: everything is allowed.').waitFor()
+  expect(await page.getByRole('meter').count()).toBe(0)
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByText('A request like this would pass now, and take nothing.').waitFor()
+  await start(redis.port)
+  await page.getByRole('meter', { name: /^merchant/ }).waitFor()
 })
 
 test('a service that leases shows its leases', async () => {
