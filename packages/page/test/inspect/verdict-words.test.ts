@@ -125,7 +125,10 @@ test('without its store a limit that is open takes nothing, and one that is clos
   const [level] = createPolicy({ levels: [{ name: 'global', limit: bucket }] }).explain({})
   const wordsOf = (degraded: 'open' | 'closed') => {
     const allowed = degraded === 'open'
-    const limits = level.limits?.map(({ limit, decision }) => ({ limit, decision: { ...decision, allowed, degraded } }))
+    const limits = (level.limits ?? []).map(({ limit, decision }) => ({
+      limit,
+      decision: { ...decision, allowed, degraded },
+    }))
     const answer = {
       allowed,
       deniedBy: allowed ? [] : ['global'],
