@@ -116,22 +116,13 @@ export class ProtoReader {
   }
 
   #skip(tag: number, depth: number): void {
-    switch (tag & 7) {
-      case WIRE.varint:
-        this.uint64()
-        return
-      case WIRE.bytes:
-        this.#at = this.#endOfBytes()
-        return
-      case WIRE.fixed64:
-        return this.#pass(8)
-      case WIRE.fixed32:
-        return this.#pass(4)
-      case WIRE.groupStart:
-        return this.#skipGroup(tag, depth + 1)
-      default:
-        throw malformed('a field has no type')
-    }
+    const type = tag & 7
+    if (type === WIRE.varint) this.uint64()
+    else if (type === WIRE.bytes) this.#at = this.#endOfBytes()
+    else if (type === WIRE.fixed64) this.#pass(8)
+    else if (type === WIRE.fixed32) this.#pass(4)
+    else if (type === WIRE.groupStart) this.#skipGroup(tag, depth + 1)
+    else throw malformed('a field has no type')
   }
 
   #pass(count: number): void {

@@ -26,7 +26,7 @@ export class ProtoWriter {
   uint32(tag: number, value: number): void {
     this.#room(15)
     this.#varint(tag)
-    this.#varint(value > MOST_UINT32 ? MOST_UINT32 : value)
+    this.#varint(Math.min(value, MOST_UINT32))
   }
 
   /** A whole number from 0 to 2^53 − 1. */
