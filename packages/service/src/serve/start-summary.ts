@@ -5,7 +5,7 @@ import type { Serving } from './start-serving.js'
 import { isLoopback } from './with-demo.js'
 
 /** The text that a person sees when the service has started. */
-export function startSummary({ file, url, store }: Serving, options: ServeOptions): string {
+export function startSummary({ file, url, grpcUrl, store }: Serving, options: ServeOptions): string {
   const { policy, attributes } = file
   const names = policy.levels.map(({ name }) => name)
   const levels = names.length === 1 ? `1 level, ${names[0]}` : `${names.length} levels, ${names.join(', ')}`
@@ -18,6 +18,7 @@ export function startSummary({ file, url, store }: Serving, options: ServeOption
   asks     about ${attributes.length === 0 ? 'no attribute' : attributes.join(', ')}; other attributes of a request are ignored
   store    ${store}${aboutStore(store, options)}
   workers  ${aboutWorkers(options)}
+  envoy    ${aboutEnvoy(grpcUrl, options)}
   admin    ${aboutAdmin(options)}
   api      ${url}/docs lists all routes
 
@@ -28,9 +29,10 @@ Try it:
 }
 
 /** The same as data, for `sluice serve --json`. */
-export function startFacts({ file, url, store }: Serving, options: ServeOptions): object {
+export function startFacts({ file, url, grpcUrl, store }: Serving, options: ServeOptions): object {
   return {
     url,
+    grpc: grpcUrl ?? null,
     page: options.page ? pageLink(url, options) : null,
     pid: process.pid,
     policy: options.policy ?? null,
@@ -63,6 +65,11 @@ function aboutAdmin({ adminToken, demoToken }: ServeOptions): string {
   return demoToken === undefined
     ? 'on, with the token'
     : 'on, with the token of the link, which is made up for this run'
+}
+
+function aboutEnvoy(grpcUrl: string | undefined, { grpc }: ServeOptions): string {
+  if (grpcUrl === undefined || grpc === undefined) return 'off (--grpc 127.0.0.1:8081)'
+  return grpc.clientCa === undefined ? grpcUrl : `${grpcUrl}, for clients with a certificate`
 }
 
 function aboutWorkers({ workers, store }: ServeOptions): string {

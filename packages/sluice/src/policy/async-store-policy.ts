@@ -4,16 +4,18 @@ import type { Explanation } from './explanation.js'
 import type {
   AsyncPolicy,
   AsyncPolicyReservation,
+  JointRequest,
   OverrideKey,
   OverrideOptions,
   PolicyBlockOptions,
+  PolicyRefundOptions,
   PolicySetOptions,
   ResetOptions,
   RunTimeOverride,
 } from './policy.js'
 import type { StorePolicy } from './store-policy.js'
 import type { StoreReservation } from './timed-policy-reservations.js'
-import type { Verdict } from './verdict.js'
+import type { JointVerdict, Verdict } from './verdict.js'
 
 /** A `StorePolicy` as an `AsyncPolicy`: every method is `async`, so that a wrong argument is a rejection, too. */
 export class AsyncStorePolicy implements AsyncPolicy {
@@ -47,6 +49,10 @@ export class AsyncStorePolicy implements AsyncPolicy {
     return await this.#policy.check(request, options)
   }
 
+  async checkAll(requests: readonly JointRequest[]): Promise<JointVerdict> {
+    return await this.#policy.checkAll(requests)
+  }
+
   async peek(request: object, options?: CostOptions): Promise<Verdict> {
     return await this.#policy.peek(request, options)
   }
@@ -55,7 +61,7 @@ export class AsyncStorePolicy implements AsyncPolicy {
     return await this.#policy.charge(request, options)
   }
 
-  async refund(request: object, options?: CostOptions): Promise<Verdict> {
+  async refund(request: object, options?: PolicyRefundOptions): Promise<Verdict> {
     return await this.#policy.refund(request, options)
   }
 

@@ -1,0 +1,43 @@
+import { type Duration, fixedWindow, type Limit } from 'sluice'
+import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
+import { type RateLimitOverride, type RateLimitUnit, UNITS } from './rate-limit-messages.js'
+
+/** The window of each unit. A month has 30 days and a year 365: Sluice's windows have a fixed length. */
+export const WINDOW_OF_UNIT: Readonly<Partial<Record<RateLimitUnit, Duration>>> = {
+  [UNITS.second]: '1s',
+  [UNITS.minute]: '1m',
+  [UNITS.hour]: '1h',
+  [UNITS.day]: '1d',
+  [UNITS.week]: '7d',
+  [UNITS.month]: '30d',
+  [UNITS.year]: '365d',
+}
+/** A store never forgets a limit that counts, so requests may bring this many. */
+const MOST_LIMITS = 10_000
+
+/** The limits that requests bring along. Makes each once, and bounds how many the store gets to know. */
+export class OverrideLimits {
+  /** By unit and number. */
+  readonly #limits = new Map<string, Limit>()
+
+  /** `undefined` if the unit is unknown: then the limits of the policy count. Throws RESOURCE_EXHAUSTED if there are too many. */
+  limitOf({ requestsPerUnit, unit }: RateLimitOverride): Limit | undefined {
+    const window = WINDOW_OF_UNIT[unit]
+    if (window === undefined) return undefined
+    const name = `${unit}/${requestsPerUnit}`
+    let limit = this.#limits.get(name)
+    if (limit === undefined) {
+      if (this.#limits.size >= MOST_LIMITS) throw tooManyLimits()
+      limit = fixedWindow({ quota: requestsPerUnit, window })
+      this.#limits.set(name, limit)
+    }
+    return limit
+  }
+}
+
+function tooManyLimits(): GrpcError {
+  return new GrpcError(
+    GRPC_STATUS.resourceExhausted,
+    `requests have brought ${MOST_LIMITS.toLocaleString('en')} different limits, and the service takes no more until it is restarted`,
+  )
+}
