@@ -194,7 +194,8 @@ function publishDecision(
   publish(event)
 }
 
-function publishAnswer(
+/** Publishes an answer of the store. */
+export function publishAnswer(
   { allowed, decisions }: Answer,
   asker: Asker,
   method: DecisionMethod,
@@ -216,7 +217,8 @@ function publishAnswer(
   publish(event)
 }
 
-function publishError(
+/** Publishes a failure of the store. */
+export function publishError(
   asker: Asker,
   method: DecisionMethod,
   startMs: number,

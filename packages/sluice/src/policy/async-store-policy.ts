@@ -4,6 +4,7 @@ import type { Explanation } from './explanation.js'
 import type {
   AsyncPolicy,
   AsyncPolicyReservation,
+  JointRequest,
   OverrideKey,
   OverrideOptions,
   PolicyBlockOptions,
@@ -13,7 +14,7 @@ import type {
 } from './policy.js'
 import type { StorePolicy } from './store-policy.js'
 import type { StoreReservation } from './timed-policy-reservations.js'
-import type { Verdict } from './verdict.js'
+import type { JointVerdict, Verdict } from './verdict.js'
 
 /** A `StorePolicy` as an `AsyncPolicy`: every method is `async`, so that a wrong argument is a rejection, too. */
 export class AsyncStorePolicy implements AsyncPolicy {
@@ -45,6 +46,10 @@ export class AsyncStorePolicy implements AsyncPolicy {
 
   async check(request: object, options?: CostOptions): Promise<Verdict> {
     return await this.#policy.check(request, options)
+  }
+
+  async checkAll(requests: readonly JointRequest[]): Promise<JointVerdict> {
+    return await this.#policy.checkAll(requests)
   }
 
   async peek(request: object, options?: CostOptions): Promise<Verdict> {

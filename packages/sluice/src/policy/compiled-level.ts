@@ -40,8 +40,8 @@ export class CompiledLevel {
   /** In the order of the policy. */
   readonly #overrideTests: readonly WrittenTests[]
   readonly #prepare: Prepare
-  /** By the limits of a run-time override: the store hands out the same list each time. */
-  readonly #runTime = new WeakMap<readonly Limit[], readonly NamedLimits[]>()
+  /** By the limits of a run-time override, of which the store hands out the same list each time, or of a call. */
+  readonly #replaced = new WeakMap<readonly Limit[], readonly NamedLimits[]>()
 
   constructor(policy: string, level: ReadLevel, facts: Facts, prepare: Prepare) {
     this.name = level.name
@@ -122,7 +122,7 @@ export class CompiledLevel {
    */
   limitsFor(facts: Facts, key: string, overrides: Overrides | undefined): readonly NamedLimits[] {
     const limits = overrides?.get(this.name, key)
-    if (limits !== undefined) return this.runTimeLimits(limits)
+    if (limits !== undefined) return this.replacedBy(limits)
     if (this.#overrides === undefined) return this.#ownOnly
     const matched = this.#overrides.find(facts)
     if (matched === 0) return this.#ownOnly
@@ -140,12 +140,12 @@ export class CompiledLevel {
     return this.limitsFor(facts, key, undefined) === this.#ownOnly ? 'level' : 'override'
   }
 
-  /** The limits of a run-time override. Prepares them for the store the first time. */
-  runTimeLimits(limits: readonly Limit[]): readonly NamedLimits[] {
-    let named = this.#runTime.get(limits)
+  /** The limits of a run-time override, or of a single call. Prepares them for the store the first time. */
+  replacedBy(limits: readonly Limit[]): readonly NamedLimits[] {
+    let named = this.#replaced.get(limits)
     if (named === undefined) {
       named = [this.#prepared(this.own.with(limits))]
-      this.#runTime.set(limits, named)
+      this.#replaced.set(limits, named)
     }
     return named
   }

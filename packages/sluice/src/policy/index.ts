@@ -11,6 +11,8 @@ export type {
   AsyncPolicy,
   AsyncPolicyReservation,
   AttributesOf,
+  JointRequest,
+  JointRequests,
   OverrideKey,
   OverrideOptions,
   Policy,
@@ -25,4 +27,4 @@ export type { ReadCondition } from './reading/read-conditions.js'
 export type { ReadLevel } from './reading/read-level.js'
 export type { ReadOverride } from './reading/read-overrides.js'
 export { type ReadPolicy, readPolicy } from './reading/read-policy.js'
-export type { LevelDecision, Verdict } from './verdict.js'
+export type { JointVerdict, LevelDecision, Verdict } from './verdict.js'

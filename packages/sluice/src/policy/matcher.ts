@@ -1,7 +1,8 @@
 import { nearest } from '../checks/nearest.js'
 import { InvalidTypeError, InvalidValueError, invalidType, shown } from '../errors.js'
-import { blockForOf, isConcurrency } from '../limits/index.js'
+import { blockForOf, isConcurrency, type Limit } from '../limits/index.js'
 import type { OverrideEntry, Overrides } from '../stores/index.js'
+import type { CheckedRequest, JointDemands } from './check-requests.js'
 import { CompiledLevel, type Prepare } from './compiled-level.js'
 import type { Explanation } from './explanation.js'
 import { Facts } from './matching/facts.js'
@@ -56,28 +57,51 @@ export class Matcher {
 
   /** The demands of every level that matches, in the order of the policy. */
   demandsOf(request: object, callCost: number, overrides: Overrides | undefined): LevelDemand[] {
-    const facts = this.#read(request)
+    const demands: LevelDemand[] = []
+    this.#addDemands(demands, this.#read(request), callCost, false, undefined, overrides)
+    return demands
+  }
+
+  /** The demands of several requests. A request with a cost of 0 only looks, also in levels with a cost of their own. */
+  jointDemandsOf(requests: readonly CheckedRequest[], overrides: Overrides | undefined): JointDemands {
+    const demands: LevelDemand[] = []
+    const starts = [0]
+    for (const { attributes, cost, limits } of requests) {
+      this.#addDemands(demands, this.#read(attributes), cost, cost === 0, limits, overrides)
+      starts.push(demands.length)
+    }
+    return { requests, demands, starts }
+  }
+
+  /** Adds the demands of the request that `facts` read last. `limits` replace those in force. */
+  #addDemands(
+    demands: LevelDemand[],
+    facts: Facts,
+    callCost: number,
+    isLook: boolean,
+    limits: readonly Limit[] | undefined,
+    overrides: Overrides | undefined,
+  ): void {
     const matched = this.#index.find(facts)
     const runTime = overrides !== undefined && overrides.size > 0 ? overrides : undefined
-    const demands: LevelDemand[] = []
     for (let i = 0; i < matched; i++) {
       const level = this.#index.at(i)
       const key = level.keyOf(facts)
       if (key === undefined) continue
-      const cost = level.costOf(facts, callCost)
+      const cost = isLook ? 0 : level.costOf(facts, callCost)
       const { name, shadow, onFailure, blockFor } = level
-      const lists = level.limitsFor(facts, key, runTime)
+      const lists = limits === undefined ? level.limitsFor(facts, key, runTime) : level.replacedBy(limits)
       for (let k = 0; k < lists.length; k++) {
         const named = lists[k]
-        const { limits } = named
+        const inForce = named.limits
         const stateKey = named.keyOf(key)
-        for (let j = 0; j < limits.length; j++) {
+        for (let j = 0; j < inForce.length; j++) {
           // One literal: this runs for every limit of every request, and a spread would make a second object.
           demands.push({
             level: name,
             levelKey: stateKey === key ? undefined : key,
             name: named.nameOf(j),
-            limit: limits[j],
+            limit: inForce[j],
             key: stateKey,
             cost,
             onFailure,
@@ -87,7 +111,6 @@ export class Matcher {
         }
       }
     }
-    return demands
   }
 
   /** The names of the levels that match, in the order of the policy. Throws for each request that a decision throws for. */

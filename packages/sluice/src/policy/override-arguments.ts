@@ -28,7 +28,7 @@ export function checkOverride(
   const problems = new ProblemList()
   const limits = readLimits(problems, ['limit'], limit)
   if (limits === undefined) throw new InvalidPolicyError(problems.all, 'the override')
-  level.runTimeLimits(limits)
+  level.replacedBy(limits)
   return { level: name, key: text, limits, untilMs }
 }
 

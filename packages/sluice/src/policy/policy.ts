@@ -2,7 +2,7 @@ import type { BlockOptions, CostOptions, ReserveOptions, SetOptions, TimedBy } f
 import type { Duration, Limit } from '../limits/index.js'
 import type { Explanation } from './explanation.js'
 import type { AttributeValue, PathValue } from './matching/facts.js'
-import type { Verdict } from './verdict.js'
+import type { JointVerdict, Verdict } from './verdict.js'
 
 /**
  * A request: an object of attributes. Every attribute that the policy asks about must be there, if only as `undefined`;
@@ -11,6 +11,24 @@ import type { Verdict } from './verdict.js'
 export type PolicyRequest<Attribute extends string> = string extends Attribute
   ? object
   : { readonly [A in Attribute]: A extends 'path' ? PathValue : AttributeValue }
+
+/** One of the requests of `checkAll`. */
+export interface JointRequest<Attributes = object> {
+  readonly attributes: Attributes
+  /** Units that the request takes: a safe integer from 0. Default 1. 0 only looks, also in levels with a cost of their own. */
+  readonly cost?: number
+  /**
+   * Replace the limits of every level that matches the request, for this call: those of the level, of its overrides and of
+   * run-time overrides. The state is that of the level, so `limits` of another window begin a count of their own. A store remembers
+   * each limit that differs, so use few different ones.
+   */
+  readonly limits?: Limit | readonly Limit[]
+}
+
+/** The list that `checkAll` takes, from the type of the attributes of each request. */
+export type JointRequests<Requests extends readonly object[]> = {
+  readonly [I in keyof Requests]: JointRequest<Requests[I]>
+}
 
 /** The options of `reset`. */
 export interface ResetOptions<LevelName extends string> {
@@ -75,6 +93,20 @@ export interface Policy<Attribute extends string = string, LevelName extends str
   /** Takes from every level that matches, or from none. A denial is a verdict, not an error. */
   check<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
   /**
+   * Decides several requests together: all pass, or none takes anything. Demands on the same state are added up, so two requests
+   * of one user need two units. With one request the verdict is that of `check`, save that a cost of 0 takes nothing.
+   *
+   * @example
+   * ```ts
+   * import { createPolicy, tokenBucket } from 'sluice'
+   *
+   * const limit = tokenBucket({ capacity: 20, refill: '5/s' })
+   * const policy = createPolicy({ levels: [{ name: 'user', key: ['user'], limit }] })
+   * const { allowed, verdicts } = policy.checkAll([{ attributes: { user: 'ann' } }, { attributes: { user: 'bob' }, cost: 3 }])
+   * ```
+   */
+  checkAll<Requests extends readonly PolicyRequest<Attribute>[]>(requests: JointRequests<Requests>): JointVerdict
+  /**
    * The verdict that `check` would give now. Takes nothing and blocks nothing: `remaining` of each level is what is there
    * before the request.
    */
@@ -136,6 +168,10 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   extends PolicyBase<Attribute, LevelName> {
   /** See {@link Policy.check}. */
   check<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
+  /** See {@link Policy.checkAll}. */
+  checkAll<Requests extends readonly PolicyRequest<Attribute>[]>(
+    requests: JointRequests<Requests>,
+  ): Promise<JointVerdict>
   /** See {@link Policy.peek}. */
   peek<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.charge}. */

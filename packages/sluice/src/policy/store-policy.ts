@@ -1,4 +1,5 @@
 import { checkOptions } from '../checks/check-options.js'
+import { decideJointlyObserved } from '../diagnostics/decide-jointly-observed.js'
 import { type Asker, decideObserved, decisionChannel } from '../diagnostics/decision-channel.js'
 import { invalidType, StoreUnavailableError } from '../errors.js'
 import { checkCostOptions, checkReserve } from '../limiter/check-call.js'
@@ -6,10 +7,12 @@ import type { CostOptions, ReserveOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, Awaitable, Overrides, Store } from '../stores/index.js'
 import { blockedStates, checkBlockArguments, checkLevels } from './block-arguments.js'
+import { type CheckedRequest, checkRequests, copiesOfRequests, verdictsOf } from './check-requests.js'
 import { type Explanation, withDecisions } from './explanation.js'
 import type { Matcher } from './matcher.js'
 import { checkOverride, checkRemoval, type OverrideArguments } from './override-arguments.js'
 import type {
+  JointRequest,
   OverrideKey,
   OverrideOptions,
   PolicyBlockOptions,
@@ -20,7 +23,7 @@ import type {
 import { checkSetArguments, setDemands } from './set-arguments.js'
 import { TakenDemands } from './taken-demands.js'
 import { type StoreReservation, TimedPolicyReservations } from './timed-policy-reservations.js'
-import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
+import { type JointVerdict, type LevelDemand, type Verdict, verdictOf } from './verdict.js'
 
 /** Continues with the demands of a request. `isKnown`: all run-time overrides were known when they were made. */
 type WithDemands<R> = (demands: readonly LevelDemand[], isKnown: boolean, request: object, cost: number) => Awaitable<R>
@@ -74,6 +77,15 @@ export class StorePolicy {
     const cost = checkCostOptions('check', options)
     if (decisionChannel.hasSubscribers) return this.#withDemands(request, cost, this.#decideObserved)
     return this.#withDemands(request, cost, this.#decide)
+  }
+
+  checkAll(requests: readonly JointRequest[]): Awaitable<JointVerdict> {
+    const checked = checkRequests(requests)
+    const refreshed = this.#refresh()
+    if (!(refreshed instanceof Promise)) return this.#decideJointly(checked, refreshed)
+    // The caller may change the requests while this waits.
+    const copies = copiesOfRequests((attributes) => this.#matcher.copyOf(attributes), checked)
+    return refreshed.then((isKnown) => this.#decideJointly(copies, isKnown))
   }
 
   peek(request: object, options?: CostOptions): Awaitable<Verdict> {
@@ -227,6 +239,17 @@ export class StorePolicy {
     return this.#isSynchronous
       ? verdictOf(demands, (answer as Answer).decisions, isKnown)
       : this.#verdictLater(demands, answer, isKnown)
+  }
+
+  #decideJointly(requests: readonly CheckedRequest[], isKnown: boolean): Awaitable<JointVerdict> {
+    const joint = this.#matcher.jointDemandsOf(requests, this.#overrides)
+    const answer = decisionChannel.hasSubscribers
+      ? decideJointlyObserved(this.#store, this.#asker, joint, isKnown)
+      : this.#store.decide(joint.demands)
+    return this.#then(answer, ({ allowed, decisions }) => ({
+      allowed,
+      verdicts: verdictsOf(joint, decisions, isKnown),
+    }))
   }
 
   async #verdictLater(demands: readonly LevelDemand[], answer: Awaitable<Answer>, isKnown: boolean): Promise<Verdict> {

@@ -35,24 +35,44 @@ export interface Verdict {
   readonly degraded?: Degraded
 }
 
+/** A policy's answer to several requests that had to pass together. */
+export interface JointVerdict {
+  /** True if every request was allowed. Then all have taken; otherwise none has. */
+  readonly allowed: boolean
+  /**
+   * One for each request, in their order. It tells of the request's own levels: if `allowed` is true there and false here, the
+   * request's levels had room, and it was denied because another request was.
+   */
+  readonly verdicts: readonly Verdict[]
+}
+
 /** A demand, with the name of its level. */
 export interface LevelDemand extends Demand {
   readonly level: string
   readonly levelKey?: string | undefined
 }
 
-/** Combines the decisions of all levels. `isKnown`: all run-time overrides were known when the demands were made. */
-export function verdictOf(demands: readonly LevelDemand[], decisions: readonly Decision[], isKnown = true): Verdict {
-  const levels = new Array<LevelDecision>(demands.length)
+/**
+ * Combines the decisions of all levels. `isKnown`: all run-time overrides were known when the demands were made. `from` and `to`:
+ * the part of both lists that belongs to the request; by default all of it.
+ */
+export function verdictOf(
+  demands: readonly LevelDemand[],
+  decisions: readonly Decision[],
+  isKnown = true,
+  from = 0,
+  to = demands.length,
+): Verdict {
+  const levels = new Array<LevelDecision>(to - from)
   let deniedBy: string[] = []
   let retryAfterMs = 0
   let delayMs = 0
   let degraded: Degraded | undefined = isKnown ? undefined : 'overrides'
-  for (let i = 0; i < demands.length; i++) {
+  for (let i = from; i < to; i++) {
     const { level, limit, shadow } = demands[i]
     const decision = decisions[i]
     if (decision.degraded !== undefined) degraded = worseOf(degraded, decision.degraded)
-    levels[i] = shadow === true ? { name: level, limit, decision, shadow } : { name: level, limit, decision }
+    levels[i - from] = shadow === true ? { name: level, limit, decision, shadow } : { name: level, limit, decision }
     if (shadow === true) continue
     if (!decision.allowed) {
       // A list literal is as long as its elements; the first `push` would make room for 17.

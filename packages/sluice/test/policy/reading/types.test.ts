@@ -42,6 +42,22 @@ test('the attributes of a request are those of when, key, cost and overrides', (
   expect([...policy.attributes].sort()).toEqual(['merchant', 'method', 'path', 'plan', 'region', 'units'])
 })
 
+test('each request of checkAll has all of them, and may have others', () => {
+  const none = { merchant: null, region: undefined, method: 'GET', path: '/', units: 1, plan: null }
+  const { allowed, verdicts } = policy.checkAll([
+    { attributes: { ...none, merchant: 'a', more: {} }, cost: 2 },
+    { attributes: none, limits: [limit, limit] },
+  ])
+  expect([allowed, verdicts.length]).toEqual([true, 2])
+  const { merchant: _, ...less } = none
+  // @ts-expect-error -- the second request lacks merchant
+  policy.checkAll([{ attributes: none }, { attributes: less }])
+  // @ts-expect-error -- a request has no such option
+  expect(() => policy.checkAll([{ attributes: none, weight: 2 }])).toThrow(TypeError)
+  // @ts-expect-error -- a list is what it takes
+  expect(() => policy.checkAll({ attributes: none })).toThrow(TypeError)
+})
+
 test('each of them is required, if only as undefined', () => {
   // @ts-expect-error -- all attributes are missing
   policy.check({})
