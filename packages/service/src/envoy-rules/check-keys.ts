@@ -1,6 +1,6 @@
 import { nearestName } from 'sluice'
-import { type Fault, keyText, type MapNode, type SourceNode } from '../policy-file/source-node.js'
 import type { NodeFinder } from '../policy-file/node-finder.js'
+import { type Fault, keyText, type MapNode, type SourceNode } from '../policy-file/source-node.js'
 
 /** The keys of envoyproxy/ratelimit, in whatever place: there, a key in a wrong place is ignored. */
 const THEIRS = [
@@ -97,7 +97,7 @@ export function checkKeys(root: MapNode, finder: NodeFinder, findings: Findings)
 
   function checkValue(value: SourceNode, place: Place | undefined): void {
     if (place === undefined) return
-    if (value.kind === 'map') return checkMap(value, place)
+    if (value.kind === 'map') checkMap(value, place)
     if (value.kind !== 'list') return
     for (const item of value.items) {
       const inside = finder.followed(item)

@@ -24,9 +24,9 @@ export function compileRules(files: readonly DomainRules[]): EnvoyRules {
   const levels: Level[] = []
   const domains = new Map(
     files.map((rules) => {
-      const compiler = new DomainCompiler(rules.domain, levels)
+      const root = new DomainCompiler(rules.domain, levels).node(undefined, [], rules.descriptors)
       levels.push(requestLimitLevel(rules.domain))
-      return [rules.domain, compiler.node(undefined, [], rules.descriptors)] as const
+      return [rules.domain, root] as const
     }),
   )
   return { domains, levels }

@@ -59,7 +59,8 @@ export class FieldReader {
   whole(name: string): number | undefined {
     const node = this.node(name)
     if (node === undefined) return undefined
-    const written = node.kind === 'scalar' ? (node.plain ?? (typeof node.value === 'number' ? `${node.value}` : '')) : ''
+    const written =
+      node.kind === 'scalar' ? (node.plain ?? (typeof node.value === 'number' ? `${node.value}` : '')) : ''
     const digits = written.replace(/(?<=\d)_(?=\d)/g, '')
     const number = /^(0|[1-9]\d{0,9})$/.test(digits) ? Number(digits) : Number.NaN
     if (number <= LARGEST) return number
@@ -70,7 +71,8 @@ export class FieldReader {
   /** Texts: one, or a list of them. */
   texts(name: string): readonly string[] {
     const node = this.node(name)
-    const items = node === undefined ? [] : node.kind === 'list' ? node.items.map((item) => this.finder.followed(item)) : [node]
+    const items =
+      node === undefined ? [] : node.kind === 'list' ? node.items.map((item) => this.finder.followed(item)) : [node]
     const texts = items.flatMap((item) => (item.kind === 'scalar' ? [item.plain ?? String(item.value)] : []))
     if (texts.length < items.length || (node !== undefined && texts.length === 0) || texts.includes(''))
       this.wrong(name, 'a text or a list of texts')

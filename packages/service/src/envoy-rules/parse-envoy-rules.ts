@@ -11,8 +11,8 @@ import type { Fault } from '../policy-file/source-node.js'
 import { TextLines } from '../policy-file/text-lines.js'
 import { compileRules, type EnvoyRules } from './compile-rules.js'
 import { readRules } from './read-rules.js'
-import { readRulesText } from './rules-text.js'
 import type { DomainRules } from './rule.js'
+import { readRulesText } from './rules-text.js'
 
 /** One file of a folder with rules. */
 export interface RulesFile {
@@ -53,7 +53,11 @@ export function parseEnvoyRules(
   const policy = { version: 1 as const, name: 'envoy', levels: envoy.levels }
   const { levels, attributes, problems: found } = readPolicy(policy)
   const further = found.length > 0 ? found : findFaults(levels)
-  if (further.length > 0) throw new PolicyFileError(path, further.map((problem) => problemOf(problem, path)))
+  if (further.length > 0)
+    throw new PolicyFileError(
+      path,
+      further.map((problem) => problemOf(problem, path)),
+    )
   const text = files.map((each) => `# ${each.file}\n${each.text}`).join('\n---\n')
   const warnings = read.flatMap((each) => each.warnings)
   return { file: path, text, policy, attributes, warnings, envoy, files }
@@ -68,7 +72,7 @@ function readFile({ file, text }: RulesFile): ReadFile {
     [...faults]
       .sort((one, other) => one.offset - other.offset)
       .map(({ offset, message }) => ({ file, ...lines.at(offset), message: printable(message) }))
-  const read = readRulesText(plain, file)
+  const read = readRulesText(plain, file, lines)
   if (!('finder' in read)) return { file, text, rules: undefined, faults: positioned(read), warnings: [] }
   const { rules, faults, warnings } = readRules(read)
   return { file, text, rules, faults: positioned(faults), warnings: positioned(warnings) }

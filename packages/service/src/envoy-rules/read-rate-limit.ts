@@ -18,13 +18,17 @@ export function readRateLimit(descriptor: FieldReader): RateLimitBlock | undefin
   if (node === undefined) return undefined
   const maps = node.kind === 'map' ? [node] : descriptor.maps('rate_limit')
   if (node.kind === 'list' && (node.items.length === 0 || node.items.length > MOST_LIMITS))
-    descriptor.fault(`rate_limit must be one limit, or a list of 1 to ${MOST_LIMITS}, got ${node.items.length}`, 'rate_limit')
+    descriptor.fault(
+      `rate_limit must be one limit, or a list of 1 to ${MOST_LIMITS}, got ${node.items.length}`,
+      'rate_limit',
+    )
   const readers = maps.map((map) => new FieldReader(map as MapNode, descriptor.finder, descriptor.findings))
   const [first] = readers
   if (first === undefined) return undefined
   for (const reader of readers.slice(1)) {
     for (const name of ['name', 'replaces', 'unlimited'])
-      if (reader.has(name)) reader.fault(`${name} belongs to the first limit of a list, and counts for the whole rule`, name)
+      if (reader.has(name))
+        reader.fault(`${name} belongs to the first limit of a list, and counts for the whole rule`, name)
   }
   const name = first.text('name')
   const limits = readers.map((reader) => readLimit(reader)).filter((limit) => limit !== undefined)
@@ -67,10 +71,16 @@ function readLimit(fields: FieldReader): RuleLimit | undefined {
   if (algorithm === undefined) return undefined
   const calendar = algorithm === 'fixed-window' && Object.hasOwn(CALENDAR, unit) ? (unit as CalendarUnit) : undefined
   if (calendar !== undefined)
-    return { limit: { algorithm: 'fixed-window', quota: requests ?? 0, window: CALENDAR[calendar], align: 'first' }, calendar }
+    return {
+      limit: { algorithm: 'fixed-window', quota: requests ?? 0, window: CALENDAR[calendar], align: 'first' },
+      calendar,
+    }
   const window = hasWindow ? fields.text('window') : lengthOf(unit)
   if (window === undefined) {
-    fields.fault(`a ${unit} has no fixed length for a ${algorithm}: write 'window: ${unit === 'year' ? '365d' : '30d'}'`, 'unit')
+    fields.fault(
+      `a ${unit} has no fixed length for a ${algorithm}: write 'window: ${unit === 'year' ? '365d' : '30d'}'`,
+      'unit',
+    )
     return undefined
   }
   return tried(fields, hasWindow, () => ({ limit: limitOf(fields, algorithm, requests ?? 0, window) }))
@@ -90,7 +100,10 @@ function readAlgorithm(fields: FieldReader): string | undefined {
       : algorithm === 'concurrency'
         ? ': Envoy does not say when a request is over'
         : ''
-  fields.fault(`algorithm must be one of ${ALGORITHMS.join(', ')}, got '${algorithm.slice(0, 60)}'${reason}`, 'algorithm')
+  fields.fault(
+    `algorithm must be one of ${ALGORITHMS.join(', ')}, got '${algorithm.slice(0, 60)}'${reason}`,
+    'algorithm',
+  )
   return undefined
 }
 
@@ -99,7 +112,8 @@ function limitOf(fields: FieldReader, algorithm: string, requests: number, writt
   const burst = fields.whole('burst')
   const slices = fields.whole('slices')
   if (fields.has('burst') && algorithm !== 'token-bucket') fields.fault('burst belongs to a token-bucket', 'burst')
-  if (fields.has('slices') && algorithm !== 'sliding-window') fields.fault('slices belong to a sliding-window', 'slices')
+  if (fields.has('slices') && algorithm !== 'sliding-window')
+    fields.fault('slices belong to a sliding-window', 'slices')
   // A bucket cannot refill at a rate of 0.
   if (algorithm !== 'token-bucket' || requests === 0)
     return parseLimit({

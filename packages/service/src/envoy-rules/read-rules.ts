@@ -59,7 +59,7 @@ function readDescriptor(fields: FieldReader, path: string, data: unknown): Rule 
     detailedMetric: fields.flag('detailed_metric'),
     valueToMetric: fields.flag('value_to_metric'),
     shareThreshold,
-    countOverLimit: fields.flag('count_over_limit'),
+    countOverLimit: fields.has('count_over_limit') ? fields.flag('count_over_limit') : quotaMode,
     metadata: readMetadata(fields, data),
     descriptors: readList(fields, 'descriptors', `${path}${composite}.`, data ?? {}),
   }
@@ -67,7 +67,8 @@ function readDescriptor(fields: FieldReader, path: string, data: unknown): Rule 
 
 function readTest(fields: FieldReader, key: string): ValueTest {
   const given = ['value', 'prefix', 'cidr'].filter((name) => fields.has(name))
-  if (given.length > 1) fields.fault(`a descriptor has one of value, prefix and cidr, got ${given.join(' and ')}`, given[1])
+  if (given.length > 1)
+    fields.fault(`a descriptor has one of value, prefix and cidr, got ${given.join(' and ')}`, given[1])
   if (fields.has('prefix')) return { kind: 'prefix', prefixes: fields.texts('prefix') }
   if (!fields.has('cidr')) return valueTest(key, fields.text('value'))
   const written = fields.texts('cidr')
@@ -89,4 +90,3 @@ function readMetadata(fields: FieldReader, data: unknown): Rule['metadata'] {
   fields.wrong('metadata', 'a map')
   return undefined
 }
-

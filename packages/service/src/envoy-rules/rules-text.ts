@@ -3,6 +3,7 @@ import { NodeFinder } from '../policy-file/node-finder.js'
 import { readJson } from '../policy-file/read-json.js'
 import { readYaml } from '../policy-file/read-yaml.js'
 import { type Fault, keyText, type MapNode, type SourceNode } from '../policy-file/source-node.js'
+import type { TextLines } from '../policy-file/text-lines.js'
 
 /** The contents of a file of rules, within the bounds of policy files. */
 export interface RulesText {
@@ -17,11 +18,12 @@ export interface RulesText {
 export const NOT_LOADED = 'error loading config file: '
 
 /** Reads YAML, or JSON if the file is called so. Returns the faults if it is neither. */
-export function readRulesText(text: string, file: string): RulesText | readonly Fault[] {
+export function readRulesText(text: string, file: string, lines: TextLines): RulesText | readonly Fault[] {
   const read = /\.json$/i.test(file) ? readJson(text) : readYaml(text)
   if (read.faults.length > 0) return read.faults.map(notLoaded)
   const { node } = read
-  if (node === undefined || isNothing(node)) return { root: undefined, finder: new NodeFinder(NOTHING, new Map()), data: {} }
+  if (node === undefined || isNothing(node))
+    return { root: undefined, finder: new NodeFinder(NOTHING, new Map()), data: {} }
   if (node.kind !== 'map')
     return [notLoaded({ offset: node.offset, message: 'it must have domain: and descriptors:, each on a line' })]
   const { data, faults, targets } = buildData(node, lines)

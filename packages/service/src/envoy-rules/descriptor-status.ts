@@ -1,0 +1,105 @@
+import type { Decision, Limit, Verdict } from 'sluice'
+import { CODES, type DescriptorStatus, type RateLimitUnit, UNITS } from '../envoy/rate-limit-messages.js'
+import type { AskedLimit } from './asked-limit.js'
+
+/** The largest number of the protocol; `limit_remaining` of an unlimited rule. */
+const LARGEST = 2 ** 32 - 1
+
+/** What the decisions about one descriptor say. */
+export interface Outcome {
+  readonly asked: AskedLimit
+  /** Did any limit of the rule deny? Also if that counts for nothing, because the rule is a shadow. */
+  readonly isOver: boolean
+  /** The decision that leaves least, or that denies longest. Absent if the rule is unlimited. */
+  readonly tightest: TightestLimit | undefined
+}
+
+interface TightestLimit {
+  readonly limit: Limit
+  readonly decision: Decision
+  readonly periodEndMs: number | undefined
+}
+
+/** Puts the verdicts about the levels of one descriptor together. */
+export function outcomeOf(asked: AskedLimit, verdicts: readonly Verdict[]): Outcome {
+  let isOver = false
+  let tightest: TightestLimit | undefined
+  for (let i = 0; i < verdicts.length; i++) {
+    const { periodEndMs } = asked.demands[i]
+    for (const { limit, decision } of verdicts[i].levels) {
+      const denies = isDenial(asked, decision)
+      if (limit.algorithm === 'unlimited' && !denies) continue
+      const isTighter =
+        tightest === undefined ||
+        (denies === isOver
+          ? denies
+            ? decision.retryAfterMs > tightest.decision.retryAfterMs
+            : decision.remaining < tightest.decision.remaining
+          : denies)
+      if (isTighter) tightest = { limit, decision, periodEndMs }
+      isOver ||= denies
+    }
+  }
+  return { asked, isOver, tightest }
+}
+
+/** A refund is never over the limit. A look is if nothing is left of a quota of 0, or of one whose last hits may exceed it. */
+function isDenial({ isRefund, rule, hits }: AskedLimit, { allowed, quota, remaining }: Decision): boolean {
+  if (isRefund) return false
+  return !allowed || quota === 0 || (hits === 0 && remaining === 0 && rule?.countOverLimit === true)
+}
+
+/** The status of a descriptor that has no limit. */
+export const NO_LIMIT: DescriptorStatus = { code: CODES.ok, limitRemaining: 0 }
+
+/** The status of a descriptor as the client is told it. */
+export function statusOf({ asked, isOver, tightest }: Outcome, nowMs: number): DescriptorStatus {
+  const code = isOver && asked.rule?.shadowMode !== true ? CODES.overLimit : CODES.ok
+  if (tightest === undefined) return { code, limitRemaining: LARGEST }
+  const { limit, decision, periodEndMs } = tightest
+  return {
+    code,
+    currentLimit: { ...shownLimit(limit, periodEndMs !== undefined), name: asked.rule?.name ?? '' },
+    limitRemaining: isOver ? 0 : Math.min(decision.remaining, LARGEST),
+    untilResetMs: untilResetMs(decision, isOver, periodEndMs, nowMs),
+  }
+}
+
+/** How long until the limit lets more through, or after a denial until it lets as much through as was asked. */
+function untilResetMs(decision: Decision, isOver: boolean, periodEndMs: number | undefined, nowMs: number): number {
+  if (periodEndMs !== undefined) return Math.max(0, periodEndMs - nowMs)
+  return isOver && Number.isFinite(decision.retryAfterMs) ? decision.retryAfterMs : decision.resetAfterMs
+}
+
+const UNIT_OF: Readonly<Record<string, RateLimitUnit>> = {
+  '1s': UNITS.second,
+  '60s': UNITS.minute,
+  '1m': UNITS.minute,
+  '60m': UNITS.hour,
+  '1h': UNITS.hour,
+  '24h': UNITS.day,
+  '1d': UNITS.day,
+  '7d': UNITS.week,
+}
+
+/** The windows of calendar periods, by the longest of them. */
+const PERIODS: Readonly<Record<string, RateLimitUnit>> = { '7d': UNITS.week, '31d': UNITS.month, '366d': UNITS.year }
+
+/** A limit in the words of the protocol, which has a few units only: any other window is UNKNOWN. */
+function shownLimit(
+  limit: Limit,
+  isPeriod: boolean,
+): { readonly requestsPerUnit: number; readonly unit: RateLimitUnit } {
+  if ('window' in limit)
+    return {
+      requestsPerUnit: Math.min(limit.quota, LARGEST),
+      unit: (isPeriod ? PERIODS : UNIT_OF)[limit.window] ?? UNITS.unknown,
+    }
+  if (limit.algorithm === 'token-bucket') {
+    const [count, per] = limit.refill.split('/')
+    const unit = UNIT_OF[/^\d/.test(per) ? per : `1${per}`]
+    if (unit !== undefined && /^\d+$/.test(count)) return { requestsPerUnit: Math.min(Number(count), LARGEST), unit }
+  }
+  const quota = 'capacity' in limit ? limit.capacity : 'max' in limit ? limit.max : LARGEST
+  return { requestsPerUnit: Math.min(quota, LARGEST), unit: UNITS.unknown }
+}
