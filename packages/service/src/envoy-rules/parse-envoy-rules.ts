@@ -58,10 +58,33 @@ export function parseEnvoyRules(
       path,
       further.map((problem) => problemOf(problem, path)),
     )
-  const text = files.map((each) => `# ${each.file}\n${each.text}`).join('\n---\n')
   const warnings = read.flatMap((each) => each.warnings)
-  return { file: path, text, policy, attributes, warnings, envoy, files }
+  return { file: path, text: textOfRules(files), policy, attributes, warnings, envoy, files }
 }
+
+/** All rules as one text for people, each file below its name. */
+export function textOfRules(files: readonly RulesFile[]): string {
+  return files.map(({ file, text }) => `# ${file}\n${text}`).join(BETWEEN)
+}
+
+/** The same problems, with their lines in `textOfRules`. */
+export function problemsInText(
+  files: readonly RulesFile[],
+  problems: readonly PolicyFileProblem[],
+): readonly PolicyFileProblem[] {
+  const starts = new Map<string, number>()
+  let line = 1
+  for (const { file, text } of files) {
+    starts.set(file, line)
+    line += `# ${file}\n${text}${BETWEEN}`.split('\n').length - 1
+  }
+  return problems.map(({ file = '', line: inFile, column, message }) => {
+    const start = starts.get(file)
+    return start === undefined ? { line: 1, column: 1, message } : { line: start + inFile, column, message }
+  })
+}
+
+const BETWEEN = '\n---\n'
 
 const NO_FILES = 'there are no rules: the folder has no file whose name ends in .yaml or .yml'
 

@@ -9,11 +9,11 @@ import {
 } from 'sluice'
 import { LeasedStore } from 'sluice/leased'
 import { KeyMask } from '../live/key-mask.js'
-import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
 import type { FleetFacts } from './fleet-worker.js'
 import type { OpenedStore } from './open-store.js'
 import type { RefusedPolicy } from './policy-source.js'
+import type { ServedPolicy } from './served-policy.js'
 
 /** Whether a service should get requests now. */
 export interface Readiness {
@@ -38,7 +38,7 @@ export class DecisionService {
   switchDemo: ((isRunning: boolean) => void) | undefined
   readonly #ready: () => unknown
   #policy: Policy | AsyncPolicy
-  #file: PolicyFile
+  #file: ServedPolicy
   #refused: RefusedPolicy | undefined
   #hasCostAttributes: boolean
   readonly #closing = new AbortController()
@@ -46,7 +46,7 @@ export class DecisionService {
   #hasAnswered = false
 
   /** `fleet`: what one of several workers must know. */
-  constructor({ store, claims }: Pick<OpenedStore, 'store' | 'claims'>, file: PolicyFile, fleet?: FleetFacts) {
+  constructor({ store, claims }: Pick<OpenedStore, 'store' | 'claims'>, file: ServedPolicy, fleet?: FleetFacts) {
     this.keyMask = new KeyMask(fleet?.maskSecret)
     this.store = store
     this.claims = claims
@@ -74,7 +74,7 @@ export class DecisionService {
   }
 
   /** The data of the policy in force. */
-  get file(): PolicyFile {
+  get file(): ServedPolicy {
     return this.#file
   }
 
@@ -94,7 +94,7 @@ export class DecisionService {
   }
 
   /** Puts another policy in force. States stay, because they are kept under the names of policy and level. */
-  use(file: PolicyFile): void {
+  use(file: ServedPolicy): void {
     this.#policy = this.#policyOf(file)
     this.#file = file
     this.#refused = undefined
@@ -136,11 +136,11 @@ export class DecisionService {
     }
   }
 
-  #policyOf({ policy }: PolicyFile): Policy | AsyncPolicy {
+  #policyOf({ policy }: ServedPolicy): Policy | AsyncPolicy {
     return createPolicy({ ...policy, name: policy.name ?? 'default', store: this.store })
   }
 }
 
-function hasCostAttributes({ policy }: PolicyFile): boolean {
+function hasCostAttributes({ policy }: ServedPolicy): boolean {
   return policy.levels.some(({ cost }) => typeof cost === 'string')
 }

@@ -8,6 +8,8 @@ import { type GivenValues, OptionValues, variableOf } from './option-values.js'
 export interface ServeOptions {
   /** The policy file; the example if absent. */
   readonly policy: string | undefined
+  /** A folder with rules of envoyproxy/ratelimit, in place of a policy file. */
+  readonly envoyConfig: string | undefined
   readonly store: string
   readonly host: string
   readonly port: number
@@ -41,6 +43,11 @@ export interface ServeOptions {
 /** `--on-failure` is `SLUICE_ON_FAILURE` in the environment, and so on. */
 const OPTIONS = {
   policy: { value: 'FILE', help: 'the policy, a YAML or JSON file. Default: an example' },
+  'envoy-config': {
+    value: 'DIR',
+    help: 'the rules of envoyproxy/ratelimit, all *.yaml of a folder, in place of a policy',
+    others: ['envoy', 'rules', 'runtime-root'],
+  },
   store: {
     value: 'STORE',
     help: 'memory (default), redis://host:6379, rediss://…, redis-cluster://host:6379,host:6380',
@@ -137,7 +144,7 @@ export function readServeOptions(
       `${given.sourceOf('lease-ms')} is the longest lease of --lease, which is not given: add --lease`,
     )
   return {
-    policy: given.text('policy'),
+    ...readSource(given),
     store,
     ...readAddress(given.text('http') ?? '127.0.0.1:8080', given.sourceOf('http')),
     adminToken: readToken(given.text('admin-token'), given.sourceOf('admin-token')),
@@ -157,13 +164,25 @@ export function readServeOptions(
   }
 }
 
+function readSource(given: OptionValues): Pick<ServeOptions, 'policy' | 'envoyConfig'> {
+  const policy = given.text('policy')
+  const envoyConfig = given.text('envoy-config')
+  if (policy !== undefined && envoyConfig !== undefined)
+    throw new UsageError(
+      `${given.sourceOf('envoy-config')} and ${given.sourceOf('policy')} are two policies, and a service has one: leave out one of ` +
+        'them, or run two services. A policy file needs no rules for Envoy: entries of descriptors are attributes',
+    )
+  return { policy, envoyConfig }
+}
+
 function readPage(given: OptionValues): Pick<ServeOptions, 'page' | 'demo'> {
   const page = given.oneOf('page', ['on', 'off']) !== 'off'
   const demo = given.oneOf('demo', ['on', 'off'])
-  if (demo === 'on' && given.text('policy') !== undefined)
+  const own = (['policy', 'envoy-config'] as const).find((name) => given.text(name) !== undefined)
+  if (demo === 'on' && own !== undefined)
     throw new UsageError(
       `${given.sourceOf('demo')} makes up clients of the example policy, and they would use up limits of yours: leave out ` +
-        `${given.sourceOf('policy')}, or the demo`,
+        `${given.sourceOf(own)}, or the demo`,
     )
   if (demo === 'on' && !page)
     throw new UsageError(`${given.sourceOf('demo')} is traffic to look at, and ${given.sourceOf('page')} is off`)

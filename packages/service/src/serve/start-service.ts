@@ -16,8 +16,6 @@ import { ownPageOnly } from '../doors/own-page-only.js'
 import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
-import { loadPolicyFile } from '../policy-file/load-policy-file.js'
-import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import type { Door } from '../server/door.js'
 import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
@@ -25,10 +23,16 @@ import { listenError } from './listen-error.js'
 import type { Logger } from './log.js'
 import { type OpenedStore, openStore } from './open-store.js'
 import type { ServeOptions } from './serve-options.js'
+import { type PolicyPlace, parseServed, policyFilePlace, rulesPlace, type ServedPolicy } from './served-policy.js'
 import { StoreLog } from './store-log.js'
 
 /** The policy that is served if no file is given. */
 export const EXAMPLE_POLICY = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
+
+/** Where the policy of the options is. */
+export function policyPlaceOf({ policy, envoyConfig }: ServeOptions): PolicyPlace {
+  return envoyConfig === undefined ? policyFilePlace(policy ?? EXAMPLE_POLICY) : rulesPlace(envoyConfig)
+}
 
 /** How long a shutdown waits for a store that does not take back what cut requests held. */
 const LONGEST_SETTLE_MS = 1_000
@@ -53,10 +57,10 @@ export interface RunningService {
 export async function startService(
   options: ServeOptions,
   log: Logger,
-  file?: PolicyFile,
+  file?: ServedPolicy,
   given?: OpenedStore,
 ): Promise<RunningService> {
-  const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
+  const policy = file ?? parseServed(await policyPlaceOf(options).read())
   const opened = given ?? openStore(options.store, options, new StoreLog(log, options.onFailure ?? 'open'))
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened, policy, options.fleet)
