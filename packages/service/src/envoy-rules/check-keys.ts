@@ -119,6 +119,7 @@ export function checkKeys(root: MapNode, finder: NodeFinder, findings: Findings)
 const NOT_A_MAP = 'config error, yaml file contains list of type other than map: '
 
 function advice(name: string, place: Place): string {
+  if (name === 'levels') return ': this is a policy file, which has a place of its own'
   const meant = nearestName(name, place.keys) ?? nearestName(name, ALL)
   if (meant === undefined) return `; ${place.name} has ${place.keys.join(', ')}`
   return meant === name ? `; ${place.name} has ${place.keys.join(', ')}` : `; did you mean '${meant}'?`

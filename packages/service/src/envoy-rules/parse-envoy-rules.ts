@@ -95,7 +95,7 @@ function readFile({ file, text }: RulesFile): ReadFile {
     [...faults]
       .sort((one, other) => one.offset - other.offset)
       .map(({ offset, message }) => ({ file, ...lines.at(offset), message: printable(message) }))
-  const read = readRulesText(plain, file, lines)
+  const read = readRulesText(plain, lines)
   if (!('finder' in read)) return { file, text, rules: undefined, faults: positioned(read), warnings: [] }
   const { rules, faults, warnings } = readRules(read)
   return { file, text, rules, faults: positioned(faults), warnings: positioned(warnings) }

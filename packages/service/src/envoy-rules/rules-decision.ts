@@ -138,7 +138,8 @@ function isQuota({ rule }: AskedLimit): boolean {
   return rule?.quotaMode === true && !rule.shadowMode
 }
 
-function isRequestOver(outcomes: readonly Outcome[]): boolean {
+/** Is the request over the limit? If any ordinary rule is, or all quota rules are. Shadows do not count. */
+export function isRequestOver(outcomes: readonly Outcome[]): boolean {
   const counting = outcomes.filter(({ asked }) => asked.rule?.shadowMode !== true)
   const quotas = counting.filter(({ asked }) => isQuota(asked))
   const isAnyOver = counting.some(({ asked, isOver }) => isOver && !isQuota(asked))

@@ -1,8 +1,7 @@
 import { buildData } from '../policy-file/build-data.js'
 import { NodeFinder } from '../policy-file/node-finder.js'
-import { readJson } from '../policy-file/read-json.js'
 import { readYaml } from '../policy-file/read-yaml.js'
-import { type Fault, keyText, type MapNode, type SourceNode } from '../policy-file/source-node.js'
+import type { Fault, MapNode, SourceNode } from '../policy-file/source-node.js'
 import type { TextLines } from '../policy-file/text-lines.js'
 
 /** The contents of a file of rules, within the bounds of policy files. */
@@ -17,9 +16,9 @@ export interface RulesText {
 /** How envoyproxy/ratelimit begins its message for a file that is no YAML, or has a value of a wrong type. */
 export const NOT_LOADED = 'error loading config file: '
 
-/** Reads YAML, or JSON if the file is called so. Returns the faults if it is neither. */
-export function readRulesText(text: string, file: string, lines: TextLines): RulesText | readonly Fault[] {
-  const read = /\.json$/i.test(file) ? readJson(text) : readYaml(text)
+/** Reads YAML, and JSON, which is YAML. Returns the faults if it is neither. */
+export function readRulesText(text: string, lines: TextLines): RulesText | readonly Fault[] {
+  const read = readYaml(text)
   if (read.faults.length > 0) return read.faults.map(notLoaded)
   const { node } = read
   if (node === undefined || isNothing(node))
@@ -32,11 +31,8 @@ export function readRulesText(text: string, file: string, lines: TextLines): Rul
 }
 
 /** Is the text that of rules, and not of a policy? Rules have a `domain`. */
-export function looksLikeRules(text: string, file: string): boolean {
-  const { node } = /\.json$/i.test(file) ? readJson(text) : readYaml(text)
-  if (node?.kind !== 'map') return false
-  const keys = node.entries.map(keyText)
-  return (keys.includes('domain') || keys.includes('descriptors')) && !keys.includes('levels')
+export function looksLikeRules(text: string): boolean {
+  return /^["']?(?:domain|descriptors)["']?\s*:/m.test(text) && !/^["']?levels["']?\s*:/m.test(text)
 }
 
 const NOTHING: SourceNode = { kind: 'map', offset: 0, entries: [] }
