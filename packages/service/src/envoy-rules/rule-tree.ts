@@ -49,11 +49,13 @@ export class RuleChildren {
   }
 
   #add(node: RuleNode, { key, test }: Rule): void {
-    if (test.kind === 'any') this.#bare.set(key, node)
-    else if (test.kind === 'exact') {
+    // A wildcard is the exact rule for its own text, as in envoyproxy/ratelimit.
+    if (test.kind === 'exact' || test.kind === 'wildcard') {
       const values = this.#exact.get(key) ?? new Map<string, RuleNode>()
       this.#exact.set(key, values.set(test.value, node))
-    } else {
+    }
+    if (test.kind === 'any') this.#bare.set(key, node)
+    else if (test.kind !== 'exact') {
       const patterns = this.#patterns.get(key) ?? []
       this.#patterns.set(key, patterns)
       patterns.push({ test, key, node })

@@ -5,9 +5,11 @@ import {
   createPolicy,
   type Policy,
   type SyncStore,
+  systemClock,
   tokenBucket,
 } from 'sluice'
 import { LeasedStore } from 'sluice/leased'
+import { RulesDecider } from '../envoy-rules/rules-decider.js'
 import { KeyMask } from '../live/key-mask.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
 import type { FleetFacts } from './fleet-worker.js'
@@ -106,6 +108,12 @@ export class DecisionService {
   refuse(refused: RefusedPolicy): void {
     this.#refused = refused
     this.recorder.refuse(refused.problems.length)
+  }
+
+  /** Decides calls of Envoy by the rules in force. Only for a service that was started with rules. */
+  rulesDecider(): RulesDecider {
+    const inForce = () => ({ rules: this.#file.envoy, policy: this.#policy })
+    return new RulesDecider(inForce, () => systemClock.now(), this.recorder.rules.decided)
   }
 
   /** Ends what runs in the background. The store belongs to the caller. */

@@ -33,7 +33,7 @@ describe('the rule for a descriptor', () => {
     ['then the bare key', 'a=y', 'a'],
     ['a wildcard fits an empty value', 'b=', 'b_*'],
     ['the bare key fits an empty value', 'a=', 'a'],
-    ['the exact value of a wildcard', 'a=ex*', 'a_ex*'],
+    ['the text of a later wildcard is its exact value', 'a=e*t', 'a_e*t'],
     ['the limit of the last entry counts', 'c=z', 'c'],
     ['a nested rule', 'c=x d=1', 'c_x.d'],
     ['a nested rule of the bare key', 'c=z d=y', 'c.d_y'],

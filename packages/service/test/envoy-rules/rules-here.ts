@@ -8,7 +8,7 @@ import {
   UNITS,
 } from '../../src/envoy/rate-limit-messages.js'
 import { type EnvoyPolicyFile, parseEnvoyRules } from '../../src/envoy-rules/parse-envoy-rules.js'
-import { RulesDecider } from '../../src/envoy-rules/rules-decider.js'
+import { type Decided, RulesDecider } from '../../src/envoy-rules/rules-decider.js'
 
 /** A Thursday, half past the hour. */
 export const START = Date.UTC(2026, 10, 19, 12, 30, 30)
@@ -46,7 +46,7 @@ export interface Answer {
 }
 
 /** A decider for rules on a store in memory with a clock that stands still. */
-export function rulesHere(texts: string | readonly string[], domain = 'test'): RulesHere {
+export function rulesHere(texts: string | readonly string[], domain = 'test', decided?: Decided): RulesHere {
   const clock = new ManualClock(START)
   const file = rulesOf(...(typeof texts === 'string' ? [texts] : texts))
   const store: SyncStore = memoryStore({ clock })
@@ -54,6 +54,7 @@ export function rulesHere(texts: string | readonly string[], domain = 'test'): R
   const decider = new RulesDecider(
     () => ({ rules: file.envoy, policy }),
     () => clock.now(),
+    decided,
   )
   const ask = (...descriptors: readonly (string | AskedDescriptor)[]) =>
     answerOf(
