@@ -19,12 +19,12 @@ export interface EnvoyRules {
   readonly levels: readonly Level[]
 }
 
-/** Makes the tree that finds rules, and the levels that count for them. No domain may be there twice. */
-export function compileRules(files: readonly DomainRules[]): EnvoyRules {
+/** Makes the tree that finds rules, and the levels that count for them. `isShadow`: all rules are in shadow mode. */
+export function compileRules(domainRules: readonly DomainRules[], isShadow: boolean): EnvoyRules {
   const levels: Level[] = []
   const domains = new Map(
-    files.map((rules) => {
-      const root = new DomainCompiler(rules.domain, levels).node(undefined, [], rules.descriptors)
+    domainRules.map((rules) => {
+      const root = new DomainCompiler(rules.domain, levels, isShadow).node(undefined, [], rules.descriptors)
       levels.push(requestLimitLevel(rules.domain))
       return [rules.domain, root] as const
     }),
@@ -35,10 +35,12 @@ export function compileRules(files: readonly DomainRules[]): EnvoyRules {
 class DomainCompiler {
   readonly #domain: string
   readonly #levels: Level[]
+  readonly #isShadow: boolean
 
-  constructor(domain: string, levels: Level[]) {
+  constructor(domain: string, levels: Level[], isShadow: boolean) {
     this.#domain = domain
     this.#levels = levels
+    this.#isShadow = isShadow
   }
 
   node(rule: Rule | undefined, path: readonly Rule[], descriptors: readonly Rule[]): RuleNode {
@@ -52,6 +54,7 @@ class DomainCompiler {
 
   #limitRule(rule: Rule, { name, replaces, limits }: RateLimitBlock, path: readonly Rule[]): LimitRule {
     const openPlaces = openPlacesOf(path)
+    const shadowMode = rule.shadowMode || this.#isShadow
     const own = ruleName(
       this.#domain,
       path.map(({ key, test }) => compositeKey(key, test)),
@@ -66,14 +69,14 @@ class DomainCompiler {
         when: { [RULE]: level },
         ...((openPlaces.length > 0 || calendar !== undefined) && { key: [DESCRIPTOR] }),
         limit: limitsOf(limits, calendar),
-        ...(rule.shadowMode && { shadow: true }),
+        ...(shadowMode && { shadow: true }),
       })
     return {
       domain: this.#domain,
       path,
       name,
       replaces,
-      shadowMode: rule.shadowMode,
+      shadowMode,
       quotaMode: rule.quotaMode,
       countOverLimit: rule.countOverLimit,
       isUnlimited: limits.every(({ limit }) => limit.algorithm === 'unlimited'),

@@ -13,6 +13,7 @@ import { compileRules, type EnvoyRules } from './compile-rules.js'
 import { readRules } from './read-rules.js'
 import type { DomainRules } from './rule.js'
 import { readRulesText } from './rules-text.js'
+import { compositeKey } from './value-test.js'
 
 /** One file of a folder with rules. */
 export interface RulesFile {
@@ -21,11 +22,20 @@ export interface RulesFile {
   readonly text: string
 }
 
+/** Settings of envoyproxy/ratelimit that change what its files mean. */
+export interface RulesOptions {
+  /** Several files may have rules of one domain. By default that is an error. */
+  readonly mergeDomains?: boolean
+  /** All rules are in shadow mode. */
+  readonly shadow?: boolean
+}
+
 /** Rules for Envoy, and the policy that they are. */
 export interface EnvoyPolicyFile extends PolicyFile {
   readonly envoy: EnvoyRules
   /** The texts that the rules were read from. */
   readonly files: readonly RulesFile[]
+  readonly rulesOptions: RulesOptions
 }
 
 interface ReadFile extends RulesFile {
@@ -41,15 +51,17 @@ interface ReadFile extends RulesFile {
 export function parseEnvoyRules(
   path: string,
   files: readonly RulesFile[],
+  rulesOptions: RulesOptions = {},
   findFaults: FindFaults = () => [],
 ): EnvoyPolicyFile {
   const total = files.reduce((sum, { text }) => sum + text.length, 0)
   if (total >= TOO_MANY_BYTES) throw tooLarge(path)
   if (files.length === 0) throw new PolicyFileError(path, [{ line: 1, column: 1, message: NO_FILES }])
   const read = files.map(readFile)
-  const problems = [...read.flatMap(({ faults }) => faults), ...duplicateDomains(read)]
+  const twice = rulesOptions.mergeDomains === true ? duplicateRules(read) : duplicateDomains(read)
+  const problems = [...read.flatMap(({ faults }) => faults), ...twice]
   if (problems.length > 0) throw new PolicyFileError(path, problems)
-  const envoy = compileRules(read.flatMap(({ rules }) => rules ?? []))
+  const envoy = compileRules(mergedDomains(read), rulesOptions.shadow === true)
   const policy = { version: 1 as const, name: 'envoy', levels: envoy.levels }
   const { levels, attributes, problems: found } = readPolicy(policy)
   const further = found.length > 0 ? found : findFaults(levels)
@@ -59,7 +71,7 @@ export function parseEnvoyRules(
       further.map((problem) => problemOf(problem, path)),
     )
   const warnings = read.flatMap((each) => each.warnings)
-  return { file: path, text: textOfRules(files), policy, attributes, warnings, envoy, files }
+  return { file: path, text: textOfRules(files), policy, attributes, warnings, envoy, files, rulesOptions }
 }
 
 /** All rules as one text for people, each file below its name. */
@@ -113,6 +125,34 @@ function duplicateDomains(files: readonly ReadFile[]): readonly PolicyFileProble
     const message = `duplicate domain '${domain.slice(0, 100)}' in config file; it is in ${earlier}, too`
     return [{ file, line: 1, column: 1, message: printable(message) }]
   })
+}
+
+/** Rules that two files of one domain have at its first level. */
+function duplicateRules(files: readonly ReadFile[]): readonly PolicyFileProblem[] {
+  const first = new Map<string, string>()
+  return files.flatMap(({ file, rules }) =>
+    (rules?.descriptors ?? []).flatMap(({ key, test }) => {
+      const composite = `${rules?.domain}.${compositeKey(key, test)}`
+      const earlier = first.get(composite)
+      first.set(composite, earlier ?? file)
+      // `readRules` reports two in one file.
+      if (earlier === undefined || earlier === file) return []
+      const message = `duplicate descriptor composite key '${composite.slice(0, 300)}'; it is in ${earlier}, too`
+      return [{ file, line: 1, column: 1, message: printable(message) }]
+    }),
+  )
+}
+
+/** One list of rules for each domain, in the order of the files. */
+function mergedDomains(files: readonly ReadFile[]): readonly DomainRules[] {
+  const merged = new Map<string, DomainRules>()
+  for (const { rules } of files) {
+    if (rules === undefined) continue
+    const { domain, descriptors } = rules
+    const before = merged.get(domain)?.descriptors ?? []
+    merged.set(domain, { domain, descriptors: [...before, ...descriptors] })
+  }
+  return [...merged.values()]
 }
 
 /** A problem of the policy that the rules make: there are too many of them, or a limit that a store cannot keep. */

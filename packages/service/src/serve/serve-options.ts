@@ -1,6 +1,7 @@
 import { nearestName, type OnFailure } from 'sluice'
 import { type TrustedHops, trustedProxies } from 'sluice/http'
 import { type CommandOption, UsageError } from '../cli/command.js'
+import type { RulesOptions } from '../envoy-rules/parse-envoy-rules.js'
 import type { FleetFacts } from './fleet-worker.js'
 import { type GivenValues, OptionValues, variableOf } from './option-values.js'
 
@@ -10,6 +11,8 @@ export interface ServeOptions {
   readonly policy: string | undefined
   /** A folder with rules of envoyproxy/ratelimit, in place of a policy file. */
   readonly envoyConfig: string | undefined
+  /** How its files are read; only with `envoyConfig`. */
+  readonly envoyRules: RulesOptions
   readonly store: string
   readonly host: string
   readonly port: number
@@ -47,6 +50,14 @@ const OPTIONS = {
     value: 'DIR',
     help: 'the rules of envoyproxy/ratelimit, all *.yaml of a folder, in place of a policy',
     others: ['envoy', 'rules', 'runtime-root'],
+  },
+  'envoy-merge-domains': {
+    help: 'lets several files of --envoy-config have rules of one domain. SLUICE_ENVOY_MERGE_DOMAINS is true or false',
+    others: ['merge-domain-config'],
+  },
+  'envoy-shadow': {
+    help: 'puts all rules of --envoy-config in shadow mode: they count, and deny nothing. SLUICE_ENVOY_SHADOW is true or false',
+    others: ['shadow-mode'],
   },
   store: {
     value: 'STORE',
@@ -164,7 +175,7 @@ export function readServeOptions(
   }
 }
 
-function readSource(given: OptionValues): Pick<ServeOptions, 'policy' | 'envoyConfig'> {
+function readSource(given: OptionValues): Pick<ServeOptions, 'policy' | 'envoyConfig' | 'envoyRules'> {
   const policy = given.text('policy')
   const envoyConfig = given.text('envoy-config')
   if (policy !== undefined && envoyConfig !== undefined)
@@ -172,7 +183,19 @@ function readSource(given: OptionValues): Pick<ServeOptions, 'policy' | 'envoyCo
       `${given.sourceOf('envoy-config')} and ${given.sourceOf('policy')} are two policies, and a service has one: leave out one of ` +
         'them, or run two services. A policy file needs no rules for Envoy: entries of descriptors are attributes',
     )
-  return { policy, envoyConfig }
+  const isTrue = (name: 'envoy-merge-domains' | 'envoy-shadow') => {
+    const value = given.oneOf(name, ['true', 'false']) === 'true'
+    if (value && envoyConfig === undefined)
+      throw new UsageError(
+        `${given.sourceOf(name)} is about rules for Envoy, and there are none: add --envoy-config DIR`,
+      )
+    return value
+  }
+  return {
+    policy,
+    envoyConfig,
+    envoyRules: { mergeDomains: isTrue('envoy-merge-domains'), shadow: isTrue('envoy-shadow') },
+  }
 }
 
 function readPage(given: OptionValues): Pick<ServeOptions, 'page' | 'demo'> {

@@ -1,5 +1,5 @@
 import type { EnvoyRules } from '../envoy-rules/compile-rules.js'
-import { parseEnvoyRules, type RulesFile, textOfRules } from '../envoy-rules/parse-envoy-rules.js'
+import { parseEnvoyRules, type RulesFile, type RulesOptions, textOfRules } from '../envoy-rules/parse-envoy-rules.js'
 import { readRulesFolder } from '../envoy-rules/rules-folder.js'
 import { readPolicyText } from '../policy-file/load-policy-file.js'
 import { type FindFaults, type PolicyFile, readPolicyFile } from '../policy-file/parse-policy-file.js'
@@ -12,10 +12,11 @@ export interface ServedPolicy extends PolicyFile {
   readonly envoy?: EnvoyRules
   /** The files with the rules. `text` has them all. */
   readonly files?: readonly RulesFile[]
+  readonly rulesOptions?: RulesOptions
 }
 
 /** The text of a policy, or those of rules: all that a worker needs. The ending of a file's name tells YAML from JSON. */
-export type PolicyText = Pick<ServedPolicy, 'file' | 'text' | 'files'>
+export type PolicyText = Pick<ServedPolicy, 'file' | 'text' | 'files' | 'rulesOptions'>
 
 /** Where a policy comes from. */
 export interface PolicyPlace {
@@ -42,18 +43,28 @@ export function policyFilePlace(path: string): PolicyPlace {
 }
 
 /** A folder with rules for Envoy. */
-export function rulesPlace(path: string): PolicyPlace {
+export function rulesPlace(path: string, rulesOptions: RulesOptions): PolicyPlace {
   return {
     path,
     read: async () => {
       const files = await readRulesFolder(path)
-      return { file: path, text: textOfRules(files), files }
+      return { file: path, text: textOfRules(files), files, rulesOptions }
     },
     watch: (onChange) => watchRules(path, onChange),
   }
 }
 
 /** Reads a policy or rules from their texts. If they have any problem, throws one `PolicyFileError` with all of them. */
-export function parseServed({ file, text, files }: PolicyText, findFaults: FindFaults = () => []): ServedPolicy {
-  return files === undefined ? readPolicyFile(text, file, findFaults) : parseEnvoyRules(file, files, findFaults)
+export function parseServed(given: PolicyText, findFaults: FindFaults = () => []): ServedPolicy {
+  const { file, text, files, rulesOptions } = given
+  return files === undefined
+    ? readPolicyFile(text, file, findFaults)
+    : parseEnvoyRules(file, files, rulesOptions, findFaults)
+}
+
+/** What a worker must have to read the same policy. */
+export function textToSend({ file, text, files, rulesOptions }: ServedPolicy): PolicyText {
+  return files === undefined
+    ? { file, text }
+    : { file, text, files, ...(rulesOptions !== undefined && { rulesOptions }) }
 }

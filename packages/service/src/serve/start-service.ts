@@ -30,8 +30,8 @@ import { StoreLog } from './store-log.js'
 export const EXAMPLE_POLICY = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
 
 /** Where the policy of the options is. */
-export function policyPlaceOf({ policy, envoyConfig }: ServeOptions): PolicyPlace {
-  return envoyConfig === undefined ? policyFilePlace(policy ?? EXAMPLE_POLICY) : rulesPlace(envoyConfig)
+export function policyPlaceOf({ policy, envoyConfig, envoyRules }: ServeOptions): PolicyPlace {
+  return envoyConfig === undefined ? policyFilePlace(policy ?? EXAMPLE_POLICY) : rulesPlace(envoyConfig, envoyRules)
 }
 
 /** How long a shutdown waits for a store that does not take back what cut requests held. */

@@ -7,7 +7,7 @@ import { LiveRounds } from './live-rounds.js'
 import type { Log } from './log.js'
 import type { RefusedPolicy } from './policy-source.js'
 import { ScrapeRound } from './scrape-round.js'
-import type { ServedPolicy } from './served-policy.js'
+import { type ServedPolicy, textToSend } from './served-policy.js'
 import type { Failure, FromThread, FromWorker, Listening } from './to-worker.js'
 
 /** After a worker dies, the next starts so much later; twice as much after each further death, up to the most. */
@@ -166,8 +166,7 @@ export class WorkerFleet {
 
   #tellPolicy(worker: FleetWorker): void {
     // A worker reads the text by itself.
-    const { file, text, files } = this.#policy
-    worker.send({ policy: { file, text, ...(files !== undefined && { files }) }, port: this.#port, fleet: this.#facts })
+    worker.send({ policy: textToSend(this.#policy), port: this.#port, fleet: this.#facts })
   }
 
   /** Asks all workers for their metrics, and tells `asker`. */

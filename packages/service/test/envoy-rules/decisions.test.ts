@@ -319,3 +319,22 @@ test('reset, block and run-time overrides of the policy work on rules', () => {
   policy.reset({ rule: 'test.b_x' } as never)
   expect(ask('b=x').codes).toEqual(['OK 0'])
 })
+
+describe('settings of envoyproxy/ratelimit', () => {
+  const one = `domain: test\ndescriptors: [{ key: a, ${limit(1)} }]`
+  const other = `domain: test\ndescriptors: [{ key: b, ${limit(2)} }]`
+
+  test('MERGE_DOMAIN_CONFIG: several files of one domain', () => {
+    const { ask } = rulesHere([one, other], 'test', undefined, { mergeDomains: true })
+    expect(ask('a=x', 'b=x').codes).toEqual(['OK 0', 'OK 1'])
+    expect(() => rulesHere([one, one], 'test', undefined, { mergeDomains: true })).toThrow(
+      "rules/1.yaml:1:1 duplicate descriptor composite key 'test.a'; it is in rules/0.yaml, too",
+    )
+  })
+
+  test('SHADOW_MODE: no rule denies, but a limit in the request does', () => {
+    const { ask } = rulesHere(one, 'test', undefined, { shadow: true })
+    const given = { of: 'a=x', limit: { requestsPerUnit: 0, unit: UNITS.second } }
+    expect([ask('a=x').overall, ask('a=x').overall, ask(given).overall]).toEqual(['OK', 'OK', 'OVER_LIMIT'])
+  })
+})

@@ -7,7 +7,7 @@ import {
   type RateLimitResponse,
   UNITS,
 } from '../../src/envoy/rate-limit-messages.js'
-import { type EnvoyPolicyFile, parseEnvoyRules } from '../../src/envoy-rules/parse-envoy-rules.js'
+import { type EnvoyPolicyFile, parseEnvoyRules, type RulesOptions } from '../../src/envoy-rules/parse-envoy-rules.js'
 import { type Decided, RulesDecider } from '../../src/envoy-rules/rules-decider.js'
 
 /** A Thursday, half past the hour. */
@@ -15,9 +15,14 @@ export const START = Date.UTC(2026, 10, 19, 12, 30, 30)
 
 /** Rules from YAML texts, the first of which is `rules/0.yaml`. */
 export function rulesOf(...texts: readonly string[]): EnvoyPolicyFile {
+  return rulesWith({}, ...texts)
+}
+
+export function rulesWith(options: RulesOptions, ...texts: readonly string[]): EnvoyPolicyFile {
   return parseEnvoyRules(
     'rules',
     texts.map((text, i) => ({ file: `rules/${i}.yaml`, text })),
+    options,
   )
 }
 
@@ -46,9 +51,14 @@ export interface Answer {
 }
 
 /** A decider for rules on a store in memory with a clock that stands still. */
-export function rulesHere(texts: string | readonly string[], domain = 'test', decided?: Decided): RulesHere {
+export function rulesHere(
+  texts: string | readonly string[],
+  domain = 'test',
+  decided?: Decided,
+  options: RulesOptions = {},
+): RulesHere {
   const clock = new ManualClock(START)
-  const file = rulesOf(...(typeof texts === 'string' ? [texts] : texts))
+  const file = rulesWith(options, ...(typeof texts === 'string' ? [texts] : texts))
   const store: SyncStore = memoryStore({ clock })
   const policy = createPolicy({ ...file.policy, name: 'envoy', store })
   const decider = new RulesDecider(

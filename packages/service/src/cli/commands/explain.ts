@@ -8,7 +8,7 @@ import { degradedOf, type ExplainReport, predictVerdict } from '../explain-repor
 import { chosenDomain, explainRules, type RulesReport, readDescriptors } from '../explain-rules.js'
 import { explanationText } from '../explanation-text.js'
 import { parseOptions } from '../parse-options.js'
-import { readPolicyFile } from '../read-policy-file.js'
+import { MERGE_DOMAINS, readPolicyFile } from '../read-policy-file.js'
 import { readCost, readRequest, withAttributes } from '../read-request.js'
 import { rulesReportText } from '../rules-report-text.js'
 
@@ -19,6 +19,7 @@ const OPTIONS = {
   },
   cost: { value: 'N', help: 'the cost of the request, a whole number from 0. Default 1' },
   domain: { value: 'NAME', help: 'the domain of rules for Envoy. Default: the only one' },
+  'envoy-merge-domains': MERGE_DOMAINS,
   store: {
     value: 'URL',
     help: 'the Redis to ask, redis://host:6379 or rediss://…. Default: a fresh store, from which nothing is taken',
@@ -30,7 +31,8 @@ const OPTIONS = {
 
 export const explain: Command = {
   summary: 'shows which levels match a request, their keys and what is left',
-  usage: 'FILE [NAME=VALUE...] [--request JSON] [--cost N] [--store URL] [--name TEXT] [--prefix TEXT] [--json]',
+  usage:
+    'FILE [NAME=VALUE...] [--request JSON] [--cost N] [--store URL] [--name TEXT] [--prefix TEXT] [--domain NAME] [--json]',
   about: `Shows how a policy applies to a request: which levels match, their keys, the limits in force and what is left, and
 why the other levels do not match. Takes nothing.`,
   options: OPTIONS,
@@ -57,7 +59,7 @@ command line is wrong.`,
     for (const option of ['prefix', 'name'] as const)
       if (values[option] !== undefined && values.store === undefined) throw new UsageError(`--${option} needs --store`)
     try {
-      const file = await readPolicyFile(path, io)
+      const file = await readPolicyFile(path, io, { mergeDomains: values['envoy-merge-domains'] === true })
       if (isRules(file)) {
         const report = await rulesReportOf(file, words, cost, values)
         io.stdout.write(values.json === true ? `${JSON.stringify(report, null, 2)}\n` : rulesReportText(report))

@@ -6,10 +6,13 @@ import {
 } from '../../policy-file/policy-file-error.js'
 import { type Command, type CommandIo, UsageError } from '../command.js'
 import { parseOptions } from '../parse-options.js'
-import { fileName, readPolicyFile } from '../read-policy-file.js'
+import { fileName, MERGE_DOMAINS, readPolicyFile } from '../read-policy-file.js'
 import { countText } from '../text-table.js'
 
-const OPTIONS = { json: { help: 'prints a list of { file, ok, levels, attributes, problems, warnings }' } } as const
+const OPTIONS = {
+  'envoy-merge-domains': MERGE_DOMAINS,
+  json: { help: 'prints a list of { file, ok, levels, attributes, problems, warnings }' },
+} as const
 
 /** The most domains that are named. */
 const MOST_DOMAINS = 20
@@ -28,7 +31,7 @@ interface Report {
 
 export const validate: Command = {
   summary: 'checks policy files and rules for Envoy, and prints every problem with its line',
-  usage: 'FILE... [--json]',
+  usage: 'FILE... [--envoy-merge-domains] [--json]',
   about: `Checks policy files in YAML or JSON; '-' is the standard input. Prints every problem as file:line:column message.
 Warns of levels and limits that can never deny, because another level or limit always denies first; of overrides that never
 apply, because an earlier one has the same when; of attributes that look like a misspelling of another one; and of sliding
@@ -41,17 +44,17 @@ A folder is checked as the rules of envoyproxy/ratelimit for serve --envoy-confi
     const { values, positionals } = parseOptions(args, OPTIONS)
     if (positionals.length === 0) throw new UsageError('validate needs a file: sluice validate policy.yaml')
     const reports: Report[] = []
-    for (const path of positionals) reports.push(await reportOf(path, io))
+    for (const path of positionals) reports.push(await reportOf(path, io, values['envoy-merge-domains'] === true))
     if (values.json === true) io.stdout.write(`${JSON.stringify(reports, null, 2)}\n`)
     else for (const report of reports) io.stdout.write(`${linesOf(report).join('\n')}\n`)
     return reports.every(({ ok }) => ok) ? 0 : 1
   },
 }
 
-async function reportOf(path: string, io: CommandIo): Promise<Report> {
+async function reportOf(path: string, io: CommandIo, mergeDomains: boolean): Promise<Report> {
   const file = fileName(path)
   try {
-    const { policy, attributes, warnings, envoy } = await readPolicyFile(path, io)
+    const { policy, attributes, warnings, envoy } = await readPolicyFile(path, io, { mergeDomains })
     return {
       ...{ file, ok: true, levels: policy.levels.length, attributes: [...attributes].sort(), problems: [], warnings },
       ...(envoy !== undefined && { domains: [...envoy.domains.keys()] }),
