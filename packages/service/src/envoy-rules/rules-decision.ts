@@ -66,21 +66,34 @@ export class RulesDecision {
     return quotas.length > 0
   }
 
-  /** `isTaken`: the limits of `outcomes` that are not over have taken their hits. */
+  /** `isTaken`: the limits of `decided` that are not over have taken their hits. */
   #end(decided: readonly Outcome[], isTaken: boolean): Awaitable<RulesVerdict> {
-    const outcomes = [...decided, ...this.#left.values()]
-    const isOver = isRequestOver(outcomes)
-    const changes = [
-      // A look at a quota of 0 is over the limit, but the store had no reason to deny it.
-      ...(isOver && isTaken
-        ? decided.filter((outcome) => !outcome.isOver).flatMap(({ asked }) => this.#refund(asked))
-        : []),
-      ...outcomes.filter(leavesDebt).flatMap(({ asked }) => this.#charge(asked)),
-    ]
+    const isOver = isRequestOver([...decided, ...this.#left.values()])
+    // A look at a quota of 0 is over the limit, but the store had no reason to deny it.
+    const kept = isOver && isTaken ? this.#undo(decided) : decided
+    return whenThere(kept, (outcomes) => this.#finish([...outcomes, ...this.#left.values()], isOver))
+  }
+
+  #finish(outcomes: readonly Outcome[], isOver: boolean): Awaitable<RulesVerdict> {
+    const debts = outcomes.filter(leavesDebt).flatMap(({ asked }) => this.#charge(asked))
     const refunds = this.#asked.filter(({ isRefund }) => isRefund)
     const given = isOver ? this.#look(refunds) : this.#refundAll(refunds)
-    return whenThere(all(changes), () =>
+    return whenThere(all(debts), () =>
       whenThere(given, (more) => ({ outcomes: this.#inOrder([...outcomes, ...more]), isOver })),
+    )
+  }
+
+  /** Gives back what was taken. */
+  #undo(decided: readonly Outcome[]): Awaitable<readonly Outcome[]> {
+    return all(
+      decided.map((outcome) => {
+        const { asked, isOver } = outcome
+        if (isOver || asked.given !== undefined) return outcome
+        return whenThere(all(this.#refund(asked)), (verdicts) => ({
+          ...outcomeOf({ ...asked, isRefund: true }, verdicts),
+          asked,
+        }))
+      }),
     )
   }
 

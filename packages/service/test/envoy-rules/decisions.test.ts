@@ -61,7 +61,7 @@ test('requests_per_unit 0 denies always, also a look', () => {
   const { ask } = rules(`key: a, ${limit(0)}`, `key: b, ${limit(5)}`)
   expect(ask('a=x').overall).toBe('OVER_LIMIT')
   expect(ask({ of: 'a=x', hits: 0 }).overall).toBe('OVER_LIMIT')
-  expect(ask({ of: 'a=x', hits: 0 }, 'b=y').codes).toEqual(['OVER_LIMIT 0', 'OK 4'])
+  expect(ask({ of: 'a=x', hits: 0 }, 'b=y').codes).toEqual(['OVER_LIMIT 0', 'OK 5'])
   expect(ask({ of: 'b=y', hits: 0 }).codes).toEqual(['OK 5'])
 })
 
