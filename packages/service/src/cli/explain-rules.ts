@@ -11,10 +11,11 @@ import {
 import { CODES, type DescriptorEntry, type RateLimitCode } from '../envoy/rate-limit-messages.js'
 import { type AskedLimit, askedLimits } from '../envoy-rules/asked-limit.js'
 import { Calendar } from '../envoy-rules/calendar.js'
-import { type Outcome, outcomeOf, statusOf } from '../envoy-rules/descriptor-status.js'
 import { type ExplainedDescriptor, explainDescriptor } from '../envoy-rules/explain-descriptor.js'
+import { type Outcome, outcomeOf } from '../envoy-rules/outcome.js'
 import type { EnvoyPolicyFile } from '../envoy-rules/parse-envoy-rules.js'
 import { isRequestOver } from '../envoy-rules/rules-decision.js'
+import { statusOf } from '../envoy-rules/status-of.js'
 import { UsageError } from './command.js'
 
 /** The result of `sluice explain` for rules, as `--json` prints it. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { RulesOptions } from '../envoy-rules/parse-envoy-rules.js'
-import { readRulesFolder } from '../envoy-rules/rules-folder.js'
+import { readRulesFolder } from '../envoy-rules/read-rules-folder.js'
 import { looksLikeRules } from '../envoy-rules/rules-text.js'
 import { readBoundedText, readPolicyText } from '../policy-file/load-policy-file.js'
 import { policyFileErrorOf } from '../policy-file/policy-file-error.js'

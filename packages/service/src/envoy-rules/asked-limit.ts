@@ -8,11 +8,12 @@ import {
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import type { Calendar } from './calendar.js'
 import { DESCRIPTOR, RULE } from './compile-rules.js'
-import { descriptorKey } from './descriptor-key.js'
-import { type LimitRule, stateKey } from './limit-rule.js'
+import { descriptorKey, stateKey } from './descriptor-key.js'
+import { findRule } from './find-rule.js'
+import type { LimitRule } from './limit-rule.js'
 import type { CalendarUnit } from './rule.js'
 import { requestLimitName } from './rule-name.js'
-import { findRule, type RuleNode } from './rule-tree.js'
+import type { RuleNode } from './rule-node.js'
 
 /** What a policy is asked for one level of a rule. */
 interface LevelDemand {

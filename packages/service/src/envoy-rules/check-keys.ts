@@ -24,7 +24,7 @@ const THEIRS = [
 
 /** The keys of each place, with those that only Sluice has. */
 const FILE = ['domain', 'descriptors']
-export const DESCRIPTOR = [
+const DESCRIPTOR = [
   'key',
   'value',
   'prefix',
@@ -39,7 +39,7 @@ export const DESCRIPTOR = [
   'count_over_limit',
   'metadata',
 ]
-export const RATE_LIMIT = [
+const RATE_LIMIT = [
   'unit',
   'requests_per_unit',
   'unlimited',

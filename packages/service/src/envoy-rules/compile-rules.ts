@@ -2,7 +2,7 @@ import type { Level, Limit } from 'sluice'
 import { type LimitRule, openPlacesOf, type RuleLevel } from './limit-rule.js'
 import type { CalendarUnit, DomainRules, RateLimitBlock, Rule } from './rule.js'
 import { calendarName, requestLimitName, ruleName } from './rule-name.js'
-import { RuleChildren, type RuleNode } from './rule-tree.js'
+import { RuleChildren, type RuleNode } from './rule-node.js'
 import { compositeKey } from './value-test.js'
 
 /** The attribute that names the level, and the one with the open values of the descriptor. */

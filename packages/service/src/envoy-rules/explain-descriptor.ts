@@ -1,6 +1,6 @@
 import type { DescriptorEntry } from '../envoy/rate-limit-messages.js'
 import type { Rule } from './rule.js'
-import type { RuleNode } from './rule-tree.js'
+import type { RuleNode } from './rule-node.js'
 import { compositeKey, fits, testText, type ValueTest } from './value-test.js'
 
 /** Where an entry of a descriptor leads, and why not to other rules of the same key. */

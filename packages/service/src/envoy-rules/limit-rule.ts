@@ -1,5 +1,3 @@
-import type { DescriptorEntry } from '../envoy/rate-limit-messages.js'
-import { descriptorKey } from './descriptor-key.js'
 import type { CalendarUnit, Rule } from './rule.js'
 
 /** A level of the policy that keeps counts of a rule. */
@@ -31,19 +29,4 @@ export interface LimitRule {
 /** The places of a path whose values are open: for an exact value, and where all values share a count, they are not. */
 export function openPlacesOf(path: readonly Rule[]): readonly number[] {
   return path.flatMap(({ test, shareThreshold }, i) => (test.kind === 'exact' || shareThreshold ? [] : [i]))
-}
-
-/** The key of a descriptor's state in a level of the rule; `undefined` if all descriptors of the rule share one. */
-export function stateKey(rule: LimitRule, entries: readonly DescriptorEntry[], period?: string): string | undefined {
-  const { openPlaces, path } = rule
-  // The usual case: nothing to join.
-  if (period === undefined && openPlaces.length === 0) return undefined
-  const parts: string[] = []
-  for (const place of openPlaces) {
-    const { key, value } = entries[place]
-    if (path[place].test.kind === 'key-prefix') parts.push(key)
-    parts.push(value)
-  }
-  if (period !== undefined) parts.push(period)
-  return descriptorKey(parts)
 }

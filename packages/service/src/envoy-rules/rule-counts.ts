@@ -1,9 +1,9 @@
 import type { PrometheusText } from 'sluice/metrics'
 import type { RateLimitRequest } from '../envoy/rate-limit-messages.js'
 import type { AskedLimit } from './asked-limit.js'
-import type { Outcome } from './descriptor-status.js'
 import type { LimitRule } from './limit-rule.js'
-import { hasFixedName, metricKeys } from './metric-key.js'
+import { hasFixedName, metricKeys } from './metric-keys.js'
+import type { Outcome } from './outcome.js'
 
 /** From this part of a limit on, hits are near it. */
 const NEAR = 0.8

@@ -9,9 +9,10 @@ import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import { askedLimits } from './asked-limit.js'
 import { Calendar } from './calendar.js'
 import type { EnvoyRules } from './compile-rules.js'
-import { NO_LIMIT, type Outcome, statusOf } from './descriptor-status.js'
+import { metadataOf } from './metadata-of.js'
+import type { Outcome } from './outcome.js'
 import { RulesDecision, type RulesVerdict, whenThere } from './rules-decision.js'
-import { metadataOf } from './rules-metadata.js'
+import { NO_LIMIT, statusOf } from './status-of.js'
 
 /** The rules in force, and the policy that they are. */
 export interface RulesInForce {

@@ -1,6 +1,6 @@
 import type { AsyncPolicy, Awaitable, JointVerdict, Limit, Policy, Verdict } from 'sluice'
 import type { AskedLimit } from './asked-limit.js'
-import { type Outcome, outcomeOf } from './descriptor-status.js'
+import { type Outcome, outcomeOf } from './outcome.js'
 
 /** What was decided about a request. */
 export interface RulesVerdict {

@@ -1,6 +1,6 @@
 import type { EnvoyRules } from '../envoy-rules/compile-rules.js'
 import { parseEnvoyRules, type RulesFile, type RulesOptions, textOfRules } from '../envoy-rules/parse-envoy-rules.js'
-import { readRulesFolder } from '../envoy-rules/rules-folder.js'
+import { readRulesFolder } from '../envoy-rules/read-rules-folder.js'
 import { readPolicyText } from '../policy-file/load-policy-file.js'
 import { type FindFaults, type PolicyFile, readPolicyFile } from '../policy-file/parse-policy-file.js'
 import { policyFileErrorOf } from '../policy-file/policy-file-error.js'

@@ -1,7 +1,7 @@
 import { type FSWatcher, unwatchFile, watch, watchFile } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { stampRules } from '../envoy-rules/rules-folder.js'
+import { stampRules } from '../envoy-rules/read-rules-folder.js'
 import { SettledFile } from './settled-file.js'
 
 /** How often the file is looked at in any case: for changes that the system does not report. */

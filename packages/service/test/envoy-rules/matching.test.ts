@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findRule } from '../../src/envoy-rules/rule-tree.js'
+import { findRule } from '../../src/envoy-rules/find-rule.js'
 import { descriptorOf, rulesOf } from './rules-here.js'
 
 /** The values of the rule that a descriptor leads to, as its file writes them; `undefined` without a rule. */

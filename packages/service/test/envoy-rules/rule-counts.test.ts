@@ -1,6 +1,6 @@
 import { PrometheusText } from 'sluice/metrics'
 import { expect, test } from 'vitest'
-import type { Outcome } from '../../src/envoy-rules/descriptor-status.js'
+import type { Outcome } from '../../src/envoy-rules/outcome.js'
 import { RuleCounts } from '../../src/envoy-rules/rule-counts.js'
 import { type AskedDescriptor, descriptorOf, rulesHere } from './rules-here.js'
 

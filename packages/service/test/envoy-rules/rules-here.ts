@@ -11,14 +11,14 @@ import { type EnvoyPolicyFile, parseEnvoyRules, type RulesOptions } from '../../
 import { type Decided, RulesDecider } from '../../src/envoy-rules/rules-decider.js'
 
 /** A Thursday, half past the hour. */
-export const START = Date.UTC(2026, 10, 19, 12, 30, 30)
+const START = Date.UTC(2026, 10, 19, 12, 30, 30)
 
 /** Rules from YAML texts, the first of which is `rules/0.yaml`. */
 export function rulesOf(...texts: readonly string[]): EnvoyPolicyFile {
   return rulesWith({}, ...texts)
 }
 
-export function rulesWith(options: RulesOptions, ...texts: readonly string[]): EnvoyPolicyFile {
+function rulesWith(options: RulesOptions, ...texts: readonly string[]): EnvoyPolicyFile {
   return parseEnvoyRules(
     'rules',
     texts.map((text, i) => ({ file: `rules/${i}.yaml`, text })),

@@ -1,5 +1,5 @@
 import type { RateLimitRequest } from '../envoy/rate-limit-messages.js'
-import type { Outcome } from './descriptor-status.js'
+import type { Outcome } from './outcome.js'
 
 /**
  * `dynamic_metadata` of an answer, under the names of envoyproxy/ratelimit. Absent if no matched rule has `metadata` or
