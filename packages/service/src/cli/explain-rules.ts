@@ -109,7 +109,7 @@ export async function explainRules(
     descriptors: asked.descriptors.map((entries, i) => {
       const own = looked.find(({ outcome }) => outcome.asked.index === i)
       const explained = explainDescriptor(root, entries)
-      const code = own === undefined ? CODES.ok : statusOf(own.outcome, calendar.nowMs()).code
+      const code = own === undefined ? CODES.ok : statusOf(own.outcome).code
       return {
         descriptor: entries.map(({ key, value }) => `${key}=${value}`).join(' '),
         ...explained,
@@ -143,7 +143,7 @@ function factsOf({ outcome: { asked }, verdicts }: Looked): Partial<DescriptorRe
       descriptor === undefined ? { rule: level } : { rule: level, descriptor },
     ),
     limits: verdicts.flatMap(({ levels }, i) => {
-      const end = demands[i].periodEndMs
+      const end = demands[i].period?.endMs
       const until = end === undefined ? {} : { until: new Date(end).toISOString() }
       return levels.map(({ limit, decision: { remaining, allowed } }) => ({ limit, remaining, allowed, ...until }))
     }),

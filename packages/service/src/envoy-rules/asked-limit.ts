@@ -1,4 +1,6 @@
-import { type Limit, parseLimit } from 'sluice'
+import { fixedWindow, type Limit } from 'sluice'
+import { hitsOf } from '../envoy/check-rate-limit-request.js'
+import { OverrideLimits, WINDOW_OF_UNIT } from '../envoy/override-limits.js'
 import {
   type RateLimitDescriptor,
   type RateLimitRequest,
@@ -6,7 +8,7 @@ import {
   UNITS,
 } from '../envoy/rate-limit-messages.js'
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
-import type { Calendar } from './calendar.js'
+import { type Calendar, calendarLimit, type Period } from './calendar.js'
 import { DESCRIPTOR, RULE } from './compile-rules.js'
 import { descriptorKey, stateKey } from './descriptor-key.js'
 import { findRule } from './find-rule.js'
@@ -16,10 +18,10 @@ import { requestLimitName } from './rule-name.js'
 import type { RuleNode } from './rule-node.js'
 
 /** What a policy is asked for one level of a rule. */
-interface LevelDemand {
+export interface LevelDemand {
   readonly attributes: { readonly [RULE]: string; readonly [DESCRIPTOR]: string | undefined }
-  /** When the period of its count is over, in epoch milliseconds; absent for other windows. */
-  readonly periodEndMs?: number
+  /** The period of its count; absent for other windows. */
+  readonly period?: Period
 }
 
 /** What a descriptor asks for: hits on the limits of its rule, or on a limit that came with it. */
@@ -48,27 +50,28 @@ export function askedLimits(root: RuleNode, request: RateLimitRequest, calendar:
 
 function askedLimit(
   root: RuleNode,
-  { domain, descriptors, hitsAddend }: RateLimitRequest,
+  request: RateLimitRequest,
   index: number,
   calendar: Calendar,
 ): AskedLimit | undefined {
-  const descriptor = descriptors[index]
-  const isRefund = descriptor.isNegativeHits
-  const hits = descriptor.hitsAddend ?? (hitsAddend === 0 ? 1 : hitsAddend)
-  if (descriptor.limit !== undefined)
-    return { index, hits, isRefund, rule: undefined, nodes: [], ...limitOfRequest(domain, descriptor, index, calendar) }
+  const descriptor = request.descriptors[index]
+  const asked = { index, hits: hitsOf(descriptor, request), isRefund: descriptor.isNegativeHits }
+  const given = limitOfRequest(request.domain, descriptor, calendar)
+  if (given !== undefined) return { ...asked, rule: undefined, nodes: [], ...given }
   const found = findRule(root, descriptor.entries)
-  if (found === undefined) return undefined
-  const { rule, nodes } = found
-  const demands = rule.levels.map(({ name, calendar: unit }): LevelDemand => {
-    if (unit === undefined) return { attributes: { [RULE]: name, [DESCRIPTOR]: stateKey(rule, descriptor.entries) } }
-    const period = calendar.period(unit)
-    return {
-      attributes: { [RULE]: name, [DESCRIPTOR]: stateKey(rule, descriptor.entries, period.name) },
-      periodEndMs: period.endMs,
-    }
+  if (found !== undefined)
+    return { ...asked, ...found, given: undefined, demands: demandsOf(found.rule, descriptor, calendar) }
+  if (descriptor.limit === undefined) return undefined
+  // Without a rule that could count instead, the limit would be lost.
+  throw new GrpcError(GRPC_STATUS.invalidArgument, `the limit of descriptor ${index} has no unit that is known`)
+}
+
+function demandsOf(rule: LimitRule, { entries }: RateLimitDescriptor, calendar: Calendar): readonly LevelDemand[] {
+  return rule.levels.map(({ name, calendar: unit }) => {
+    const period = unit === undefined ? undefined : calendar.period(unit)
+    const attributes = { [RULE]: name, [DESCRIPTOR]: stateKey(rule, entries, period?.name) }
+    return period === undefined ? { attributes } : { attributes, period }
   })
-  return { index, hits, isRefund, rule, nodes, given: undefined, demands }
 }
 
 /** A limit that another matched limit replaces does not count. */
@@ -78,57 +81,33 @@ function withoutReplaced(asked: readonly AskedLimit[]): readonly AskedLimit[] {
   return asked.filter(({ rule }) => rule === undefined || !replaced.has(rule.name))
 }
 
-const WINDOWS: Readonly<Partial<Record<RateLimitUnit, string>>> = {
-  [UNITS.second]: '1s',
-  [UNITS.minute]: '1m',
-  [UNITS.hour]: '1h',
-  [UNITS.day]: '1d',
+/** The windows of the calendar by their units. */
+const CALENDAR_OF: Readonly<Partial<Record<RateLimitUnit, CalendarUnit>>> = {
+  [UNITS.week]: 'week',
+  [UNITS.month]: 'month',
+  [UNITS.year]: 'year',
 }
 
-const CALENDAR_WINDOWS: Readonly<Partial<Record<RateLimitUnit, readonly [CalendarUnit, string]>>> = {
-  [UNITS.week]: ['week', '7d'],
-  [UNITS.month]: ['month', '31d'],
-  [UNITS.year]: ['year', '366d'],
-}
+/** The limits that requests came with. */
+const givenLimits = new OverrideLimits(({ requestsPerUnit, unit }) => {
+  const calendar = CALENDAR_OF[unit]
+  if (calendar !== undefined) return calendarLimit(requestsPerUnit, calendar)
+  const window = WINDOW_OF_UNIT[unit]
+  return window === undefined ? undefined : fixedWindow({ quota: requestsPerUnit, window })
+})
 
 /** The limit that came with a descriptor. Its count belongs to all entries of the descriptor, as no rule says which are open. */
 function limitOfRequest(
   domain: string,
-  { entries, limit, isNegativeHits }: RateLimitDescriptor,
-  index: number,
+  { entries, limit }: RateLimitDescriptor,
   calendar: Calendar,
-): Pick<AskedLimit, 'given' | 'demands'> {
-  const { requestsPerUnit, unit } = limit as NonNullable<typeof limit>
-  if (isNegativeHits)
-    throw new GrpcError(
-      GRPC_STATUS.invalidArgument,
-      `descriptor ${index} gives hits back and has a limit of its own: hits are given back by the rule alone`,
-    )
+): Pick<AskedLimit, 'given' | 'demands'> | undefined {
+  const given = limit && givenLimits.limitOf(limit)
+  if (limit === undefined || given === undefined) return undefined
+  const unit = CALENDAR_OF[limit.unit]
+  const period = unit === undefined ? undefined : calendar.period(unit)
   const parts = entries.flatMap(({ key, value }) => [key, value])
-  const window = WINDOWS[unit]
-  const [calendarUnit, longest] = CALENDAR_WINDOWS[unit] ?? []
-  if (window === undefined && calendarUnit === undefined)
-    throw new GrpcError(GRPC_STATUS.invalidArgument, `the limit of descriptor ${index} has no unit that is known`)
-  const period = calendarUnit === undefined ? undefined : calendar.period(calendarUnit)
   const key = descriptorKey(period === undefined ? parts : [...parts, period.name])
   const attributes = { [RULE]: requestLimitName(domain), [DESCRIPTOR]: key }
-  return {
-    given: givenLimit(requestsPerUnit, window ?? longest ?? '', period !== undefined),
-    demands: [period === undefined ? { attributes } : { attributes, periodEndMs: period.endMs }],
-  }
-}
-
-/** The limits that requests came with. A store reads a limit that it knows faster. */
-const given = new Map<string, Limit>()
-const MOST_GIVEN = 1_000
-
-function givenLimit(quota: number, window: string, isPeriod: boolean): Limit {
-  const id = `${quota}/${window}/${isPeriod}`
-  let limit = given.get(id)
-  if (limit === undefined) {
-    limit = parseLimit({ algorithm: 'fixed-window', quota, window, ...(isPeriod && { align: 'first' }) })
-    if (given.size >= MOST_GIVEN) given.clear()
-    given.set(id, limit)
-  }
-  return limit
+  return { given, demands: [period === undefined ? { attributes } : { attributes, period }] }
 }

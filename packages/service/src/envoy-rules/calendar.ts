@@ -1,7 +1,10 @@
+import { type FixedWindow, fixedWindow } from 'sluice'
 import type { CalendarUnit } from './rule.js'
 
 /** A week, month or year: from `startMs` to before `endMs`, in epoch milliseconds. */
 export interface Period {
+  /** Milliseconds until it is over. */
+  readonly leftMs: number
   /** `2026-11` for a month, `2026` for a year, and the Monday for a week: `week-2026-11-16`. */
   readonly name: string
   readonly startMs: number
@@ -10,8 +13,19 @@ export interface Period {
 
 const DAY_MS = 86_400_000
 
+/** The longest periods. */
+const LONGEST = { week: '7d', month: '31d', year: '366d' } as const
+
+/**
+ * The limit for the counts of one period. Its window begins with the first hit of the period, so it lasts until the period is over;
+ * the next period has another key.
+ */
+export function calendarLimit(quota: number, unit: CalendarUnit): FixedWindow {
+  return fixedWindow({ quota, window: LONGEST[unit], align: 'first' })
+}
+
 /** The period that `nowMs` is in, by UTC. */
-export function periodAt(unit: CalendarUnit, nowMs: number): Period {
+export function periodAt(unit: CalendarUnit, nowMs: number): Omit<Period, 'leftMs'> {
   const now = new Date(nowMs)
   const year = now.getUTCFullYear()
   if (unit === 'year') return { name: `${year}`, startMs: Date.UTC(year, 0), endMs: Date.UTC(year + 1, 0) }
@@ -28,22 +42,19 @@ export function periodAt(unit: CalendarUnit, nowMs: number): Period {
 /** Remembers the present week, month and year. */
 export class Calendar {
   readonly #nowMs: () => number
-  readonly #periods = new Map<CalendarUnit, Period>()
+  readonly #periods = new Map<CalendarUnit, Omit<Period, 'leftMs'>>()
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
 
-  nowMs(): number {
-    return this.#nowMs()
-  }
-
   period(unit: CalendarUnit): Period {
     const nowMs = this.#nowMs()
-    const known = this.#periods.get(unit)
-    if (known !== undefined && nowMs >= known.startMs && nowMs < known.endMs) return known
-    const period = periodAt(unit, nowMs)
-    this.#periods.set(unit, period)
-    return period
+    let period = this.#periods.get(unit)
+    if (period === undefined || nowMs < period.startMs || nowMs >= period.endMs) {
+      period = periodAt(unit, nowMs)
+      this.#periods.set(unit, period)
+    }
+    return { ...period, leftMs: period.endMs - nowMs }
   }
 }

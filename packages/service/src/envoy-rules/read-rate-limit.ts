@@ -1,13 +1,13 @@
 import { type Duration, type Limit, parseDuration, parseLimit } from 'sluice'
 import type { MapNode } from '../policy-file/source-node.js'
+import { calendarLimit } from './calendar.js'
 import { FieldReader } from './field-reader.js'
 import type { CalendarUnit, RateLimitBlock, RuleLimit } from './rule.js'
 
 /** The lengths of the units. Windows of the first four begin on whole ones by UTC, as the library aligns them. */
 const LENGTHS: Readonly<Record<string, Duration>> = { second: '1s', minute: '1m', hour: '1h', day: '1d' }
 
-/** The longest periods of the calendar: a window that begins with the first hit of a period lasts until its end. */
-const CALENDAR: Readonly<Record<CalendarUnit, Duration>> = { week: '7d', month: '31d', year: '366d' }
+const CALENDAR: readonly string[] = ['week', 'month', 'year'] satisfies CalendarUnit[]
 
 const ALGORITHMS = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket']
 const MOST_LIMITS = 8
@@ -48,7 +48,7 @@ function readReplaces(fields: FieldReader, ownName: string): readonly string[] {
 function readLimit(fields: FieldReader): RuleLimit | undefined {
   const written = fields.text('unit')
   const unit = written.toLowerCase()
-  const isUnit = Object.hasOwn(LENGTHS, unit) || Object.hasOwn(CALENDAR, unit)
+  const isUnit = Object.hasOwn(LENGTHS, unit) || CALENDAR.includes(unit)
   if (fields.flag('unlimited')) {
     if (isUnit) fields.fault('should not specify rate limit unit when unlimited', 'unit')
     for (const name of ['algorithm', 'window', 'burst', 'slices'])
@@ -69,12 +69,8 @@ function readLimit(fields: FieldReader): RuleLimit | undefined {
     fields.warn('requests_per_unit is missing, which means 0: every request is denied')
   const algorithm = readAlgorithm(fields)
   if (algorithm === undefined) return undefined
-  const calendar = algorithm === 'fixed-window' && Object.hasOwn(CALENDAR, unit) ? (unit as CalendarUnit) : undefined
-  if (calendar !== undefined)
-    return {
-      limit: { algorithm: 'fixed-window', quota: requests ?? 0, window: CALENDAR[calendar], align: 'first' },
-      calendar,
-    }
+  const calendar = algorithm === 'fixed-window' && CALENDAR.includes(unit) ? (unit as CalendarUnit) : undefined
+  if (calendar !== undefined) return { limit: calendarLimit(requests ?? 0, calendar), calendar }
   const window = hasWindow ? fields.text('window') : lengthOf(unit)
   if (window === undefined) {
     fields.fault(
@@ -87,7 +83,7 @@ function readLimit(fields: FieldReader): RuleLimit | undefined {
 }
 
 function lengthOf(unit: string): string | undefined {
-  return unit === 'week' ? CALENDAR.week : LENGTHS[unit]
+  return unit === 'week' ? '7d' : LENGTHS[unit]
 }
 
 function readAlgorithm(fields: FieldReader): string | undefined {

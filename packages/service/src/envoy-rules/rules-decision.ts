@@ -88,7 +88,7 @@ export class RulesDecision {
     return all(
       decided.map((outcome) => {
         const { asked, isOver } = outcome
-        if (isOver || asked.given !== undefined) return outcome
+        if (isOver) return outcome
         return whenThere(all(this.#refund(asked)), (verdicts) => ({
           ...outcomeOf({ ...asked, isRefund: true }, verdicts),
           asked,
@@ -138,8 +138,9 @@ export class RulesDecision {
     return all(asked.map((one) => whenThere(all(ask(one)), (verdicts) => outcomeOf(one, verdicts))))
   }
 
-  #refund({ demands, hits }: AskedLimit): readonly Awaitable<Verdict>[] {
-    return demands.map(({ attributes }) => this.#policy.refund(attributes, { cost: hits }))
+  #refund({ demands, hits, given }: AskedLimit): readonly Awaitable<Verdict>[] {
+    const options = given === undefined ? { cost: hits } : { cost: hits, limits: given }
+    return demands.map(({ attributes }) => this.#policy.refund(attributes, options))
   }
 
   #charge({ demands, hits }: AskedLimit): readonly Awaitable<Verdict>[] {

@@ -9,22 +9,22 @@ const LARGEST = 2 ** 32 - 1
 export const NO_LIMIT: DescriptorStatus = { code: CODES.ok, limitRemaining: 0 }
 
 /** The status of a descriptor as the client is told it. */
-export function statusOf({ asked, isOver, tightest }: Outcome, nowMs: number): DescriptorStatus {
+export function statusOf({ asked, isOver, tightest }: Outcome): DescriptorStatus {
   const code = isOver && asked.rule?.shadowMode !== true ? CODES.overLimit : CODES.ok
   if (tightest === undefined) return { code, limitRemaining: LARGEST }
-  const { limit, decision, periodEndMs } = tightest
+  const { limit, decision, isOfPeriod } = tightest
   return {
     code,
-    currentLimit: { ...shownLimit(limit, periodEndMs !== undefined), name: asked.rule?.name ?? '' },
+    currentLimit: { ...shownLimit(limit, isOfPeriod), name: asked.rule?.name ?? '' },
     limitRemaining: isOver ? 0 : Math.min(decision.remaining, LARGEST),
-    untilResetMs: untilResetMs(decision, isOver, periodEndMs, nowMs),
+    untilResetMs: untilResetMs(decision, isOver),
   }
 }
 
-/** How long until the limit lets more through, or after a denial until it lets as much through as was asked. */
-function untilResetMs(decision: Decision, isOver: boolean, periodEndMs: number | undefined, nowMs: number): number {
-  if (periodEndMs !== undefined) return Math.max(0, periodEndMs - nowMs)
-  return isOver && Number.isFinite(decision.retryAfterMs) ? decision.retryAfterMs : decision.resetAfterMs
+/** A client with units left is told when the whole quota is back. A client without any is told when it may go on. */
+function untilResetMs({ remaining, retryAfterMs, nextUnitAfterMs, resetAfterMs }: Decision, isOver: boolean): number {
+  if (isOver) return retryAfterMs < Infinity ? retryAfterMs : resetAfterMs
+  return remaining > 0 ? resetAfterMs : nextUnitAfterMs
 }
 
 const UNIT_OF: Readonly<Record<string, RateLimitUnit>> = {

@@ -10,9 +10,9 @@ export interface RateLimitRequest {
 export interface RateLimitDescriptor {
   readonly entries: readonly DescriptorEntry[]
   /** Numbers that replace those of the rule. */
-  readonly limit?: RateLimitOverride
+  readonly limit?: RateLimitOverride | undefined
   /** Replaces `hitsAddend` of the request. 0 takes nothing and only looks. */
-  readonly hitsAddend?: number
+  readonly hitsAddend?: number | undefined
   /** The hits are given back. */
   readonly isNegativeHits: boolean
 }
@@ -43,16 +43,18 @@ export interface RateLimitResponse {
   readonly statuses: readonly DescriptorStatus[]
   readonly responseHeaders: readonly HeaderValue[]
   readonly requestHeaders: readonly HeaderValue[]
-  readonly rawBody?: Uint8Array
+  readonly rawBody?: Uint8Array | undefined
   /** `dynamic_metadata`: plain JSON. */
-  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface DescriptorStatus {
   readonly code: RateLimitCode
-  readonly currentLimit?: { readonly requestsPerUnit: number; readonly unit: RateLimitUnit; readonly name: string }
+  readonly currentLimit?:
+    | { readonly requestsPerUnit: number; readonly unit: RateLimitUnit; readonly name: string }
+    | undefined
   readonly limitRemaining: number
-  readonly untilResetMs?: number
+  readonly untilResetMs?: number | undefined
 }
 
 export interface HeaderValue {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { adminRoutes } from './admin-routes.js'
 import { checkRoutes } from './check-routes.js'
 import { componentSchemas } from './component-schemas.js'
+import { envoyRoutes } from './envoy-routes.js'
 import { gateRoutes } from './gate-routes.js'
 import { healthRoutes } from './health-routes.js'
 import { liveRoutes } from './live-routes.js'
@@ -15,6 +16,7 @@ export const doorDescriptions: readonly DoorDescription[] = [
   checkRoutes,
   reservationRoutes,
   gateRoutes,
+  envoyRoutes,
   storeRoutes,
   adminRoutes,
   liveRoutes,

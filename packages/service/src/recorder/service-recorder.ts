@@ -56,6 +56,7 @@ export class ServiceRecorder {
   #hasRules: boolean
   #loadedMs = systemClock.now()
   #server: { readonly connectionCount: number } | undefined
+  #grpc: { readonly connections: number } | undefined
 
   /** `isWorker`: is it one of several workers? */
   constructor(store: SyncStore | AsyncStore, file: ServedPolicy, isWorker = false) {
@@ -123,6 +124,11 @@ export class ServiceRecorder {
     this.#server = server
   }
 
+  /** Tells the connections of this gRPC server from now on. */
+  watchGrpc(server: { readonly connections: number }): void {
+    this.#grpc = server
+  }
+
   /** Everything but the top keys, of this process or thread: a key is never a label. */
   prometheus(): string {
     const text = new PrometheusText()
@@ -131,6 +137,10 @@ export class ServiceRecorder {
     text.metric('sluice_info', 'gauge', 'The version of the service and the kind of its store.').sample(facts, 1)
     writeDecisions(text, this.decisions.read())
     this.doors.write(text, this.#server?.connectionCount ?? 0)
+    if (this.#grpc !== undefined)
+      text
+        .metric('sluice_grpc_connections', 'gauge', 'Connections of gRPC that are open now.')
+        .sample({}, this.#grpc.connections)
     // The first thread writes what is the same in all threads.
     const isOneOfThreads = this.#store instanceof ThreadStore
     if (!isOneOfThreads) writeStoreHealth(text, health)

@@ -9,6 +9,7 @@ import {
   tokenBucket,
 } from 'sluice'
 import { LeasedStore } from 'sluice/leased'
+import type { EnvoyHeaders } from '../envoy/envoy-headers.js'
 import { RulesDecider } from '../envoy-rules/rules-decider.js'
 import { KeyMask } from '../live/key-mask.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
@@ -111,9 +112,13 @@ export class DecisionService {
   }
 
   /** Decides calls of Envoy by the rules in force. Only for a service that was started with rules. */
-  rulesDecider(): RulesDecider {
-    const inForce = () => ({ rules: this.#file.envoy, policy: this.#policy })
-    return new RulesDecider(inForce, () => systemClock.now(), this.recorder.rules.decided)
+  rulesDecider(headers: EnvoyHeaders): RulesDecider {
+    return new RulesDecider({
+      inForce: () => ({ rules: this.#file.envoy, policy: this.#policy }),
+      nowMs: () => systemClock.now(),
+      headers,
+      decided: this.recorder.rules.decided,
+    })
   }
 
   /** Ends what runs in the background. The store belongs to the caller. */

@@ -31,15 +31,16 @@ export async function runWorker(options: ServeOptions, log: Log, place: WorkerPl
       if ('close' in message) return resolve()
       if ('scraped' in message) return scrapes.end(message.scraped, message.text)
       if (!('policy' in message)) return void running?.then(({ service }) => answer(service, message, channel))
-      const { policy: given, port, fleet } = message
+      const { policy: given, port, grpcPort, fleet } = message
       const policy = parseServed(given)
       if (running !== undefined) return void running.then(({ service }) => service.use(policy))
-      running = startService({ ...options, port, fleet }, log, policy, opened)
+      const grpc = options.grpc && { ...options.grpc, port: grpcPort ?? options.grpc.port }
+      running = startService({ ...options, port, grpc, fleet }, log, policy, opened)
       running.then(
-        ({ service, url, store }) => {
+        ({ service, url, grpcUrl, store }) => {
           service.recorder.scrape = () => scrapes.begin()
           if (options.demo) service.switchDemo = (isRunning) => channel.send({ demo: isRunning })
-          channel.send({ listening: { url, store } })
+          channel.send({ listening: { url, grpcUrl, store } })
         },
         (error: Error) => {
           const exitCode = error instanceof UsageError ? error.exitCode : 1

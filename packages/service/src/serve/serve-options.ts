@@ -1,8 +1,10 @@
 import { nearestName, type OnFailure } from 'sluice'
 import { type TrustedHops, trustedProxies } from 'sluice/http'
 import { type CommandOption, UsageError } from '../cli/command.js'
+import { ENVOY_HEADERS, type EnvoyHeaders } from '../envoy/envoy-headers.js'
 import type { RulesOptions } from '../envoy-rules/parse-envoy-rules.js'
 import type { FleetFacts } from './fleet-worker.js'
+import { type GrpcOptions, readGrpc } from './grpc-options.js'
 import { type GivenValues, OptionValues, variableOf } from './option-values.js'
 
 /** The settings of `sluice serve`. */
@@ -16,6 +18,10 @@ export interface ServeOptions {
   readonly store: string
   readonly host: string
   readonly port: number
+  /** Absent: the service does not answer over gRPC. */
+  readonly grpc: GrpcOptions | undefined
+  /** How Envoy tells clients their quota. */
+  readonly envoyHeaders: EnvoyHeaders
   readonly adminToken: string | undefined
   readonly trustedProxies: readonly (string | TrustedHops)[]
   /** The header fields that hold attributes for the gate, by attribute. */
@@ -68,6 +74,22 @@ const OPTIONS = {
     value: 'HOST:PORT',
     help: 'where to listen. Default 127.0.0.1:8080; port 0 takes a free one',
     others: ['port', 'host', 'listen'],
+  },
+  grpc: {
+    value: 'HOST:PORT',
+    help: 'where to answer Envoy over gRPC: 127.0.0.1:8081. Default: nowhere',
+    others: ['envoy', 'rls'],
+  },
+  'grpc-cert': {
+    value: 'FILE',
+    help: 'the certificate of the gRPC door, a PEM file; needs --grpc-key. Default: plain TCP',
+  },
+  'grpc-key': { value: 'FILE', help: 'the key of that certificate, a PEM file' },
+  'grpc-client-ca': { value: 'FILE', help: 'answers only clients with a certificate of this authority, a PEM file' },
+  'envoy-headers': {
+    value: 'FORM',
+    help: 'how Envoy tells clients their quota: draft (default), draft-6, legacy or none',
+    choices: ENVOY_HEADERS,
   },
   'admin-token': {
     value: 'TEXT',
@@ -154,10 +176,18 @@ export function readServeOptions(
     throw new UsageError(
       `${given.sourceOf('lease-ms')} is the longest lease of --lease, which is not given: add --lease`,
     )
+  const address = readAddress(given.text('http') ?? '127.0.0.1:8080', given.sourceOf('http'))
+  const grpc = readGrpc(given, readAddress)
+  if (grpc !== undefined && grpc.port !== 0 && grpc.port === address.port && grpc.host === address.host)
+    throw new UsageError(
+      `${given.sourceOf('grpc')} needs another port than ${given.sourceOf('http')}, got ${grpc.port} for both`,
+    )
   return {
     ...readSource(given),
     store,
-    ...readAddress(given.text('http') ?? '127.0.0.1:8080', given.sourceOf('http')),
+    ...address,
+    grpc,
+    envoyHeaders: given.oneOf('envoy-headers', ENVOY_HEADERS) ?? 'draft',
     adminToken: readToken(given.text('admin-token'), given.sourceOf('admin-token')),
     trustedProxies: readProxies(listOf(given.text('trusted-proxies')), given.sourceOf('trusted-proxies')),
     gateAttributes: readFields(listOf(given.text('gate-attributes')), given.sourceOf('gate-attributes')),

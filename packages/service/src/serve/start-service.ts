@@ -6,6 +6,7 @@ import { AdminAccess } from '../doors/admin-access.js'
 import { adminDoor } from '../doors/admin-door.js'
 import { checkDoor } from '../doors/check-door.js'
 import { demoDoor } from '../doors/demo-door.js'
+import { envoyDoor } from '../doors/envoy-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
 import { inspectDoor } from '../doors/inspect-door.js'
@@ -16,6 +17,7 @@ import { ownPageOnly } from '../doors/own-page-only.js'
 import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
+import { PolicyDecider } from '../envoy/policy-decider.js'
 import type { Door } from '../server/door.js'
 import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
@@ -24,6 +26,7 @@ import type { Logger } from './log.js'
 import { type OpenedStore, openStore } from './open-store.js'
 import type { ServeOptions } from './serve-options.js'
 import { type PolicyPlace, parseServed, policyFilePlace, rulesPlace, type ServedPolicy } from './served-policy.js'
+import { type RunningGrpc, startGrpc } from './start-grpc.js'
 import { StoreLog } from './store-log.js'
 
 /** The policy that is served if no file is given. */
@@ -42,6 +45,8 @@ export interface RunningService {
   readonly service: DecisionService
   /** Where it listens: `http://127.0.0.1:8080`. */
   readonly url: string
+  /** Where it answers over gRPC, if it does: `grpc://127.0.0.1:8081`. */
+  readonly grpcUrl: string | undefined
   /** The store as a person is told. */
   readonly store: string
   /** Method and path of everything that it answers: `POST /v1/check`. */
@@ -68,15 +73,25 @@ export async function startService(
   await opened.connected()
   // Gives back what ended while no service was there, and goes on about once a second.
   Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
+  let grpc: RunningGrpc | undefined
   try {
     const onBatch = (calls: number) => recorder.doors.batch('store', calls)
     const misspelt = new MisspeltAttributes(log)
     const access = adminAccessOf(options)
+    const decider =
+      policy.envoy === undefined
+        ? new PolicyDecider({
+            policyNow: () => service.policy,
+            headers: options.envoyHeaders,
+            lookAt: (attributes, asked) => misspelt.look(attributes, asked),
+          })
+        : service.rulesDecider(options.envoyHeaders)
     const doors = [
       checkDoor(service, misspelt),
       reservationDoor(service, misspelt),
       gateDoor(service, options, log),
       storeDoor(opened.store, onBatch),
+      envoyDoor(service, decider),
       adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
       healthDoor(service),
       openapiDoor(),
@@ -87,16 +102,18 @@ export async function startService(
       answered: (door, status, ms) => recorder.doors.answered(door, status, ms),
     })
     recorder.watch(server)
+    grpc = options.grpc && (await startGrpc(options.grpc, options.reusePort, service, decider, log))
     await listen(server, options)
     return {
       service,
       url: server.url,
+      grpcUrl: grpc?.url,
       store: opened.shown,
       routes: doors.flatMap(({ routes }) => Object.keys(routes)),
       close: async () => {
         service.beginClosing()
         for (const door of doors) door.close?.()
-        await server.close(options.shutdownMs)
+        await Promise.all([server.close(options.shutdownMs), grpc?.server.close(options.shutdownMs)])
         await Promise.race([
           Promise.all(doors.map((door) => door.settled?.())),
           later(LONGEST_SETTLE_MS, undefined, { ref: false }),
@@ -106,6 +123,7 @@ export async function startService(
       },
     }
   } catch (error) {
+    await grpc?.server.close(0)
     service.close()
     await opened.close()
     throw error

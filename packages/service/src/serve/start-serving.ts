@@ -48,7 +48,7 @@ export async function startServing(options: ServeOptions, log: Log): Promise<Ser
 type Started = Omit<Serving, 'file' | 'reload'>
 
 async function startAlone(options: ServeOptions, log: Log, source: PolicySource): Promise<Started> {
-  const { service, url, store, close } = await startService(options, log, source.file)
+  const { service, url, grpcUrl, store, close } = await startService(options, log, source.file)
   source.watch(
     (file) => {
       service.use(file)
@@ -60,6 +60,7 @@ async function startAlone(options: ServeOptions, log: Log, source: PolicySource)
   service.switchDemo = demo && ((isRunning) => demo.run(isRunning))
   return {
     url,
+    grpcUrl,
     store,
     close: () => {
       demo?.close()
@@ -79,12 +80,13 @@ async function startWorkers(
   const fleet = new WorkerFleet({
     startWorker:
       first === undefined ? () => startWorkerProcess(options.demoToken) : workerThreads(options, first.table.handle),
-    port: await portOf(options, first !== undefined),
+    port: await portOf(options, options.reusePort, first !== undefined),
+    grpcPort: options.grpc && (await portOf(options.grpc, options.reusePort, first !== undefined)),
     policy: source.file,
     log,
     centre: first,
   })
-  const { url, store } = await fleet.start(options.workers)
+  const { url, grpcUrl, store } = await fleet.start(options.workers)
   source.watch(
     (file) => {
       fleet.use(file)
@@ -96,6 +98,7 @@ async function startWorkers(
   fleet.switchDemo = (isRunning) => demo?.run(isRunning)
   return {
     url,
+    grpcUrl,
     store,
     close: () => {
       demo?.close()
@@ -111,7 +114,11 @@ function beginDemo(options: ServeOptions, url: string, tell: (isRunning: boolean
 }
 
 /** Where all workers listen. */
-async function portOf({ host, port, reusePort }: ServeOptions, isThreaded: boolean): Promise<number> {
+async function portOf(
+  { host, port }: Pick<ServeOptions, 'host' | 'port'>,
+  reusePort: boolean,
+  isThreaded: boolean,
+): Promise<number> {
   // Threads that do not share a port have one each.
   if (isThreaded && !reusePort) return port
   // Node gives all processes of port 0 the same port, but not a process that starts after all others have died.

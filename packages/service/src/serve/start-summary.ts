@@ -11,7 +11,7 @@ import { isLoopback } from './with-demo.js'
 const MOST_DOMAINS = 10
 
 /** The text that a person sees when the service has started. */
-export function startSummary({ file, url, store }: Serving, options: ServeOptions): string {
+export function startSummary({ file, url, grpcUrl, store }: Serving, options: ServeOptions): string {
   const { policy, attributes } = file
   const reach = isLoopback(new URL(url).hostname)
     ? `only programs on this machine can reach it; --http 0.0.0.0:${new URL(url).port} changes that`
@@ -20,6 +20,7 @@ export function startSummary({ file, url, store }: Serving, options: ServeOption
 
 ${aboutPolicy(file, options)}  store    ${store}${aboutStore(store, options)}
   workers  ${aboutWorkers(options)}
+  envoy    ${aboutEnvoy(grpcUrl, options)}
   admin    ${aboutAdmin(options)}
   api      ${url}/docs lists all routes
 
@@ -42,9 +43,10 @@ function aboutPolicy({ policy, attributes, envoy }: ServedPolicy, options: Serve
 }
 
 /** The same as data, for `sluice serve --json`. */
-export function startFacts({ file, url, store }: Serving, options: ServeOptions): object {
+export function startFacts({ file, url, grpcUrl, store }: Serving, options: ServeOptions): object {
   return {
     url,
+    grpc: grpcUrl ?? null,
     page: options.page ? pageLink(url, options) : null,
     pid: process.pid,
     policy: options.policy ?? null,
@@ -78,6 +80,11 @@ function aboutAdmin({ adminToken, demoToken }: ServeOptions): string {
   return demoToken === undefined
     ? 'on, with the token'
     : 'on, with the token of the link, which is made up for this run'
+}
+
+function aboutEnvoy(grpcUrl: string | undefined, { grpc }: ServeOptions): string {
+  if (grpcUrl === undefined || grpc === undefined) return 'off (--grpc 127.0.0.1:8081)'
+  return grpc.clientCa === undefined ? grpcUrl : `${grpcUrl}, for clients with a certificate`
 }
 
 function aboutWorkers({ workers, store }: ServeOptions): string {

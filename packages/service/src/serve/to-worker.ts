@@ -13,7 +13,12 @@ import type { SharedFact } from './threads/shared-fact.js'
  * shut down. All messages between processes are plain JSON, and those between threads are plain data.
  */
 export type ToWorker =
-  | { readonly policy: PolicyText; readonly port: number; readonly fleet: FleetFacts }
+  | {
+      readonly policy: PolicyText
+      readonly port: number
+      readonly grpcPort?: number | undefined
+      readonly fleet: FleetFacts
+    }
   | { readonly refused: RefusedPolicy }
   | { readonly report: number }
   | { readonly scraped: number; readonly text: string }
@@ -49,6 +54,8 @@ export type FromThread =
 /** Where a worker listens and on which store it decides. All workers of a service say the same. */
 export interface Listening {
   readonly url: string
+  /** Where it answers over gRPC, if it does: `grpc://127.0.0.1:8081`. */
+  readonly grpcUrl: string | undefined
   /** The store as a person is told. */
   readonly store: string
 }

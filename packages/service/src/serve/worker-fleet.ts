@@ -26,6 +26,8 @@ interface FleetParts {
   readonly startWorker: () => FleetWorker
   /** Where all workers listen, also those that start later. */
   readonly port: number
+  /** Where all workers answer over gRPC, if they do. */
+  readonly grpcPort?: number | undefined
   /** The policy at the start. */
   readonly policy: ServedPolicy
   readonly log: Log
@@ -41,6 +43,7 @@ interface FleetParts {
 export class WorkerFleet {
   readonly #startWorker: () => FleetWorker
   readonly #port: number
+  readonly #grpcPort: number | undefined
   readonly #log: Log
   readonly #centre: FleetCentre | undefined
   readonly #workers = new Set<FleetWorker>()
@@ -62,10 +65,11 @@ export class WorkerFleet {
   /** Hears that a worker was asked to begin or end the demo. */
   switchDemo: (isRunning: boolean) => void = () => {}
 
-  constructor({ startWorker, port, policy, log, centre }: FleetParts) {
+  constructor({ startWorker, port, grpcPort, policy, log, centre }: FleetParts) {
     this.#startWorker = startWorker
     this.#centre = centre
     this.#port = port
+    this.#grpcPort = grpcPort
     this.#policy = policy
     this.#log = log
     this.#live = new LiveRounds(policy, this.#workers)
@@ -166,7 +170,8 @@ export class WorkerFleet {
 
   #tellPolicy(worker: FleetWorker): void {
     // A worker reads the text by itself.
-    worker.send({ policy: textToSend(this.#policy), port: this.#port, fleet: this.#facts })
+    const policy = textToSend(this.#policy)
+    worker.send({ policy, port: this.#port, grpcPort: this.#grpcPort, fleet: this.#facts })
   }
 
   /** Asks all workers for their metrics, and tells `asker`. */

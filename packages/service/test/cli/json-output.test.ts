@@ -20,6 +20,7 @@ test('serve --json prints its facts on one line of stdout, and its log on stderr
     const facts = JSON.parse(lines[0])
     expect(facts).toEqual({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      grpc: null,
       page: `${facts.url}/`,
       pid: child.pid,
       policy: null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RateLimitResponse } from '../../src/envoy/rate-limit-messages.js'
-import { GrpcError } from '../../src/grpc/grpc-error.js'
+import { GRPC_STATUS, GrpcError } from '../../src/grpc/grpc-error.js'
 import { answerOf, type RulesHere, rulesHere, UNITS } from './rules-here.js'
 
 const limit = (requests: number, unit = 'minute', more = '') =>
@@ -18,7 +18,7 @@ describe('errors of envoyproxy/ratelimit', () => {
     ['rate limit domain must not be empty', { domain: '', descriptors, hitsAddend: 0 }],
     ['rate limit descriptor list must not be empty', { domain: 'test', descriptors: [], hitsAddend: 0 }],
   ])('%s', (message, request) => {
-    expect(() => decider.shouldRateLimit(request)).toThrow(new GrpcError(2, message))
+    expect(() => decider.shouldRateLimit(request)).toThrow(new GrpcError(GRPC_STATUS.invalidArgument, message))
   })
 })
 
@@ -204,13 +204,50 @@ describe('a limit in the request', () => {
     expect(ask({ of: 'b=x|c=y', limit: perSecond(2) }).codes).toEqual(['OK 1'])
   })
 
-  test('without a known unit it is an error', () => {
+  test('gives back, too', () => {
     const { ask } = rules(`key: a, ${limit(1)}`)
-    const unknown = { requestsPerUnit: 1, unit: 0 } as const
-    expect(() => ask('a=x', { of: 'a=x', limit: unknown })).toThrow(
-      'the limit of descriptor 1 has no unit that is known',
-    )
-    expect(() => ask({ of: 'a=x', limit: { ...unknown, unit: 99 as never } })).toThrow('no unit that is known')
+    ask({ of: 'a=x', limit: perSecond(5), hits: 4 })
+    expect(ask({ of: 'a=x', limit: perSecond(5), hits: 2, refund: true }).codes).toEqual(['OK 3'])
+  })
+
+  test('with an unknown unit counts for nothing: the rule does, and without a rule it is an error', () => {
+    const { ask } = rules(`key: a, ${limit(5)}`)
+    for (const unit of [0, 99 as never] as const) {
+      const unknown = { requestsPerUnit: 1, unit }
+      expect(ask({ of: `a=${unit}`, limit: unknown }).codes).toEqual(['OK 4'])
+      expect(() => ask('a=x', { of: 'b=x', limit: unknown })).toThrow(
+        'the limit of descriptor 1 has no unit that is known',
+      )
+    }
+  })
+})
+
+describe('response_headers_to_add', () => {
+  const { ask } = rules(
+    `key: a, ${limit(2, 'month')}`,
+    `key: q, value: '1', quota_mode: true, ${limit(0)}`,
+    `key: q, value: '2', quota_mode: true, ${limit(2)}`,
+  )
+  const headersOf = (...descriptors: string[]) => {
+    const { responseHeaders, rawBody } = ask(...descriptors).response
+    const headers = Object.fromEntries(responseHeaders.map(({ key, value }) => [key, value]))
+    return { headers, body: rawBody && Buffer.from(rawBody).toString() }
+  }
+  const secondsLeft = (Date.UTC(2026, 11, 1) - Date.UTC(2026, 10, 19, 12, 30, 30)) / 1_000
+
+  test('say the quota of each limit, and until when', () => {
+    expect(headersOf('a=x').headers.RateLimit).toBe(`"test.a..month";r=1;t=${secondsLeft}`)
+  })
+
+  test('do not say that a quota is over which denies nothing', () => {
+    expect(headersOf('q=1', 'q=2').headers.RateLimit).toMatch(/^"test.q_2";r=1;t=\d+$/)
+  })
+
+  test('a denial says when to come back, and has a body', () => {
+    headersOf('a=x')
+    const { headers, body } = headersOf('a=x')
+    expect(headers['Retry-After']).toBe(`${secondsLeft}`)
+    expect(body).toContain('"status":429')
   })
 })
 
@@ -293,7 +330,7 @@ test('dynamic_metadata has the metadata of matched rules, and which quota rules 
     `key: q, value: '2', quota_mode: true, ${limit(2)}`,
     `key: plain, ${limit(5)}`,
   )
-  expect(ask('plain=x').response).not.toHaveProperty('metadata')
+  expect(ask('plain=x').response.metadata).toBeUndefined()
   ask('q=1')
   expect(ask('a=x', 'q=1', 'q=2').response.metadata).toEqual({
     domain: 'test',

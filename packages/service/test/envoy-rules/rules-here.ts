@@ -61,11 +61,12 @@ export function rulesHere(
   const file = rulesWith(options, ...(typeof texts === 'string' ? [texts] : texts))
   const store: SyncStore = memoryStore({ clock })
   const policy = createPolicy({ ...file.policy, name: 'envoy', store })
-  const decider = new RulesDecider(
-    () => ({ rules: file.envoy, policy }),
-    () => clock.now(),
-    decided,
-  )
+  const decider = new RulesDecider({
+    inForce: () => ({ rules: file.envoy, policy }),
+    nowMs: () => clock.now(),
+    headers: 'draft',
+    ...(decided !== undefined && { decided }),
+  })
   const ask = (...descriptors: readonly (string | AskedDescriptor)[]) =>
     answerOf(
       decider.shouldRateLimit({

@@ -8,6 +8,7 @@ import type {
   OverrideKey,
   OverrideOptions,
   PolicyBlockOptions,
+  PolicyRefundOptions,
   PolicySetOptions,
   ResetOptions,
   RunTimeOverride,
@@ -60,7 +61,7 @@ export class AsyncStorePolicy implements AsyncPolicy {
     return await this.#policy.charge(request, options)
   }
 
-  async refund(request: object, options?: CostOptions): Promise<Verdict> {
+  async refund(request: object, options?: PolicyRefundOptions): Promise<Verdict> {
     return await this.#policy.refund(request, options)
   }
 

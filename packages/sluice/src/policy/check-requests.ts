@@ -1,8 +1,9 @@
-import { checkOptions } from '../checks/check-options.js'
+import { checkOptions, isObject } from '../checks/check-options.js'
 import { checkCost } from '../checks/check-value.js'
 import { InvalidPolicyError, invalidType, naming } from '../errors.js'
+import { checkCostOptions } from '../limiter/check-call.js'
 import type { Decision, Limit } from '../limits/index.js'
-import type { JointRequest } from './policy.js'
+import type { JointRequest, PolicyRefundOptions } from './policy.js'
 import { ProblemList } from './reading/problem-list.js'
 import { readLimits } from './reading/read-limits.js'
 import { type LevelDemand, type Verdict, verdictOf } from './verdict.js'
@@ -43,6 +44,14 @@ function checkRequest(request: unknown): CheckedRequest {
   checkCost(cost)
   // The matcher checks the attributes: it knows which the policy asks about.
   return { attributes: attributes as object, cost, limits: limits === undefined ? undefined : limitsOf(limits) }
+}
+
+/** Checks the options of `refund`. */
+export function checkRefund(options: PolicyRefundOptions | undefined): Pick<CheckedRequest, 'cost' | 'limits'> {
+  if (!isObject(options) || !('limits' in options))
+    return { cost: checkCostOptions('refund', options), limits: undefined }
+  const { limits, ...others } = options
+  return { cost: checkCostOptions('refund', others), limits: limits === undefined ? undefined : limitsOf(limits) }
 }
 
 /** What was read from limits that cannot change. A caller that uses its limits again does not pay for another reading. */

@@ -17,6 +17,7 @@ export type {
   OverrideOptions,
   Policy,
   PolicyBlockOptions,
+  PolicyRefundOptions,
   PolicyRequest,
   PolicyReservation,
   PolicySetOptions,

@@ -30,6 +30,12 @@ export type JointRequests<Requests extends readonly object[]> = {
   readonly [I in keyof Requests]: JointRequest<Requests[I]>
 }
 
+/** The options of `refund`. */
+export interface PolicyRefundOptions extends CostOptions {
+  /** The limits that `checkAll` counted the request by, if it was given `limits`. */
+  readonly limits?: Limit | readonly Limit[]
+}
+
 /** The options of `reset`. */
 export interface ResetOptions<LevelName extends string> {
   /** Resets only these levels. Default: all levels that match, including those with one state for all requests. */
@@ -117,7 +123,7 @@ export interface Policy<Attribute extends string = string, LevelName extends str
    */
   charge<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
   /** Gives units back to every level that matches. The verdict is like that of `charge`. */
-  refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Verdict
+  refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: PolicyRefundOptions): Verdict
   /**
    * Takes an estimated cost now. The reservation settles the actual cost later. With a `ttl` it ends by itself, and other
    * processes can settle it by its `id`.
@@ -177,7 +183,7 @@ export interface AsyncPolicy<Attribute extends string = string, LevelName extend
   /** See {@link Policy.charge}. */
   charge<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
   /** See {@link Policy.refund}. */
-  refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: CostOptions): Promise<Verdict>
+  refund<Request extends PolicyRequest<Attribute>>(request: Request, options?: PolicyRefundOptions): Promise<Verdict>
   /** See {@link Policy.reserve}. */
   reserve<Request extends PolicyRequest<Attribute>, Ttl extends Duration | undefined = undefined>(
     request: Request,

@@ -7,7 +7,7 @@ import type { CostOptions, ReserveOptions } from '../limiter/index.js'
 import type { Decision, Limit } from '../limits/index.js'
 import type { Answer, Awaitable, Overrides, Store } from '../stores/index.js'
 import { blockedStates, checkBlockArguments, checkLevels } from './block-arguments.js'
-import { type CheckedRequest, checkRequests, copiesOfRequests, verdictsOf } from './check-requests.js'
+import { type CheckedRequest, checkRefund, checkRequests, copiesOfRequests, verdictsOf } from './check-requests.js'
 import { type Explanation, withDecisions } from './explanation.js'
 import type { Matcher } from './matcher.js'
 import { checkOverride, checkRemoval, type OverrideArguments } from './override-arguments.js'
@@ -16,6 +16,7 @@ import type {
   OverrideKey,
   OverrideOptions,
   PolicyBlockOptions,
+  PolicyRefundOptions,
   PolicySetOptions,
   ResetOptions,
   RunTimeOverride,
@@ -98,8 +99,14 @@ export class StorePolicy {
     return this.#each(request, checkCostOptions('charge', options), (demand) => this.#store.charge(demand))
   }
 
-  refund(request: object, options?: CostOptions): Awaitable<Verdict> {
-    return this.#each(request, checkCostOptions('refund', options), (demand) => this.#store.refund(demand, undefined))
+  refund(request: object, options?: PolicyRefundOptions): Awaitable<Verdict> {
+    const refund = (demand: LevelDemand) => this.#store.refund(demand, undefined)
+    const { cost, limits } = checkRefund(options)
+    if (limits === undefined) return this.#each(request, cost, refund)
+    const asked = { attributes: this.#matcher.copyOf(request), cost, limits }
+    return this.#afterRefresh((isKnown) =>
+      this.#verdictOfAll(this.#matcher.jointDemandsOf([asked], this.#overrides).demands, refund, isKnown),
+    )
   }
 
   reserve(request: object, options?: ReserveOptions): Awaitable<StoreReservation> {

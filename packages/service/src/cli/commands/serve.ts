@@ -60,7 +60,10 @@ async function serveUntil(signals: EndSignals, options: ServeOptions, log: Logge
   signals.onHangUp = () => void serving.reload()
   if (isJson) io.stdout.write(`${JSON.stringify(startFacts(serving, options))}\n`)
   else io.stderr.write(startSummary(serving, options))
-  log.info({ url: serving.url, store: serving.store, workers: options.workers }, 'the service listens')
+  log.info(
+    { url: serving.url, grpc: serving.grpcUrl, store: serving.store, workers: options.workers },
+    'the service listens',
+  )
   const signal = await signals.first
   signals.onSecond = () => serving.kill()
   log.info({ signal }, 'the service shuts down')

@@ -39,10 +39,11 @@ beforeEach(() => client.flushall())
 /** One of several services on the same Redis. */
 function service() {
   const policy = createPolicy({ ...data, name: 'envoy', store: redisStore(client, { deadlineMs: 5_000 }) })
-  const decider = new RulesDecider(
-    () => ({ rules, policy }),
-    () => Date.now(),
-  )
+  const decider = new RulesDecider({
+    inForce: () => ({ rules, policy }),
+    nowMs: () => Date.now(),
+    headers: 'draft',
+  })
   return async (...descriptors: readonly (string | AskedDescriptor)[]) =>
     answerOf(
       await decider.shouldRateLimit({ domain: 'test', descriptors: descriptors.map(descriptorOf), hitsAddend: 0 }),

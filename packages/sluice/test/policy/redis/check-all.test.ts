@@ -93,6 +93,19 @@ onBothStores((own) => {
     expect([narrow.allowed, narrow.verdicts[0].deniedBy]).toEqual([false, ['all', 'user']])
   })
 
+  it('refund gives units back that were counted by other limits', async () => {
+    const policy = create()
+    const hour = fixedWindow({ quota: 5, window: '1h' })
+    await policy.checkAll([{ ...ann, limits: hour, cost: 4 }, bob])
+    const { levels } = await policy.refund(ann.attributes, { limits: hour, cost: 3 })
+    expect(levels.map(({ limit, decision }) => [limit, decision.remaining])).toEqual(Array(2).fill([hour, 4]))
+    expect(remaining(await policy.peek({ user: 'ann' }))).toEqual([9, 3])
+    const refund = async (options: object) => await policy.refund({ user: 'ann' }, options)
+    await expect(refund({ limits: [] })).rejects.toThrow(InvalidPolicyError)
+    await expect(refund({ limits: hour, weight: 1 })).rejects.toThrow("refund has no option 'weight'")
+    await expect(refund(3 as never)).rejects.toThrow('options must be an object')
+  })
+
   it('no request, and requests that match no level, are allowed', async () => {
     expect(await create().checkAll([])).toEqual({ allowed: true, verdicts: [] })
     const policy = createPolicy({

@@ -1,0 +1,14 @@
+import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
+import type { RateLimitDescriptor, RateLimitRequest } from './rate-limit-messages.js'
+
+/** Throws if a request asks about nothing, with the words of the original. */
+export function checkRateLimitRequest({ domain, descriptors }: RateLimitRequest): void {
+  if (domain === '') throw new GrpcError(GRPC_STATUS.invalidArgument, 'rate limit domain must not be empty')
+  if (descriptors.length === 0)
+    throw new GrpcError(GRPC_STATUS.invalidArgument, 'rate limit descriptor list must not be empty')
+}
+
+/** How many hits a descriptor counts: its own number, which may be 0, or that of the request, where 0 means 1. */
+export function hitsOf(descriptor: RateLimitDescriptor, request: RateLimitRequest): number {
+  return descriptor.hitsAddend ?? (request.hitsAddend === 0 ? 1 : request.hitsAddend)
+}

@@ -1,0 +1,25 @@
+import type { GrpcMethod } from '../grpc/grpc-method.js'
+import type { EnvoyDecider } from './rate-limit-messages.js'
+import { readRateLimitRequest } from './read-rate-limit-request.js'
+import { writeRateLimitResponse } from './write-rate-limit-response.js'
+
+/** The full name of Envoy's service. */
+export const RATE_LIMIT_SERVICE = 'envoy.service.ratelimit.v3.RateLimitService'
+/** Where Envoy asks. */
+export const SHOULD_RATE_LIMIT = `/${RATE_LIMIT_SERVICE}/ShouldRateLimit`
+
+/** `ShouldRateLimit`, as the bytes of its messages. */
+export function envoyMethods(decider: EnvoyDecider): ReadonlyMap<string, GrpcMethod> {
+  return new Map<string, GrpcMethod>([
+    [
+      SHOULD_RATE_LIMIT,
+      {
+        kind: 'unary',
+        answer(message) {
+          const response = decider.shouldRateLimit(readRateLimitRequest(message))
+          return response instanceof Promise ? response.then(writeRateLimitResponse) : writeRateLimitResponse(response)
+        },
+      },
+    ],
+  ])
+}

@@ -1,0 +1,126 @@
+import { constants, type ServerHttp2Stream } from 'node:http2'
+import { encodeGrpcMessage } from './encode-grpc-message.js'
+import { GRPC_STATUS, GrpcError } from './grpc-error.js'
+import { framed, type HeldBytes, MessageFramer } from './message-framer.js'
+
+/** A client that reads no answers is cut when so many bytes wait for it. */
+const MOST_QUEUED_BYTES = 1024 * 1024
+
+const FIELDS = { ':status': 200, 'content-type': 'application/grpc' }
+const OK_TRAILERS = { 'grpc-status': '0' }
+const WITH_TRAILERS = { waitForTrailers: true, sendDate: false }
+const WITHOUT_BODY = { endStream: true, sendDate: false }
+
+/** What the calls of a server share. */
+export interface CallHost {
+  readonly held: HeldBytes
+  /** Calls that are not over. */
+  readonly open: Set<NodeGrpcCall>
+  fault(error: unknown): void
+  answered?: ((path: string, status: number, ms: number) => void) | undefined
+}
+
+/** What the head of a call says. */
+export interface CallHead {
+  readonly path: string
+  readonly startMs: number
+  /** How long the client waits: `Infinity` if it does not say, `NaN` if it says something malformed. */
+  readonly timeoutMs: number
+  readonly encoding: string | undefined
+}
+
+/** One call on a stream of `node:http2`. It ends once, whatever happens at the same time. */
+export abstract class NodeGrpcCall {
+  readonly startMs: number
+  /** Fields behind the answer. */
+  trailers: object = OK_TRAILERS
+  protected isOver = false
+  protected readonly framer: MessageFramer
+  readonly #stream: ServerHttp2Stream
+  readonly #host: CallHost
+  readonly #path: string
+  /** When the client stops waiting. */
+  readonly #deadlineMs: number
+
+  constructor(host: CallHost, stream: ServerHttp2Stream, { path, startMs, timeoutMs, encoding }: CallHead) {
+    this.#host = host
+    this.#stream = stream
+    this.#path = path
+    this.startMs = startMs
+    this.#deadlineMs = startMs + timeoutMs
+    this.framer = new MessageFramer(host.held, encoding)
+    host.open.add(this)
+  }
+
+  /** Is the time of the call over? */
+  isLate(nowMs: number): boolean {
+    return nowMs > this.#deadlineMs
+  }
+
+  /** The client sent bytes. */
+  abstract take(part: Uint8Array): void
+  /** The client sends no more. */
+  abstract clientEnded(): void
+
+  /** The stream is closed: the call was answered, or the client is gone. */
+  closed(): void {
+    if (!this.isOver) this.finish(GRPC_STATUS.cancelled)
+  }
+
+  /** Answers with an error, whatever it is. */
+  fail(error: unknown): void {
+    if (this.isOver) return
+    const { code, message } = this.#told(error)
+    this.#endWith({ 'grpc-status': `${code}`, 'grpc-message': encodeGrpcMessage(message) }, code)
+  }
+
+  /** Sends the only message, and OK. */
+  protected succeed(message: Uint8Array): void {
+    if (this.isOver) return
+    this.finish(GRPC_STATUS.ok)
+    if (this.#stream.destroyed) return
+    this.#stream.respond(FIELDS, WITH_TRAILERS)
+    this.#stream.end(framed(message))
+  }
+
+  /** Sends one of several messages. */
+  protected write(message: Uint8Array): void {
+    const stream = this.#stream
+    if (this.isOver || stream.destroyed) return
+    if (!stream.headersSent) stream.respond(FIELDS, WITH_TRAILERS)
+    stream.write(framed(message))
+    if (stream.writableLength <= MOST_QUEUED_BYTES) return
+    this.finish(GRPC_STATUS.resourceExhausted)
+    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+  }
+
+  /** Ends a call of several messages with OK. */
+  protected complete(): void {
+    if (!this.isOver) this.#endWith(OK_TRAILERS, GRPC_STATUS.ok)
+  }
+
+  /** The call is over. */
+  protected finish(status: number): void {
+    this.isOver = true
+    this.framer.drop()
+    this.#host.open.delete(this)
+    this.#host.answered?.(this.#path, status, performance.now() - this.startMs)
+  }
+
+  #endWith(fields: object, status: number): void {
+    this.finish(status)
+    const stream = this.#stream
+    if (stream.destroyed) return
+    this.trailers = fields
+    if (stream.headersSent) stream.end()
+    else stream.respond({ ...FIELDS, ...fields }, WITHOUT_BODY)
+    // The client need not send the rest of a request that is answered.
+    if (!stream.readableEnded && !stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR)
+  }
+
+  #told(error: unknown): { readonly code: number; readonly message: string } {
+    if (error instanceof GrpcError) return error
+    this.#host.fault(error)
+    return { code: GRPC_STATUS.internal, message: 'the service could not answer this call; its log says why' }
+  }
+}

@@ -1,0 +1,60 @@
+import type { ServerHttp2Stream } from 'node:http2'
+import { deadlineExceeded, GRPC_STATUS, GrpcError } from './grpc-error.js'
+import type { UnaryMethod } from './grpc-method.js'
+import { type CallHead, type CallHost, NodeGrpcCall } from './node-grpc-call.js'
+
+/** How long a client may take to send its message. */
+const SLOWEST_MESSAGE_MS = 30_000
+
+/** A call with one message, which is answered with one. */
+export class UnaryCall extends NodeGrpcCall {
+  readonly #method: UnaryMethod
+  #hasEnded = false
+  #message: Uint8Array | undefined
+  #isTooMany = false
+
+  constructor(host: CallHost, stream: ServerHttp2Stream, head: CallHead, method: UnaryMethod) {
+    super(host, stream, head)
+    this.#method = method
+  }
+
+  override isLate(nowMs: number): boolean {
+    return super.isLate(nowMs) || (!this.#hasEnded && nowMs > this.startMs + SLOWEST_MESSAGE_MS)
+  }
+
+  take(part: Uint8Array): void {
+    if (this.isOver) return
+    try {
+      this.framer.push(part, (message) => {
+        if (this.#message !== undefined) this.#isTooMany = true
+        this.#message = message
+      })
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  clientEnded(): void {
+    if (this.isOver) return
+    this.#hasEnded = true
+    // A client that has stopped waiting believes that nothing was taken.
+    if (this.isLate(performance.now())) return void this.fail(deadlineExceeded())
+    try {
+      const answer = this.#method.answer(this.#onlyMessage())
+      if (!(answer instanceof Promise)) return void this.succeed(answer)
+      answer.then(
+        (later) => this.succeed(later),
+        (error: unknown) => this.fail(error),
+      )
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  #onlyMessage(): Uint8Array {
+    if (this.framer.isWithin) throw new GrpcError(GRPC_STATUS.internal, 'the call ends within a message')
+    if (this.#message !== undefined && !this.#isTooMany) return this.#message
+    const got = this.#isTooMany ? 'several' : 'none'
+    throw new GrpcError(GRPC_STATUS.unimplemented, `the method takes one message, got ${got}`)
+  }
+}
