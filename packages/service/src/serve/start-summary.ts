@@ -1,5 +1,6 @@
 import { countText } from '../cli/text-table.js'
 import { reachable } from '../demo/demo-run.js'
+import { exampleDescriptor } from '../envoy-rules/example-descriptor.js'
 import { printable } from '../policy-file/policy-file-error.js'
 import { exampleRequest } from './example-request.js'
 import type { ServeOptions } from './serve-options.js'
@@ -12,7 +13,6 @@ const MOST_DOMAINS = 10
 
 /** The text that a person sees when the service has started. */
 export function startSummary({ file, url, grpcUrl, store }: Serving, options: ServeOptions): string {
-  const { policy, attributes } = file
   const reach = isLoopback(new URL(url).hostname)
     ? `only programs on this machine can reach it; --http 0.0.0.0:${new URL(url).port} changes that`
     : 'programs on other machines can reach it'
@@ -25,9 +25,16 @@ ${aboutPolicy(file, options)}  store    ${store}${aboutStore(store, options)}
   api      ${url}/docs lists all routes
 
 Try it:
-  curl ${url}/v1/check -d '${inQuotes({ attributes: exampleRequest(policy.levels, attributes) })}'
+  ${exampleCall(file, url)}
 
 `
+}
+
+/** A command that asks about a request, or about a descriptor that leads to a limit. */
+function exampleCall({ policy, attributes, envoy }: ServedPolicy, url: string): string {
+  if (envoy === undefined)
+    return `curl ${url}/v1/check -d '${inQuotes({ attributes: exampleRequest(policy.levels, attributes) })}'`
+  return `curl ${url}/json -d '${inQuotes(exampleDescriptor(envoy))}'`
 }
 
 function aboutPolicy({ policy, attributes, envoy }: ServedPolicy, options: ServeOptions): string {
