@@ -1,4 +1,4 @@
-import type { Decision, Explanation } from 'sluice'
+import type { Decision, Degraded, Explanation } from 'sluice'
 import type { UnusedAttribute } from '../serve/unused-attributes.js'
 import { durationText } from './text-table.js'
 
@@ -31,6 +31,13 @@ export function predictVerdict(levels: readonly Explanation[]): PredictedVerdict
   )
   const deniedBy = [...new Set(denials.map(({ level }) => level))]
   return { allowed: denials.length === 0, deniedBy, reasons: denials.map(({ reason }) => reason), levels }
+}
+
+/** How parts of the report were made without the store, or without the run-time overrides. */
+export function degradedOf({ levels }: ExplainReport): readonly Degraded[] {
+  return levels.flatMap(({ degraded, limits = [] }) =>
+    [degraded, ...limits.map(({ decision }) => decision.degraded)].filter((each) => each !== undefined),
+  )
 }
 
 function reasonOf({ quota, remaining, retryAfterMs }: Decision, cost: number): string {

@@ -50,7 +50,8 @@ function rowsOf(explanation: Explanation): readonly string[][] {
   })
 }
 
-function limitText({ algorithm, ...numbers }: Limit): string {
+/** A limit in one line: `fixed-window, quota 5, window 1d`. */
+export function limitText({ algorithm, ...numbers }: Limit): string {
   return [algorithm, ...Object.entries(numbers).map(([name, value]) => `${name} ${value}`)].join(', ')
 }
 

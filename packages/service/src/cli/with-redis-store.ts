@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import type { Degraded } from 'sluice'
 import { ioredisOptions, type RedisStore, redisStore } from 'sluice/redis'
 import { UsageError } from './command.js'
-import type { ExplainReport } from './explain-report.js'
 
 const CONNECT_MS = 3_000
 const DEADLINE_MS = 2_000
@@ -10,15 +10,22 @@ const DEADLINE_MS = 2_000
 const OVERRIDES_MS = 60_000
 const POLL_MS = 100
 
+/** How a report about a store is made. */
+interface RedisReport<Report> {
+  readonly run: (store: RedisStore, shown: string) => Promise<Report>
+  /** How parts of the report were made without Redis, or without the run-time overrides. */
+  readonly degradedOf: (report: Report) => readonly Degraded[]
+}
+
 /**
  * Calls `run` with a Redis store, and closes the connection afterwards. An answer that was made without Redis is an
  * error here, because the command reports the actual state.
  */
-export async function withRedisStore(
+export async function withRedisStore<Report>(
   url: string,
   prefix: string | undefined,
-  run: (store: RedisStore, shown: string) => Promise<ExplainReport>,
-): Promise<ExplainReport> {
+  { run, degradedOf }: RedisReport<Report>,
+): Promise<Report> {
   const shown = shownUrl(url)
   const client = new Redis(url, {
     ...ioredisOptions,
@@ -35,11 +42,10 @@ export async function withRedisStore(
     await within(CONNECT_MS, client.connect()).catch((error: Error) => {
       throw new UsageError(`Redis at ${shown} cannot be reached: ${reason || error.message}`, 1)
     })
-    const report = await onceKnown(store, () => run(store, shown))
-    const isDegraded = report.levels.some(({ limits = [] }) =>
-      limits.some(({ decision }) => decision.degraded !== undefined),
-    )
-    if (isDegraded) {
+    const lacksOverrides = (made: Report) => degradedOf(made).includes('overrides')
+    const report = await onceKnown(store, () => run(store, shown), lacksOverrides)
+    const degraded = degradedOf(report)
+    if (degraded.some((each) => each !== 'overrides')) {
       throw new UsageError(`Redis at ${shown} did not answer as it should${reason && `: ${reason}`}`, 1)
     }
     if (lacksOverrides(report)) {
@@ -55,7 +61,11 @@ export async function withRedisStore(
 }
 
 /** Repeats `run` until all overrides are known: the store reads them in the background. Gives up if reading fails. */
-async function onceKnown(store: RedisStore, run: () => Promise<ExplainReport>): Promise<ExplainReport> {
+async function onceKnown<Report>(
+  store: RedisStore,
+  run: () => Promise<Report>,
+  lacksOverrides: (report: Report) => boolean,
+): Promise<Report> {
   const endsMs = performance.now() + OVERRIDES_MS
   for (;;) {
     const report = await run()
@@ -63,10 +73,6 @@ async function onceKnown(store: RedisStore, run: () => Promise<ExplainReport>): 
     if (!lacksOverrides(report) || hasFailed || performance.now() > endsMs) return report
     await pause(POLL_MS)
   }
-}
-
-function lacksOverrides({ levels }: ExplainReport): boolean {
-  return levels.some(({ degraded }) => degraded === 'overrides')
 }
 
 /** The address without user and password. */

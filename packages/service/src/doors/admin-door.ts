@@ -8,7 +8,7 @@ import { badRequest } from '../server/problem.js'
 import type { AdminAccess } from './admin-access.js'
 import { EventStreams, eventText } from './event-streams.js'
 import { type AdminAction, type OnAdminChange, overrideRoutes } from './override-routes.js'
-import { policyAnswer } from './policy-answer.js'
+import { policyAnswer, problemsOf } from './policy-answer.js'
 import { type CheckRequest, checkMembers, readCheck } from './read-check.js'
 import { readQuery, readWhole } from './read-query.js'
 import { verdictText } from './verdict-text.js'
@@ -46,7 +46,8 @@ export function adminDoor(service: DecisionService, access: AdminAccess, onChang
         exchange.json(JSON.stringify(service.recorder.topKeys.read(most)))
       }),
       'GET /v1/admin/policy': withToken((exchange) => {
-        const { policy, attributes, warnings } = service.file
+        const { policy, attributes } = service.file
+        const warnings = problemsOf(service.file, service.file.warnings)
         exchange.json(
           JSON.stringify({ name: service.policy.name, attributes, policy, warnings, ...policyAnswer(service) }),
         )

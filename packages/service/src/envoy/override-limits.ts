@@ -19,20 +19,31 @@ const MOST_LIMITS = 10_000
 export class OverrideLimits {
   /** By unit and number. */
   readonly #limits = new Map<string, Limit>()
+  readonly #make: (override: RateLimitOverride) => Limit | undefined
+
+  /** `make` says what a limit of the request means; `undefined` if its unit is unknown. */
+  constructor(make: (override: RateLimitOverride) => Limit | undefined = windowLimit) {
+    this.#make = make
+  }
 
   /** `undefined` if the unit is unknown: then the limits of the policy count. Throws RESOURCE_EXHAUSTED if there are too many. */
-  limitOf({ requestsPerUnit, unit }: RateLimitOverride): Limit | undefined {
-    const window = WINDOW_OF_UNIT[unit]
-    if (window === undefined) return undefined
+  limitOf(override: RateLimitOverride): Limit | undefined {
+    const { requestsPerUnit, unit } = override
     const name = `${unit}/${requestsPerUnit}`
     let limit = this.#limits.get(name)
     if (limit === undefined) {
+      limit = this.#make(override)
+      if (limit === undefined) return undefined
       if (this.#limits.size >= MOST_LIMITS) throw tooManyLimits()
-      limit = fixedWindow({ quota: requestsPerUnit, window })
       this.#limits.set(name, limit)
     }
     return limit
   }
+}
+
+function windowLimit({ requestsPerUnit, unit }: RateLimitOverride): Limit | undefined {
+  const window = WINDOW_OF_UNIT[unit]
+  return window === undefined ? undefined : fixedWindow({ quota: requestsPerUnit, window })
 }
 
 function tooManyLimits(): GrpcError {

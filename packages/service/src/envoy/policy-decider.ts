@@ -1,16 +1,4 @@
-import {
-  type AsyncPolicy,
-  InvalidPolicyError,
-  InvalidTypeError,
-  InvalidValueError,
-  type JointRequest,
-  type JointVerdict,
-  type Policy,
-  StoreFullError,
-  StoreUnavailableError,
-  type Verdict,
-} from 'sluice'
-import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
+import type { AsyncPolicy, JointRequest, JointVerdict, Policy, Verdict } from 'sluice'
 import { checkRateLimitRequest, hitsOf } from './check-rate-limit-request.js'
 import { type DescriptorAttributes, descriptorAttributes } from './descriptor-attributes.js'
 import { clientAnswer, type EnvoyHeaders } from './envoy-headers.js'
@@ -25,6 +13,7 @@ import {
   type RateLimitRequest,
   type RateLimitResponse,
 } from './rate-limit-messages.js'
+import { rethrowAsGrpc } from './rethrow-as-grpc.js'
 
 /** Hears the attributes of each descriptor before it is decided. */
 type LookAt = (attributes: DescriptorAttributes, asked: readonly string[]) => void
@@ -73,9 +62,9 @@ export class PolicyDecider implements EnvoyDecider {
         asked.length === 1 && !descriptors[0].isNegativeHits && asked[0].limits === undefined && asked[0].cost !== 0
           ? this.#decideOne(policy, asked[0])
           : this.#decideAll(policy, descriptors, asked)
-      return answer instanceof Promise ? answer.catch(rethrow) : answer
+      return answer instanceof Promise ? answer.catch(rethrowAsGrpc) : answer
     } catch (error) {
-      return rethrow(error)
+      return rethrowAsGrpc(error)
     }
   }
 
@@ -135,14 +124,4 @@ function refund(policy: Policy | AsyncPolicy, { attributes, cost = 1, limits }: 
 /** Giving back is allowed whatever is left. */
 function statusOfRefund(verdict: Verdict): DescriptorStatus {
   return { ...levelStatus(verdict), code: CODES.ok }
-}
-
-/** An error as the client is told: its own mistake, or a store that is away. Any other is the service's. */
-function rethrow(error: unknown): never {
-  const isMistake =
-    error instanceof InvalidTypeError || error instanceof InvalidValueError || error instanceof InvalidPolicyError
-  if (isMistake) throw new GrpcError(GRPC_STATUS.invalidArgument, error.message)
-  if (error instanceof StoreUnavailableError || error instanceof StoreFullError)
-    throw new GrpcError(GRPC_STATUS.unavailable, error.message)
-  throw error
 }

@@ -1,5 +1,7 @@
 /** A problem of a policy file, or a warning about it. Line and column count from 1. */
 export interface PolicyFileProblem {
+  /** The file, if the policy has several. Default: that of the error. */
+  readonly file?: string
   readonly line: number
   readonly column: number
   readonly message: string
@@ -27,7 +29,7 @@ export class PolicyFileError extends Error {
 export function problemLines(file: string, problems: readonly PolicyFileProblem[]): readonly string[] {
   const lines = problems
     .slice(0, MOST_PRINTED)
-    .map(({ line, column, message }) => `${file}:${line}:${column} ${message}`)
+    .map((each) => `${each.file ?? file}:${each.line}:${each.column} ${each.message}`)
   const more = problems.length - MOST_PRINTED
   return more > 0 ? [...lines, `${file} has ${more.toLocaleString('en')} more problem${more > 1 ? 's' : ''}`] : lines
 }

@@ -1,4 +1,4 @@
-import type { MapEntry, ScalarNode, SourceNode } from './source-node.js'
+import { DEEPEST, type MapEntry, type ScalarNode, type SourceNode } from './source-node.js'
 
 /** A mark of the lexer: the next lexeme is the text of a scalar. */
 export const SCALAR_NEXT = '\u001f'
@@ -80,6 +80,7 @@ class FlowReader {
   readonly #lexemes: readonly string[]
   #offset: number
   #at = 0
+  #depth = 0
 
   constructor(lexemes: readonly string[], offset: number) {
     this.#lexemes = lexemes
@@ -105,6 +106,8 @@ class FlowReader {
 
   #until<T>(end: string, each: () => T): T[] {
     const all: T[] = []
+    // The parser reports it, with its place.
+    if (++this.#depth > DEEPEST) throw new NotSimple()
     for (;;) {
       this.#skipSpace()
       // The list is empty, or has a comma before its end, which YAML allows.
@@ -115,6 +118,7 @@ class FlowReader {
       this.#expect(',')
     }
     this.#take()
+    this.#depth--
     return all
   }
 

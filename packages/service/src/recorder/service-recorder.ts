@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { type AsyncStore, type SyncStore, systemClock } from 'sluice'
 import { createRecorder, PrometheusText, type Recorder, writeDecisions } from 'sluice/metrics'
+import { RuleCounts } from '../envoy-rules/rule-counts.js'
 import { LiveBoard } from '../live/live-board.js'
 import { LiveMaker, liveLevels } from '../live/live-maker.js'
 import type { LiveSample, LiveWish } from '../live/live-sample.js'
 import { RecentRequests } from '../live/recent-requests.js'
 import { StoreFigures } from '../live/store-figures.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
+import type { ServedPolicy } from '../serve/served-policy.js'
 import { ThreadStore } from '../serve/threads/thread-store.js'
 import { DecisionChanges, type LevelChange } from './decision-changes.js'
 import { DoorCounts } from './door-counts.js'
@@ -32,6 +34,8 @@ export class ServiceRecorder {
   /** Counts of decisions, by policy, level and outcome. */
   readonly decisions: Recorder = createRecorder({ maxSeries: MOST_SERIES })
   readonly doors = new DoorCounts()
+  /** Counts of hits under the names of envoyproxy/ratelimit, if its rules are in force. */
+  readonly rules = new RuleCounts()
   readonly topKeys: TopKeys
   readonly summary = new LiveSummary()
   /** Samples requests if the page is on. Has those of all workers. */
@@ -49,18 +53,20 @@ export class ServiceRecorder {
   readonly #timer: NodeJS.Timeout | undefined
   readonly #reloads = { loaded: 0, refused: 0 }
   #policy: string
+  #hasRules: boolean
   #loadedMs = systemClock.now()
   #server: { readonly connectionCount: number } | undefined
   #grpc: { readonly connections: number } | undefined
 
   /** `isWorker`: is it one of several workers? */
-  constructor(store: SyncStore | AsyncStore, file: PolicyFile, isWorker = false) {
+  constructor(store: SyncStore | AsyncStore, file: ServedPolicy, isWorker = false) {
     const nowMs = systemClock.now()
     this.#store = store
     this.topKeys = new TopKeys(nowMs)
     this.#changes = new DecisionChanges(nowMs)
     this.#figures = new StoreFigures(nowMs)
     this.#policy = nameOf(file)
+    this.#hasRules = file.envoy !== undefined
     this.recents.attributes = file.attributes
     this.board = new LiveBoard(liveLevels(file, isWorker ? 0 : 1))
     this.board.listen(({ requests = [] }) => this.recents.add(requests))
@@ -98,7 +104,7 @@ export class ServiceRecorder {
   }
 
   /** Another policy is in force. */
-  use(file: PolicyFile): void {
+  use(file: ServedPolicy): void {
     this.#policy = nameOf(file)
     this.recents.attributes = file.attributes
     this.#maker?.use(file)
@@ -142,9 +148,20 @@ export class ServiceRecorder {
     for (const [result, count] of Object.entries(this.#reloads)) text.sample({ result }, count)
     const help = 'When the policy in force was loaded, in epoch seconds.'
     text.metric('sluice_policy_loaded_timestamp_seconds', 'gauge', help).sample({}, this.#loadedMs / 1_000)
+    if (this.#hasRules) this.#writeRules(text)
     if (!isOneOfThreads) writeProcess(text)
     this.#process.write(text)
     return text.toString()
+  }
+
+  #writeRules(text: PrometheusText): void {
+    this.rules.write(text)
+    const { loaded, refused } = this.#reloads
+    // envoyproxy/ratelimit counts the rules of the start, too.
+    text
+      .metric('ratelimit_service_config_load_success', 'counter', 'How often rules were put in force.')
+      .sample({}, loaded + 1)
+    text.metric('ratelimit_service_config_load_error', 'counter', 'How often rules were refused.').sample({}, refused)
   }
 
   close(): void {

@@ -12,8 +12,8 @@ const MOST_WARNINGS = 20
  * request would show that a level does not work as its author expects.
  */
 export function adviseOnPolicy(file: PolicyFile, options: ServeOptions, log: Pick<Logger, 'warn'>): void {
-  for (const { line, column, message } of file.warnings.slice(0, MOST_WARNINGS))
-    log.warn({ file: options.policy, line, column }, message)
+  for (const { file: part = file.file, line, column, message } of file.warnings.slice(0, MOST_WARNINGS))
+    log.warn({ file: part, line, column }, message)
   const levels = file.policy.levels.filter(hasPlaces).map(({ name }) => name)
   if (levels.length > 0)
     log.warn(

@@ -5,15 +5,18 @@ import {
   createPolicy,
   type Policy,
   type SyncStore,
+  systemClock,
   tokenBucket,
 } from 'sluice'
 import { LeasedStore } from 'sluice/leased'
+import type { EnvoyHeaders } from '../envoy/envoy-headers.js'
+import { RulesDecider } from '../envoy-rules/rules-decider.js'
 import { KeyMask } from '../live/key-mask.js'
-import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
 import type { FleetFacts } from './fleet-worker.js'
 import type { OpenedStore } from './open-store.js'
 import type { RefusedPolicy } from './policy-source.js'
+import type { ServedPolicy } from './served-policy.js'
 
 /** Whether a service should get requests now. */
 export interface Readiness {
@@ -38,7 +41,7 @@ export class DecisionService {
   switchDemo: ((isRunning: boolean) => void) | undefined
   readonly #ready: () => unknown
   #policy: Policy | AsyncPolicy
-  #file: PolicyFile
+  #file: ServedPolicy
   #refused: RefusedPolicy | undefined
   #hasCostAttributes: boolean
   readonly #closing = new AbortController()
@@ -46,7 +49,7 @@ export class DecisionService {
   #hasAnswered = false
 
   /** `fleet`: what one of several workers must know. */
-  constructor({ store, claims }: Pick<OpenedStore, 'store' | 'claims'>, file: PolicyFile, fleet?: FleetFacts) {
+  constructor({ store, claims }: Pick<OpenedStore, 'store' | 'claims'>, file: ServedPolicy, fleet?: FleetFacts) {
     this.keyMask = new KeyMask(fleet?.maskSecret)
     this.store = store
     this.claims = claims
@@ -74,7 +77,7 @@ export class DecisionService {
   }
 
   /** The data of the policy in force. */
-  get file(): PolicyFile {
+  get file(): ServedPolicy {
     return this.#file
   }
 
@@ -94,7 +97,7 @@ export class DecisionService {
   }
 
   /** Puts another policy in force. States stay, because they are kept under the names of policy and level. */
-  use(file: PolicyFile): void {
+  use(file: ServedPolicy): void {
     this.#policy = this.#policyOf(file)
     this.#file = file
     this.#refused = undefined
@@ -106,6 +109,16 @@ export class DecisionService {
   refuse(refused: RefusedPolicy): void {
     this.#refused = refused
     this.recorder.refuse(refused.problems.length)
+  }
+
+  /** Decides calls of Envoy by the rules in force. Only for a service that was started with rules. */
+  rulesDecider(headers: EnvoyHeaders): RulesDecider {
+    return new RulesDecider({
+      inForce: () => ({ rules: this.#file.envoy, policy: this.#policy }),
+      nowMs: () => systemClock.now(),
+      headers,
+      decided: this.recorder.rules.decided,
+    })
   }
 
   /** Ends what runs in the background. The store belongs to the caller. */
@@ -136,11 +149,11 @@ export class DecisionService {
     }
   }
 
-  #policyOf({ policy }: PolicyFile): Policy | AsyncPolicy {
+  #policyOf({ policy }: ServedPolicy): Policy | AsyncPolicy {
     return createPolicy({ ...policy, name: policy.name ?? 'default', store: this.store })
   }
 }
 
-function hasCostAttributes({ policy }: PolicyFile): boolean {
+function hasCostAttributes({ policy }: ServedPolicy): boolean {
   return policy.levels.some(({ cost }) => typeof cost === 'string')
 }

@@ -1,11 +1,11 @@
 import { systemClock } from 'sluice'
 import { UsageError } from '../cli/command.js'
-import { parsePolicyFile } from '../policy-file/parse-policy-file.js'
 import type { DecisionService } from './decision-service.js'
 import type { FirstChannel } from './fleet-worker.js'
 import type { Log } from './log.js'
 import type { OpenedStore } from './open-store.js'
 import type { ServeOptions } from './serve-options.js'
+import { parseServed } from './served-policy.js'
 import { type RunningService, startService } from './start-service.js'
 import type { ToWorker } from './to-worker.js'
 
@@ -32,7 +32,7 @@ export async function runWorker(options: ServeOptions, log: Log, place: WorkerPl
       if ('scraped' in message) return scrapes.end(message.scraped, message.text)
       if (!('policy' in message)) return void running?.then(({ service }) => answer(service, message, channel))
       const { policy: given, port, grpcPort, fleet } = message
-      const policy = parsePolicyFile(given.text, given)
+      const policy = parseServed(given)
       if (running !== undefined) return void running.then(({ service }) => service.use(policy))
       const grpc = options.grpc && { ...options.grpc, port: grpcPort ?? options.grpc.port }
       running = startService({ ...options, port, grpc, fleet }, log, policy, opened)

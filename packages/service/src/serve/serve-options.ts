@@ -2,6 +2,7 @@ import { nearestName, type OnFailure } from 'sluice'
 import { type TrustedHops, trustedProxies } from 'sluice/http'
 import { type CommandOption, UsageError } from '../cli/command.js'
 import { ENVOY_HEADERS, type EnvoyHeaders } from '../envoy/envoy-headers.js'
+import type { RulesOptions } from '../envoy-rules/parse-envoy-rules.js'
 import type { FleetFacts } from './fleet-worker.js'
 import { type GrpcOptions, readGrpc } from './grpc-options.js'
 import { type GivenValues, OptionValues, variableOf } from './option-values.js'
@@ -10,6 +11,10 @@ import { type GivenValues, OptionValues, variableOf } from './option-values.js'
 export interface ServeOptions {
   /** The policy file; the example if absent. */
   readonly policy: string | undefined
+  /** A folder with rules of envoyproxy/ratelimit, in place of a policy file. */
+  readonly envoyConfig: string | undefined
+  /** How its files are read; only with `envoyConfig`. */
+  readonly envoyRules: RulesOptions
   readonly store: string
   readonly host: string
   readonly port: number
@@ -47,6 +52,19 @@ export interface ServeOptions {
 /** `--on-failure` is `SLUICE_ON_FAILURE` in the environment, and so on. */
 const OPTIONS = {
   policy: { value: 'FILE', help: 'the policy, a YAML or JSON file. Default: an example' },
+  'envoy-config': {
+    value: 'DIR',
+    help: 'the rules of envoyproxy/ratelimit, all *.yaml of a folder, in place of a policy',
+    others: ['envoy', 'rules', 'runtime-root'],
+  },
+  'envoy-merge-domains': {
+    help: 'lets several files of --envoy-config have rules of one domain. SLUICE_ENVOY_MERGE_DOMAINS is true or false',
+    others: ['merge-domain-config'],
+  },
+  'envoy-shadow': {
+    help: 'puts all rules of --envoy-config in shadow mode: they count, and deny nothing. SLUICE_ENVOY_SHADOW is true or false',
+    others: ['shadow-mode'],
+  },
   store: {
     value: 'STORE',
     help: 'memory (default), redis://host:6379, rediss://…, redis-cluster://host:6379,host:6380',
@@ -165,7 +183,7 @@ export function readServeOptions(
       `${given.sourceOf('grpc')} needs another port than ${given.sourceOf('http')}, got ${grpc.port} for both`,
     )
   return {
-    policy: given.text('policy'),
+    ...readSource(given),
     store,
     ...address,
     grpc,
@@ -187,13 +205,37 @@ export function readServeOptions(
   }
 }
 
+function readSource(given: OptionValues): Pick<ServeOptions, 'policy' | 'envoyConfig' | 'envoyRules'> {
+  const policy = given.text('policy')
+  const envoyConfig = given.text('envoy-config')
+  if (policy !== undefined && envoyConfig !== undefined)
+    throw new UsageError(
+      `${given.sourceOf('envoy-config')} and ${given.sourceOf('policy')} are two policies, and a service has one: leave out one of ` +
+        'them, or run two services. A policy file needs no rules for Envoy: entries of descriptors are attributes',
+    )
+  const isTrue = (name: 'envoy-merge-domains' | 'envoy-shadow') => {
+    const value = given.oneOf(name, ['true', 'false']) === 'true'
+    if (value && envoyConfig === undefined)
+      throw new UsageError(
+        `${given.sourceOf(name)} is about rules for Envoy, and there are none: add --envoy-config DIR`,
+      )
+    return value
+  }
+  return {
+    policy,
+    envoyConfig,
+    envoyRules: { mergeDomains: isTrue('envoy-merge-domains'), shadow: isTrue('envoy-shadow') },
+  }
+}
+
 function readPage(given: OptionValues): Pick<ServeOptions, 'page' | 'demo'> {
   const page = given.oneOf('page', ['on', 'off']) !== 'off'
   const demo = given.oneOf('demo', ['on', 'off'])
-  if (demo === 'on' && given.text('policy') !== undefined)
+  const own = (['policy', 'envoy-config'] as const).find((name) => given.text(name) !== undefined)
+  if (demo === 'on' && own !== undefined)
     throw new UsageError(
       `${given.sourceOf('demo')} makes up clients of the example policy, and they would use up limits of yours: leave out ` +
-        `${given.sourceOf('policy')}, or the demo`,
+        `${given.sourceOf(own)}, or the demo`,
     )
   if (demo === 'on' && !page)
     throw new UsageError(`${given.sourceOf('demo')} is traffic to look at, and ${given.sourceOf('page')} is off`)

@@ -18,8 +18,6 @@ import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
 import { PolicyDecider } from '../envoy/policy-decider.js'
-import { loadPolicyFile } from '../policy-file/load-policy-file.js'
-import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import type { Door } from '../server/door.js'
 import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
@@ -27,11 +25,17 @@ import { listenError } from './listen-error.js'
 import type { Logger } from './log.js'
 import { type OpenedStore, openStore } from './open-store.js'
 import type { ServeOptions } from './serve-options.js'
+import { type PolicyPlace, parseServed, policyFilePlace, rulesPlace, type ServedPolicy } from './served-policy.js'
 import { type RunningGrpc, startGrpc } from './start-grpc.js'
 import { StoreLog } from './store-log.js'
 
 /** The policy that is served if no file is given. */
 export const EXAMPLE_POLICY = fileURLToPath(new URL('../../examples/stripe.yaml', import.meta.url))
+
+/** Where the policy of the options is. */
+export function policyPlaceOf({ policy, envoyConfig, envoyRules }: ServeOptions): PolicyPlace {
+  return envoyConfig === undefined ? policyFilePlace(policy ?? EXAMPLE_POLICY) : rulesPlace(envoyConfig, envoyRules)
+}
 
 /** How long a shutdown waits for a store that does not take back what cut requests held. */
 const LONGEST_SETTLE_MS = 1_000
@@ -58,10 +62,10 @@ export interface RunningService {
 export async function startService(
   options: ServeOptions,
   log: Logger,
-  file?: PolicyFile,
+  file?: ServedPolicy,
   given?: OpenedStore,
 ): Promise<RunningService> {
-  const policy = file ?? (await loadPolicyFile(options.policy ?? EXAMPLE_POLICY))
+  const policy = file ?? parseServed(await policyPlaceOf(options).read())
   const opened = given ?? openStore(options.store, options, new StoreLog(log, options.onFailure ?? 'open'))
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened, policy, options.fleet)
@@ -74,11 +78,14 @@ export async function startService(
     const onBatch = (calls: number) => recorder.doors.batch('store', calls)
     const misspelt = new MisspeltAttributes(log)
     const access = adminAccessOf(options)
-    const decider = new PolicyDecider({
-      policyNow: () => service.policy,
-      headers: options.envoyHeaders,
-      lookAt: (attributes, asked) => misspelt.look(attributes, asked),
-    })
+    const decider =
+      policy.envoy === undefined
+        ? new PolicyDecider({
+            policyNow: () => service.policy,
+            headers: options.envoyHeaders,
+            lookAt: (attributes, asked) => misspelt.look(attributes, asked),
+          })
+        : service.rulesDecider(options.envoyHeaders)
     const doors = [
       checkDoor(service, misspelt),
       reservationDoor(service, misspelt),

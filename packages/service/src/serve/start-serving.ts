@@ -1,11 +1,11 @@
 import { DemoRun } from '../demo/demo-run.js'
-import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import { adviseOnPolicy } from './advise-on-policy.js'
 import { freePort } from './free-port.js'
 import type { Log } from './log.js'
 import { PolicySource } from './policy-source.js'
 import type { ServeOptions } from './serve-options.js'
-import { EXAMPLE_POLICY, startService } from './start-service.js'
+import type { ServedPolicy } from './served-policy.js'
+import { policyPlaceOf, startService } from './start-service.js'
 import { startWorkerProcess } from './start-worker-process.js'
 import { findUnkeptLimits } from './threads/find-unkept-limits.js'
 import { FirstThread } from './threads/first-thread.js'
@@ -16,7 +16,7 @@ import { WorkerFleet } from './worker-fleet.js'
 /** A service in one or several processes or threads, whose policy follows its file. */
 export interface Serving extends Listening {
   /** The policy at the start. */
-  readonly file: PolicyFile
+  readonly file: ServedPolicy
   /** Reads the policy file again. Never rejects: a bad file is logged, and the last good policy stays. */
   reload(): Promise<void>
   /** Stops accepting, waits for the requests in flight until the deadline, and ends. */
@@ -28,7 +28,7 @@ export interface Serving extends Listening {
 /** Starts the service of a command line. Rejects with a `UsageError` or a `PolicyFileError` if it cannot. */
 export async function startServing(options: ServeOptions, log: Log): Promise<Serving> {
   const first = options.workers > 1 && options.store === 'memory' ? new FirstThread(log) : undefined
-  const source = await PolicySource.open(options.policy ?? EXAMPLE_POLICY, log, (levels) =>
+  const source = await PolicySource.open(policyPlaceOf(options), log, (levels) =>
     first === undefined ? [] : findUnkeptLimits(levels, first.table),
   )
   const started =

@@ -1,30 +1,51 @@
+import { countText } from '../cli/text-table.js'
 import { reachable } from '../demo/demo-run.js'
+import { exampleDescriptor } from '../envoy-rules/example-descriptor.js'
+import { printable } from '../policy-file/policy-file-error.js'
 import { exampleRequest } from './example-request.js'
 import type { ServeOptions } from './serve-options.js'
+import type { ServedPolicy } from './served-policy.js'
 import type { Serving } from './start-serving.js'
 import { isLoopback } from './with-demo.js'
 
+/** The most domains that are named. */
+const MOST_DOMAINS = 10
+
 /** The text that a person sees when the service has started. */
 export function startSummary({ file, url, grpcUrl, store }: Serving, options: ServeOptions): string {
-  const { policy, attributes } = file
-  const names = policy.levels.map(({ name }) => name)
-  const levels = names.length === 1 ? `1 level, ${names[0]}` : `${names.length} levels, ${names.join(', ')}`
   const reach = isLoopback(new URL(url).hostname)
     ? `only programs on this machine can reach it; --http 0.0.0.0:${new URL(url).port} changes that`
     : 'programs on other machines can reach it'
   return `${aboutPage(url, options)}Sluice decides at ${url} (${reach})
 
-  policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${levels}
-  asks     about ${attributes.length === 0 ? 'no attribute' : attributes.join(', ')}; other attributes of a request are ignored
-  store    ${store}${aboutStore(store, options)}
+${aboutPolicy(file, options)}  store    ${store}${aboutStore(store, options)}
   workers  ${aboutWorkers(options)}
   envoy    ${aboutEnvoy(grpcUrl, options)}
   admin    ${aboutAdmin(options)}
   api      ${url}/docs lists all routes
 
 Try it:
-  curl ${url}/v1/check -d '${inQuotes({ attributes: exampleRequest(policy.levels, attributes) })}'
+  ${exampleCall(file, url)}
 
+`
+}
+
+/** A command that asks about a request, or about a descriptor that leads to a limit. */
+function exampleCall({ policy, attributes, envoy }: ServedPolicy, url: string): string {
+  if (envoy === undefined)
+    return `curl ${url}/v1/check -d '${inQuotes({ attributes: exampleRequest(policy.levels, attributes) })}'`
+  return `curl ${url}/json -d '${inQuotes(exampleDescriptor(envoy))}'`
+}
+
+function aboutPolicy({ policy, attributes, envoy }: ServedPolicy, options: ServeOptions): string {
+  if (envoy !== undefined) {
+    const domains = [...envoy.domains.keys()].map(printable)
+    return `  rules    ${options.envoyConfig}: ${countText(domains.length, 'domain')}, ${domains.slice(0, MOST_DOMAINS).join(', ')}\n`
+  }
+  const names = policy.levels.map(({ name }) => name)
+  const levels = names.length === 1 ? `1 level, ${names[0]}` : `${names.length} levels, ${names.join(', ')}`
+  return `  policy   ${options.policy ?? 'an example (--policy FILE serves yours)'}: ${levels}
+  asks     about ${attributes.length === 0 ? 'no attribute' : attributes.join(', ')}; other attributes of a request are ignored
 `
 }
 
@@ -36,6 +57,7 @@ export function startFacts({ file, url, grpcUrl, store }: Serving, options: Serv
     page: options.page ? pageLink(url, options) : null,
     pid: process.pid,
     policy: options.policy ?? null,
+    envoyConfig: options.envoyConfig ?? null,
     name: file.policy.name ?? 'default',
     levels: file.policy.levels.map(({ name }) => name),
     attributes: file.attributes,

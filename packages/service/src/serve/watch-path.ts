@@ -1,13 +1,11 @@
 import { type FSWatcher, unwatchFile, watch, watchFile } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { stampRules } from '../envoy-rules/read-rules-folder.js'
+import { SettledFile } from './settled-file.js'
 
 /** How often the file is looked at in any case: for changes that the system does not report. */
 const POLL_MS = 2_000
-/** A file that stays the same for so long is complete. */
-const SETTLE_MS = 50
-/** A file that keeps changing is read after so many looks. */
-const MOST_LOOKS = 20
 
 /**
  * Calls `onChange` soon after the start, and whenever a file has changed and is complete. Returns a function that ends the
@@ -18,13 +16,13 @@ const MOST_LOOKS = 20
  * that changes there, and files on network drives. The watch keeps no process alive.
  */
 export function watchPath(path: string, onChange: () => void): () => void {
-  const settled = new SettledFile(path, onChange)
-  let folder = watchFolder(path, () => settled.look())
+  const settled = new SettledFile(() => stamp(path), onChange)
+  let folder = watchFolder(dirname(path), () => settled.look())
   // `watchFile` follows links, so it compares the file that a reader would get.
   const onPoll = () => {
     // The folder itself may be another now.
     folder?.close()
-    folder = watchFolder(path, () => settled.look())
+    folder = watchFolder(dirname(path), () => settled.look())
     settled.look()
   }
   watchFile(path, { interval: POLL_MS, persistent: false }, onPoll)
@@ -35,58 +33,34 @@ export function watchPath(path: string, onChange: () => void): () => void {
   }
 }
 
+/**
+ * As `watchPath`, for all files of a folder with rules. The system reports changes in the folder itself, where Kubernetes swaps its
+ * link, and another folder in its place. The look every two seconds finds changes in folders below it.
+ */
+export function watchRules(path: string, onChange: () => void): () => void {
+  const settled = new SettledFile(() => stampRules(path), onChange)
+  const watchBoth = () => [path, dirname(path)].map((each) => watchFolder(each, () => settled.look()))
+  let watchers = watchBoth()
+  const poll = setInterval(() => {
+    for (const each of watchers) each?.close()
+    watchers = watchBoth()
+    settled.look()
+  }, POLL_MS).unref()
+  return () => {
+    for (const each of watchers) each?.close()
+    clearInterval(poll)
+    settled.close()
+  }
+}
+
 /** Absent if the system cannot watch the folder: it is gone, or there are too many watches. */
-function watchFolder(path: string, onEvent: () => void): FSWatcher | undefined {
+function watchFolder(folder: string, onEvent: () => void): FSWatcher | undefined {
   try {
-    const watcher = watch(dirname(path), { persistent: false }, onEvent)
+    const watcher = watch(folder, { persistent: false }, onEvent)
     watcher.on('error', () => watcher.close())
     return watcher
   } catch {
     return undefined
-  }
-}
-
-/** Waits until a file stays the same between two looks: an editor may have written half of it. */
-class SettledFile {
-  readonly #path: string
-  readonly #onChange: () => void
-  #timer: NodeJS.Timeout | undefined
-  #isClosed = false
-  #looks = 0
-  /** What the last look saw, and what was reported last. */
-  #seen: string | undefined
-  #reported: string | undefined
-
-  constructor(path: string, onChange: () => void) {
-    this.#path = path
-    this.#onChange = onChange
-    // The file may have changed since the caller read it.
-    this.look()
-  }
-
-  look(): void {
-    if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#compare(), SETTLE_MS).unref()
-  }
-
-  close(): void {
-    this.#isClosed = true
-    clearTimeout(this.#timer)
-  }
-
-  async #compare(): Promise<void> {
-    const now = await stamp(this.#path)
-    this.#timer = undefined
-    if (this.#isClosed) return
-    const isComplete = (now === this.#seen && now !== '') || ++this.#looks >= MOST_LOOKS
-    this.#seen = now
-    if (now === this.#reported) {
-      this.#looks = 0
-      return
-    }
-    if (!isComplete) return this.look()
-    this.#looks = 0
-    this.#reported = now
-    this.#onChange()
   }
 }
 

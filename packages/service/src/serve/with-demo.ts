@@ -7,8 +7,8 @@ import type { ServeOptions } from './serve-options.js'
  * its run, unless there is one.
  */
 export function withDemo(options: ServeOptions): ServeOptions {
-  const { policy, store, page, adminToken, host } = options
-  const isExample = policy === undefined
+  const { policy, envoyConfig, store, page, adminToken, host } = options
+  const isExample = policy === undefined && envoyConfig === undefined
   const demo = options.demo ?? (isExample && store === 'memory' && page)
   if (!demo || adminToken !== undefined || !isLoopback(host)) return { ...options, demo }
   // As long as one that `openssl rand -hex 16` makes.

@@ -2,12 +2,12 @@ import { systemClock } from 'sluice'
 import { UsageError } from '../cli/command.js'
 import { KeyMask } from '../live/key-mask.js'
 import type { LiveDemo } from '../live/live-events.js'
-import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import type { FleetCentre, FleetFacts, FleetWorker } from './fleet-worker.js'
 import { LiveRounds } from './live-rounds.js'
 import type { Log } from './log.js'
 import type { RefusedPolicy } from './policy-source.js'
 import { ScrapeRound } from './scrape-round.js'
+import { type ServedPolicy, textToSend } from './served-policy.js'
 import type { Failure, FromThread, FromWorker, Listening } from './to-worker.js'
 
 /** After a worker dies, the next starts so much later; twice as much after each further death, up to the most. */
@@ -29,7 +29,7 @@ interface FleetParts {
   /** Where all workers answer over gRPC, if they do. */
   readonly grpcPort?: number | undefined
   /** The policy at the start. */
-  readonly policy: PolicyFile
+  readonly policy: ServedPolicy
   readonly log: Log
   /** Absent for workers that need nothing but their policy. */
   readonly centre?: FleetCentre | undefined
@@ -56,7 +56,7 @@ export class WorkerFleet {
     startedMs: systemClock.now(),
   }
   #lastScrape = 0
-  #policy: PolicyFile
+  #policy: ServedPolicy
   /** The text that was read after the policy in force, if it is bad. */
   #refused: RefusedPolicy | undefined
   #pauseMs = FIRST_PAUSE_MS
@@ -87,7 +87,7 @@ export class WorkerFleet {
   }
 
   /** Puts another policy in force in all workers. */
-  use(policy: PolicyFile): void {
+  use(policy: ServedPolicy): void {
     this.#policy = policy
     this.#refused = undefined
     for (const worker of this.#workers) this.#tellPolicy(worker)
@@ -170,8 +170,8 @@ export class WorkerFleet {
 
   #tellPolicy(worker: FleetWorker): void {
     // A worker reads the text by itself.
-    const { file, text } = this.#policy
-    worker.send({ policy: { file, text }, port: this.#port, grpcPort: this.#grpcPort, fleet: this.#facts })
+    const policy = textToSend(this.#policy)
+    worker.send({ policy, port: this.#port, grpcPort: this.#grpcPort, fleet: this.#facts })
   }
 
   /** Asks all workers for their metrics, and tells `asker`. */

@@ -24,6 +24,7 @@ test('serve --json prints its facts on one line of stdout, and its log on stderr
       page: `${facts.url}/`,
       pid: child.pid,
       policy: null,
+      envoyConfig: null,
       name: 'payments',
       levels: ['global', 'merchant', 'charges', 'customers', 'ip'],
       attributes: expect.arrayContaining(['merchant', 'method', 'path', 'ip']),

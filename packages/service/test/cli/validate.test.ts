@@ -138,11 +138,16 @@ test('- reads the standard input', async () => {
   })
 })
 
-test('a file that cannot be read is reported as a problem', async () => {
+test('a file that cannot be read is reported as a problem, and so are policy files in a folder of rules', async () => {
   const missing = join(folder, 'none.yaml')
   const { code, stdout } = await sluice(['validate', missing, folder])
   expect(code).toBe(1)
-  expect(stdout).toBe(`${missing}:1:1 there is no such file\n${folder}:1:1 this is a folder, not a file\n`)
+  expect(stdout.split('\n').slice(0, 4)).toEqual([
+    `${missing}:1:1 there is no such file`,
+    `${folder}/bad.yaml:1:1 config error, unknown key 'version'; a file has domain, descriptors`,
+    `${folder}/bad.yaml:1:1 config file cannot have empty domain`,
+    `${folder}/bad.yaml:2:1 config error, unknown key 'levels': this is a policy file, which has a place of its own`,
+  ])
 })
 
 test('validate does not complain if its output is closed early', async () => {

@@ -30,6 +30,7 @@ const HOSTILE: Readonly<Record<string, () => string>> = {
   'ever deeper lines': () => Array.from({ length: 3_000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
   'a map of many keys': () => Array.from({ length: 300_000 }, (_, i) => `k${i}: 1\n`).join(''),
   'a long list in one line': () => `[${'a,'.repeat(4 * MANY)}]`,
+  'short lists in lists': () => `version: 1\nlevels: ${'[{ a: '.repeat(3_000)}b${' }]'.repeat(3_000)}`,
   'closing brackets': () => ']'.repeat(2 * MANY),
   'line breaks': () => '\n'.repeat(9 * MANY),
   comments: () => '#\n'.repeat(4 * MANY),

@@ -13,7 +13,7 @@ export const serve: Command = {
   usage: '[options]',
   about: 'Runs the decision service: other programs ask it over HTTP whether a request may go.',
   options: SERVE_OPTIONS,
-  notes: `Each option with a value, and --lease, can be an environment variable instead: SLUICE_POLICY, SLUICE_STORE,
+  notes: `Each option with a value, --lease and --envoy-…, can be an environment variable instead: SLUICE_POLICY, SLUICE_STORE,
 SLUICE_ADMIN_TOKEN and so on. A changed policy file is put in force at once, and SIGHUP reads it again. A bad file is logged, and the last good
 policy stays. SIGTERM and SIGINT stop the service after the requests in flight; a second one stops it at once.
 

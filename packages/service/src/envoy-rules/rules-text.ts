@@ -1,0 +1,46 @@
+import { buildData } from '../policy-file/build-data.js'
+import { NodeFinder } from '../policy-file/node-finder.js'
+import { readYaml } from '../policy-file/read-yaml.js'
+import type { Fault, MapNode, SourceNode } from '../policy-file/source-node.js'
+import type { TextLines } from '../policy-file/text-lines.js'
+
+/** The contents of a file of rules, within the bounds of policy files. */
+export interface RulesText {
+  /** Absent if the file is empty. */
+  readonly root: MapNode | undefined
+  readonly finder: NodeFinder
+  /** The plain data of the root. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** How envoyproxy/ratelimit begins its message for a file that is no YAML, or has a value of a wrong type. */
+export const NOT_LOADED = 'error loading config file: '
+
+/** Reads YAML, and JSON, which is YAML. Returns the faults if it is neither. */
+export function readRulesText(text: string, lines: TextLines): RulesText | readonly Fault[] {
+  const read = readYaml(text)
+  if (read.faults.length > 0) return read.faults.map(notLoaded)
+  const { node } = read
+  if (node === undefined || isNothing(node))
+    return { root: undefined, finder: new NodeFinder(NOTHING, new Map()), data: {} }
+  if (node.kind !== 'map')
+    return [notLoaded({ offset: node.offset, message: 'it must have domain: and descriptors:, each on a line' })]
+  const { data, faults, targets } = buildData(node, lines)
+  if (data === undefined || faults.length > 0) return faults.map(notLoaded)
+  return { root: node, finder: new NodeFinder(node, targets), data: data as Record<string, unknown> }
+}
+
+/** Is the text that of rules, and not of a policy? Rules have a `domain`. */
+export function looksLikeRules(text: string): boolean {
+  return /^["']?(?:domain|descriptors)["']?\s*:/m.test(text) && !/^["']?levels["']?\s*:/m.test(text)
+}
+
+const NOTHING: SourceNode = { kind: 'map', offset: 0, entries: [] }
+
+function isNothing(node: SourceNode): boolean {
+  return node.kind === 'scalar' && node.value === null
+}
+
+function notLoaded({ offset, message }: Fault): Fault {
+  return { offset, message: `${NOT_LOADED}${message}` }
+}

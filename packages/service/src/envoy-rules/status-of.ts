@@ -1,0 +1,61 @@
+import type { Decision, Limit } from 'sluice'
+import { CODES, type DescriptorStatus, type RateLimitUnit, UNITS } from '../envoy/rate-limit-messages.js'
+import type { Outcome } from './outcome.js'
+
+/** The largest number of the protocol; `limit_remaining` of an unlimited rule. */
+const LARGEST = 2 ** 32 - 1
+
+/** The status of a descriptor that has no limit. */
+export const NO_LIMIT: DescriptorStatus = { code: CODES.ok, limitRemaining: 0 }
+
+/** The status of a descriptor as the client is told it. */
+export function statusOf({ asked, isOver, tightest }: Outcome): DescriptorStatus {
+  const code = isOver && asked.rule?.shadowMode !== true ? CODES.overLimit : CODES.ok
+  if (tightest === undefined) return { code, limitRemaining: LARGEST }
+  const { limit, decision, isOfPeriod } = tightest
+  return {
+    code,
+    currentLimit: { ...shownLimit(limit, isOfPeriod), name: asked.rule?.name ?? '' },
+    limitRemaining: isOver ? 0 : Math.min(decision.remaining, LARGEST),
+    untilResetMs: untilResetMs(decision, isOver),
+  }
+}
+
+/** A client with units left is told when the whole quota is back. A client without any is told when it may go on. */
+function untilResetMs({ remaining, retryAfterMs, nextUnitAfterMs, resetAfterMs }: Decision, isOver: boolean): number {
+  if (isOver) return retryAfterMs < Infinity ? retryAfterMs : resetAfterMs
+  return remaining > 0 ? resetAfterMs : nextUnitAfterMs
+}
+
+const UNIT_OF: Readonly<Record<string, RateLimitUnit>> = {
+  '1s': UNITS.second,
+  '60s': UNITS.minute,
+  '1m': UNITS.minute,
+  '60m': UNITS.hour,
+  '1h': UNITS.hour,
+  '24h': UNITS.day,
+  '1d': UNITS.day,
+  '7d': UNITS.week,
+}
+
+/** The windows of calendar periods, by the longest of them. */
+const PERIODS: Readonly<Record<string, RateLimitUnit>> = { '7d': UNITS.week, '31d': UNITS.month, '366d': UNITS.year }
+
+/** A limit in the words of the protocol, which has a few units only: any other window is UNKNOWN. */
+function shownLimit(
+  limit: Limit,
+  isPeriod: boolean,
+): { readonly requestsPerUnit: number; readonly unit: RateLimitUnit } {
+  if ('window' in limit)
+    return {
+      requestsPerUnit: Math.min(limit.quota, LARGEST),
+      unit: (isPeriod ? PERIODS : UNIT_OF)[limit.window] ?? UNITS.unknown,
+    }
+  if (limit.algorithm === 'token-bucket') {
+    const [count, per] = limit.refill.split('/')
+    const unit = UNIT_OF[/^\d/.test(per) ? per : `1${per}`]
+    if (unit !== undefined && /^\d+$/.test(count)) return { requestsPerUnit: Math.min(Number(count), LARGEST), unit }
+  }
+  const quota = 'capacity' in limit ? limit.capacity : 'max' in limit ? limit.max : LARGEST
+  return { requestsPerUnit: Math.min(quota, LARGEST), unit: UNITS.unknown }
+}

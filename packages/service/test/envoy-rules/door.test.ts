@@ -1,0 +1,106 @@
+/** Rules behind the doors: gRPC with a client of another stack, and `/json`. */
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SHOULD_RATE_LIMIT } from '../../src/envoy/envoy-methods.js'
+import { createLog } from '../../src/serve/log.js'
+import { readServeOptions } from '../../src/serve/serve-options.js'
+import { type Serving, startServing } from '../../src/serve/start-serving.js'
+import { entriesOf, type ForeignResponse, fieldsOf, portOf } from '../envoy/door-service.js'
+import { decodeResponse, encodeRequest } from '../envoy/envoy-protos.js'
+import { GrpcClient } from '../grpc/grpc-client.js'
+
+let folder: string
+let serving: Serving
+let client: GrpcClient
+let logged: string[]
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-rules-door-'))
+  logged = []
+})
+afterEach(async () => {
+  client.close()
+  await serving.close()
+  await rm(folder, { recursive: true })
+})
+
+/** Writes the file as an editor does that never leaves half of one. */
+async function write(yaml: string): Promise<void> {
+  await writeFile(join(folder, '.next'), yaml)
+  await rename(join(folder, '.next'), join(folder, 'a.yaml'))
+}
+
+async function serve(yaml: string): Promise<void> {
+  await write(yaml)
+  const options = readServeOptions({ http: '127.0.0.1:0', grpc: '127.0.0.1:0', 'envoy-config': folder }, {})
+  serving = await startServing(options, createLog('json', { write: (line: string) => void logged.push(line) }))
+  client = new GrpcClient(portOf(serving.grpcUrl))
+}
+
+async function ask(...descriptors: readonly Readonly<Record<string, string>>[]): Promise<ForeignResponse> {
+  const request = { domain: 'test', descriptors: descriptors.map((entries) => ({ entries: entriesOf(entries) })) }
+  return decodeResponse(await client.unary(SHOULD_RATE_LIMIT, encodeRequest(request))) as unknown as ForeignResponse
+}
+
+const yamlOf = (quota: number) => `domain: test
+descriptors:
+  - key: a
+    metadata: { team: web }
+    rate_limit: { unit: hour, requests_per_unit: ${quota}, name: per_a }
+`
+
+test('over gRPC: status, header fields, metadata and the metrics of the original', async () => {
+  await serve(yamlOf(1))
+  const first = await ask({ a: 'x' })
+  expect(first).toMatchObject({
+    overallCode: 'OK',
+    statuses: [{ code: 'OK', currentLimit: { requestsPerUnit: 1, unit: 'HOUR', name: 'per_a' } }],
+  })
+  expect(fieldsOf(first).RateLimit).toMatch(/^"test.a";r=0;t=\d+$/)
+  expect((await ask({ a: 'x' }, { b: 'y' })).overallCode).toBe('OVER_LIMIT')
+  const text = await (await fetch(`${serving.url}/metrics`)).text()
+  expect(text).toContain('ratelimit_service_rate_limit_over_limit{domain="test",key1="a"} 1\n')
+  expect(text).toContain('ratelimit_service_config_load_success 1\n')
+  expect(text).toMatch(/sluice_level_decisions_total\{policy="envoy",level="test\.a",outcome="allowed"\} 1/)
+})
+
+test('as JSON, with the status of the answer', async () => {
+  await serve(yamlOf(1))
+  const body = JSON.stringify({ domain: 'test', descriptors: [{ entries: [{ key: 'a', value: 'x' }] }] })
+  const post = () => fetch(`${serving.url}/json`, { method: 'POST', body })
+  const first = await post()
+  expect(first.status).toBe(200)
+  expect(await first.json()).toMatchObject({
+    overallCode: 'OK',
+    dynamicMetadata: { domain: 'test', descriptors: [{ entries: ['a=x'], metadata: { team: 'web' } }] },
+  })
+  expect((await post()).status).toBe(429)
+  expect((await fetch(`${serving.url}/json`, { method: 'POST', body: '{"domain":""}' })).status).toBe(400)
+})
+
+test('a hundred reloads, half of them bad, while calls come in: no call fails, and none sees a bad file', async () => {
+  await serve(yamlOf(1_000_000))
+  let isOver = false
+  const seen = new Set<number>()
+  const load = async () => {
+    for (let i = 0; !isOver; i++) {
+      const { overallCode, statuses } = await ask({ a: `${i % 100}` })
+      expect(overallCode).toBe('OK')
+      const { requestsPerUnit } = statuses[0].currentLimit as { requestsPerUnit: number }
+      seen.add(requestsPerUnit)
+    }
+  }
+  const loads = [load(), load(), load()]
+  for (let i = 1; i <= 50; i++) {
+    await write(yamlOf(1_000_000 + i))
+    await serving.reload()
+    await write(`${yamlOf(7)}bad: true\n`)
+    await serving.reload()
+  }
+  isOver = true
+  await Promise.all(loads)
+  expect(seen.size).toBeGreaterThan(5)
+  expect(Math.min(...seen)).toBeGreaterThanOrEqual(1_000_000)
+  expect((await ask({ a: 'x' })).statuses[0].currentLimit).toMatchObject({ requestsPerUnit: 1_000_050 })
+})
