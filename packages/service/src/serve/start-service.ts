@@ -10,7 +10,7 @@ import { envoyDoor } from '../doors/envoy-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
 import { inspectDoor } from '../doors/inspect-door.js'
-import { type AboutService, aboutService, liveDoor } from '../doors/live-door.js'
+import { aboutService, liveDoor } from '../doors/live-door.js'
 import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
 import { openapiDoor } from '../doors/openapi-door.js'
 import { ownPageOnly } from '../doors/own-page-only.js'
@@ -18,6 +18,7 @@ import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
 import { PolicyDecider } from '../envoy/policy-decider.js'
+import type { EnvoyDecider } from '../envoy/rate-limit-messages.js'
 import type { Door } from '../server/door.js'
 import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
@@ -75,27 +76,17 @@ export async function startService(
   Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   let grpc: RunningGrpc | undefined
   try {
-    const onBatch = (calls: number) => recorder.doors.batch('store', calls)
     const misspelt = new MisspeltAttributes(log)
-    const access = adminAccessOf(options)
-    const decider =
-      policy.envoy === undefined
-        ? new PolicyDecider({
-            policyNow: () => service.policy,
-            headers: options.envoyHeaders,
-            lookAt: (attributes, asked) => misspelt.look(attributes, asked),
-          })
-        : service.rulesDecider(options.envoyHeaders)
+    const decider = deciderOf(service, options, misspelt)
     const doors = [
       checkDoor(service, misspelt),
       reservationDoor(service, misspelt),
       gateDoor(service, options, log),
-      storeDoor(opened.store, onBatch),
+      storeDoor(opened.store, (calls) => recorder.doors.batch('store', calls)),
       envoyDoor(service, decider),
-      adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
       healthDoor(service),
       openapiDoor(),
-      ...(options.page ? pageDoors(service, access, aboutService(options, opened.shown)) : []),
+      ...operatorDoors(service, options, opened.shown, log),
     ]
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
@@ -130,10 +121,26 @@ export async function startService(
   }
 }
 
-/** The page and what it asks without a token. */
-function pageDoors(service: DecisionService, access: AdminAccess, about: AboutService): readonly Door[] {
+/** Decides for Envoy: by the rules of its service if they are what is served, otherwise by the policy. */
+function deciderOf(service: DecisionService, options: ServeOptions, misspelt: MisspeltAttributes): EnvoyDecider {
+  if (options.envoyConfig !== undefined) return service.rulesDecider(options.envoyHeaders)
+  return new PolicyDecider({
+    policyNow: () => service.policy,
+    headers: options.envoyHeaders,
+    lookAt: (attributes, asked) => misspelt.look(attributes, asked),
+  })
+}
+
+/** The admin API, and the page with what it asks without a token. */
+function operatorDoors(service: DecisionService, options: ServeOptions, store: string, log: Logger): readonly Door[] {
+  const access = adminAccessOf(options)
+  const admin = adminDoor(service, access, (change, levels) =>
+    log.info({ change, levels }, 'an operator changed limits'),
+  )
+  if (!options.page) return [admin]
+  const about = aboutService(options, store)
   const asked = [liveDoor(service, access, about), inspectDoor(service, access), demoDoor(service)]
-  return [pageDoor(), ...asked.map(ownPageOnly)]
+  return [admin, pageDoor(), ...asked.map(ownPageOnly)]
 }
 
 function adminAccessOf({ adminToken, trustedProxies, gateAttributes }: ServeOptions): AdminAccess {
