@@ -24,6 +24,7 @@ const tasks = {
   compareRedisBytes: async () => (await import('./tasks/compare-redis.mjs')).compareRedisBytes,
   compareHttp: async () => (await import('./tasks/compare-http.mjs')).compareHttp,
   serviceSpeed: async () => (await import('./tasks/service-speed.mjs')).serviceSpeed,
+  envoyDoor: async () => (await import('./tasks/envoy-door.mjs')).envoyDoor,
   serviceRedis: async () => (await import('./tasks/service-redis.mjs')).serviceRedis,
   redisBytes: async () => (await import('./tasks/redis-bytes.mjs')).redisBytes,
 }

@@ -7,6 +7,7 @@
 //   goals(data)        the goals: [{ goal, measured, reached }]
 //   onlyIfNamed        true for a section that runs only if it is named
 import { abuse } from './sections/abuse.mjs'
+import { envoyDoor } from './sections/envoy-door.mjs'
 import { httpSpeed } from './sections/http-speed.mjs'
 import { leases } from './sections/leases.mjs'
 import { memoryBytes } from './sections/memory-bytes.mjs'
@@ -37,6 +38,7 @@ export const sections = [
   httpSpeed,
   service,
   serviceClient,
+  envoyDoor,
   shaper,
   shaperDepartures,
   soak,

@@ -1,20 +1,26 @@
-// Serves in a process of its own: the service with a policy, or a bare server that answers a constant. Sends its port, and
+// Serves in a process of its own: the service with a policy, or a bare server of HTTP or gRPC that answers a constant. Sends its ports, and
 // after each message the CPU time and memory that it has used.
 import { readdirSync } from 'node:fs'
 import { parsePolicyFile } from '../../packages/service/dist/policy-file/parse-policy-file.js'
 import { createLog } from '../../packages/service/dist/serve/log.js'
 import { readServeOptions } from '../../packages/service/dist/serve/serve-options.js'
 import { startService } from '../../packages/service/dist/serve/start-service.js'
+import { startBareGrpc } from './bare-grpc-server.mjs'
 import { startBare } from './bare-server.mjs'
 
-const { answer, policy, options } = JSON.parse(process.argv[2])
+const { answer, grpcAnswer, policy, options } = JSON.parse(process.argv[2])
 
 async function start() {
-  if (answer !== undefined) return startBare(answer)
+  if (answer !== undefined) return { port: await startBare(answer) }
+  if (grpcAnswer !== undefined) return { grpcPort: await startBareGrpc(grpcAnswer) }
   const log = createLog('off', process.stdout)
   const file = parsePolicyFile(JSON.stringify(policy), { file: 'policy.json' })
-  const { url } = await startService(readServeOptions({ http: '127.0.0.1:0', ...options }, {}), log, file)
-  return Number(new URL(url).port)
+  const { url, grpcUrl } = await startService(readServeOptions({ http: '127.0.0.1:0', ...options }, {}), log, file)
+  return { port: portOf(url), grpcPort: grpcUrl && portOf(grpcUrl) }
+}
+
+function portOf(url) {
+  return Number(url.slice(url.lastIndexOf(':') + 1))
 }
 
 /** Open files of this process; 0 where the system does not tell. */
@@ -33,4 +39,4 @@ process.on('message', () => {
   process.send({ cpuUs: user + system, rss, heapUsed, openFiles: openFiles() })
 })
 process.on('disconnect', () => process.exit())
-process.send({ port: await start() })
+process.send(await start())

@@ -4,15 +4,16 @@ import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('./serve.mjs', import.meta.url))
 
-/** Starts serve.mjs: `{ answer }` for a bare server, `{ policy, options }` for the service. */
+/** Starts serve.mjs: `{ answer }` or `{ grpcAnswer }` for a bare server, `{ policy, options }` for the service. */
 export async function startChild(what, flags = []) {
   const child = fork(program, [JSON.stringify(what)], {
     execArgv: flags,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const [{ port }] = await once(child, 'message')
+  const [{ port, grpcPort }] = await once(child, 'message')
   return {
     port,
+    grpcPort,
     /** `{ cpuUs, rss, heapUsed, openFiles }`. */
     async usage() {
       child.send('usage')

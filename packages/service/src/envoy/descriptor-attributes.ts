@@ -4,6 +4,13 @@ import type { DescriptorEntry } from './rate-limit-messages.js'
 /** The attributes of a request, by name. */
 export type DescriptorAttributes = Readonly<Record<string, string>>
 
+/** An object without inherited members: clients may choose the keys. `Object.create(null)` would be one of the slow kind. */
+class Attributes {
+  readonly [name: string]: string
+}
+Object.setPrototypeOf(Attributes.prototype, null)
+Reflect.deleteProperty(Attributes.prototype, 'constructor')
+
 /** The key that Envoy's action `remote_address` writes. A policy knows the address of a client as `ip`. */
 const REMOTE_ADDRESS = 'remote_address'
 
@@ -12,8 +19,7 @@ const REMOTE_ADDRESS = 'remote_address'
  * unless there is an entry `ip`. Throws INVALID_ARGUMENT if a key has two values: one of them would be lost, and a limit with it.
  */
 export function descriptorAttributes(domain: string, entries: readonly DescriptorEntry[]): DescriptorAttributes {
-  // Clients may choose the keys: none of them is an inherited member.
-  const attributes: Record<string, string> = Object.create(null)
+  const attributes: Record<string, string> = new Attributes()
   for (let i = 0; i < entries.length; i++) {
     const { key, value } = entries[i]
     const before = attributes[key]

@@ -1,7 +1,7 @@
 import { GRPC_STATUS, GrpcError } from './grpc-error.js'
 
 /** A message on the wire begins with one byte that says whether it is compressed, and four of its length. */
-const PREFIX = 5
+export const PREFIX_BYTES = 5
 /** The most bytes of a message. */
 export const MOST_MESSAGE_BYTES = 1024 * 1024
 
@@ -43,7 +43,7 @@ export class MessageFramer {
       else {
         const wanted = this.#wanted(rest)
         if (rest.length < wanted) return void this.#keep(rest)
-        take(rest.subarray(PREFIX, wanted))
+        take(rest.subarray(PREFIX_BYTES, wanted))
         rest = rest.subarray(wanted)
       }
     }
@@ -63,7 +63,7 @@ export class MessageFramer {
     const kept = this.#kept
     if (kept.length === this.#wanted(kept)) {
       this.drop()
-      take(kept.subarray(PREFIX))
+      take(kept.subarray(PREFIX_BYTES))
     }
     return part.subarray(missing)
   }
@@ -91,9 +91,9 @@ export class MessageFramer {
   /** How many bytes the message at the start of `bytes` has, with its prefix. */
   #wanted(bytes: Uint8Array): number {
     if (bytes[0] !== 0) throw this.#compressed(bytes[0])
-    if (bytes.length < PREFIX) return PREFIX
-    const length = ((bytes[1] << 24) | (bytes[2] << 16) | (bytes[3] << 8) | bytes[4]) >>> 0
-    if (length <= MOST_MESSAGE_BYTES) return PREFIX + length
+    if (bytes.length < PREFIX_BYTES) return PREFIX_BYTES
+    const length = lengthOf(bytes)
+    if (length <= MOST_MESSAGE_BYTES) return PREFIX_BYTES + length
     const bounds = `(${length} vs. ${MOST_MESSAGE_BYTES})`
     throw new GrpcError(GRPC_STATUS.resourceExhausted, `received message larger than max ${bounds}`)
   }
@@ -106,11 +106,25 @@ export class MessageFramer {
   }
 }
 
+/** Are these bytes exactly one message, which is neither compressed nor too large? */
+export function isWholeMessage(bytes: Uint8Array): boolean {
+  return (
+    bytes.length >= PREFIX_BYTES &&
+    bytes[0] === 0 &&
+    bytes.length <= MOST_MESSAGE_BYTES &&
+    lengthOf(bytes) === bytes.length - PREFIX_BYTES
+  )
+}
+
+function lengthOf(bytes: Uint8Array): number {
+  return ((bytes[1] << 24) | (bytes[2] << 16) | (bytes[3] << 8) | bytes[4]) >>> 0
+}
+
 /** A message as it goes over the wire. */
 export function framed(message: Uint8Array): Buffer {
-  const bytes = Buffer.allocUnsafe(PREFIX + message.length)
+  const bytes = Buffer.allocUnsafe(PREFIX_BYTES + message.length)
   bytes[0] = 0
   bytes.writeUInt32BE(message.length, 1)
-  bytes.set(message, PREFIX)
+  bytes.set(message, PREFIX_BYTES)
   return bytes
 }

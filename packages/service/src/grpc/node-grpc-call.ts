@@ -1,7 +1,7 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { encodeGrpcMessage } from './encode-grpc-message.js'
 import { GRPC_STATUS, GrpcError } from './grpc-error.js'
-import { framed, type HeldBytes, MessageFramer } from './message-framer.js'
+import { framed, type HeldBytes, isWholeMessage, MessageFramer, PREFIX_BYTES } from './message-framer.js'
 
 /** A client that reads no answers is cut when so many bytes wait for it. */
 const MOST_QUEUED_BYTES = 1024 * 1024
@@ -35,7 +35,8 @@ export abstract class NodeGrpcCall {
   /** Fields behind the answer. */
   trailers: object = OK_TRAILERS
   protected isOver = false
-  protected readonly framer: MessageFramer
+  #framer: MessageFramer | undefined
+  readonly #encoding: string | undefined
   readonly #stream: ServerHttp2Stream
   readonly #host: CallHost
   readonly #path: string
@@ -48,7 +49,7 @@ export abstract class NodeGrpcCall {
     this.#path = path
     this.startMs = startMs
     this.#deadlineMs = startMs + timeoutMs
-    this.framer = new MessageFramer(host.held, encoding)
+    this.#encoding = encoding
     host.open.add(this)
   }
 
@@ -58,13 +59,31 @@ export abstract class NodeGrpcCall {
   }
 
   /** The client sent bytes. */
-  abstract take(part: Uint8Array): void
+  take(part: Uint8Array): void {
+    if (this.isOver) return
+    // Nearly every part is one whole message, which needs no framer.
+    if (this.#framer === undefined && isWholeMessage(part)) return void this.hear(part.subarray(PREFIX_BYTES))
+    this.#framer ??= new MessageFramer(this.#host.held, this.#encoding)
+    try {
+      this.#framer.push(part, (message) => this.hear(message))
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** A message has come. */
+  protected abstract hear(message: Uint8Array): void
   /** The client sends no more. */
   abstract clientEnded(): void
 
   /** The stream is closed: the call was answered, or the client is gone. */
   closed(): void {
     if (!this.isOver) this.finish(GRPC_STATUS.cancelled)
+  }
+
+  /** Has a message begun that has not ended? */
+  protected get isWithinMessage(): boolean {
+    return this.#framer?.isWithin === true
   }
 
   /** Answers with an error, whatever it is. */
@@ -102,7 +121,7 @@ export abstract class NodeGrpcCall {
   /** The call is over. */
   protected finish(status: number): void {
     this.isOver = true
-    this.framer.drop()
+    this.#framer?.drop()
     this.#host.open.delete(this)
     this.#host.answered?.(this.#path, status, performance.now() - this.startMs)
   }

@@ -19,17 +19,13 @@ export class StreamingCall extends NodeGrpcCall {
     }
   }
 
-  take(part: Uint8Array): void {
-    this.#try(() =>
-      this.framer.push(part, (message) => {
-        if (!this.isOver) this.#handler?.message(message)
-      }),
-    )
+  protected hear(message: Uint8Array): void {
+    this.#try(() => this.#handler?.message(message))
   }
 
   clientEnded(): void {
     this.#try(() => {
-      if (this.framer.isWithin) throw new GrpcError(GRPC_STATUS.internal, 'the call ends within a message')
+      if (this.isWithinMessage) throw new GrpcError(GRPC_STATUS.internal, 'the call ends within a message')
       this.#handler?.clientEnded()
     })
   }

@@ -22,16 +22,9 @@ export class UnaryCall extends NodeGrpcCall {
     return super.isLate(nowMs) || (!this.#hasEnded && nowMs > this.startMs + SLOWEST_MESSAGE_MS)
   }
 
-  take(part: Uint8Array): void {
-    if (this.isOver) return
-    try {
-      this.framer.push(part, (message) => {
-        if (this.#message !== undefined) this.#isTooMany = true
-        this.#message = message
-      })
-    } catch (error) {
-      this.fail(error)
-    }
+  protected hear(message: Uint8Array): void {
+    if (this.#message !== undefined) this.#isTooMany = true
+    this.#message = message
   }
 
   clientEnded(): void {
@@ -52,7 +45,7 @@ export class UnaryCall extends NodeGrpcCall {
   }
 
   #onlyMessage(): Uint8Array {
-    if (this.framer.isWithin) throw new GrpcError(GRPC_STATUS.internal, 'the call ends within a message')
+    if (this.isWithinMessage) throw new GrpcError(GRPC_STATUS.internal, 'the call ends within a message')
     if (this.#message !== undefined && !this.#isTooMany) return this.#message
     const got = this.#isTooMany ? 'several' : 'none'
     throw new GrpcError(GRPC_STATUS.unimplemented, `the method takes one message, got ${got}`)

@@ -22,7 +22,7 @@ export function readGrpc(
   const needs = (name: string, other: string) =>
     new UsageError(`${given.sourceOf(name)} needs ${other}, which is not given: add --${other.replace(/^--/, '')}`)
   if (text === undefined) {
-    for (const name of ['grpc-cert', 'grpc-key', 'grpc-client-ca', 'envoy-headers'])
+    for (const name of ['grpc-cert', 'grpc-key', 'grpc-client-ca'])
       if (given.text(name) !== undefined) throw needs(name, '--grpc')
     return undefined
   }

@@ -78,7 +78,7 @@ const OPTIONS = {
   grpc: {
     value: 'HOST:PORT',
     help: 'where to answer Envoy over gRPC: 127.0.0.1:8081. Default: nowhere',
-    others: ['envoy', 'rls'],
+    others: ['rls'],
   },
   'grpc-cert': {
     value: 'FILE',

@@ -115,6 +115,20 @@ const WRONG: readonly (readonly [readonly string[], number, RegExp])[] = [
     /--demo makes up clients of the example policy, and they would use up limits of yours: leave out --policy, or the demo/,
   ],
   [['--demo', 'on', '--page', 'off'], 2, /--demo is traffic to look at, and --page is off/],
+  [['--grpc', 'x'], 2, /--grpc must be an address with a port, such as 127\.0\.0\.1:8080, got 'x'/],
+  [['--http', '127.0.0.1:8080', '--grpc', '8080'], 2, /--grpc needs another port than --http, got 8080 for both/],
+  [['--grpc-cert', 'a.pem'], 2, /--grpc-cert needs --grpc, which is not given: add --grpc/],
+  [['--grpc', '0', '--grpc-cert', 'a.pem'], 2, /--grpc-cert needs --grpc-key, which is not given/],
+  [['--grpc', '0', '--grpc-key', 'a.pem'], 2, /--grpc-key needs --grpc-cert, which is not given/],
+  [['--grpc', '0', '--grpc-client-ca', 'a.pem'], 2, /--grpc-client-ca needs --grpc-cert, which is not given/],
+  [['--grpc', '0', '--envoy-headers', 'all'], 2, /--envoy-headers must be draft, draft-6, legacy, none, got 'all'/],
+  [
+    ['--http', '0', '--grpc', '0', '--grpc-cert', 'no.pem', '--grpc-key', 'no.pem'],
+    1,
+    /--grpc-cert no\.pem cannot be read/,
+  ],
+  [['--http', '0', '--grpc', '192.0.2.1:0'], 1, /this machine has no address 192\.0\.2\.1; --grpc 0\.0\.0\.0:0/],
+  [['--rls', 'x'], 2, /did you mean --grpc HOST:PORT\?/],
   [['--admin-token', 'short'], 2, /--admin-token must have at least 16 characters/],
 ]
 

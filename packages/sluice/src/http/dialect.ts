@@ -51,8 +51,13 @@ const WRITERS: { readonly [D in Dialect]: Write } = {
 /** All dialects, in the order in which they are written. */
 const DIALECTS = Object.freeze(Object.keys(WRITERS)) as readonly Dialect[]
 
+/** The list of each dialect alone, which is what nearly every call asks for. */
+const ALONE: ReadonlyMap<unknown, readonly Dialect[]> = new Map(DIALECTS.map((each) => [each, Object.freeze([each])]))
+
 /** Checks an option that is one dialect or a list of them. */
 export function checkDialects(value: unknown): readonly Dialect[] {
+  const alone = ALONE.get(value)
+  if (alone !== undefined) return alone
   const given: readonly unknown[] = Array.isArray(value) ? value : [value ?? 'draft']
   const wanted = `one or several of ${DIALECTS.map((name) => `'${name}'`).join(', ')}`
   for (const each of given) {
