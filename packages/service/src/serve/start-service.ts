@@ -77,7 +77,7 @@ export async function startService(
   let grpc: RunningGrpc | undefined
   try {
     const misspelt = new MisspeltAttributes(log)
-    const decider = deciderOf(service, options, misspelt)
+    const decider = deciderOf(service, options, misspelt, log)
     const doors = [
       checkDoor(service, misspelt),
       reservationDoor(service, misspelt),
@@ -122,8 +122,13 @@ export async function startService(
 }
 
 /** Decides for Envoy: by the rules of its service if they are what is served, otherwise by the policy. */
-function deciderOf(service: DecisionService, options: ServeOptions, misspelt: MisspeltAttributes): EnvoyDecider {
-  if (options.envoyConfig !== undefined) return service.rulesDecider(options.envoyHeaders)
+function deciderOf(
+  service: DecisionService,
+  options: ServeOptions,
+  misspelt: MisspeltAttributes,
+  log: Logger,
+): EnvoyDecider {
+  if (options.envoyConfig !== undefined) return service.rulesDecider(options.envoyHeaders, log)
   return new PolicyDecider({
     policyNow: () => service.policy,
     headers: options.envoyHeaders,
