@@ -222,7 +222,7 @@ ${more}`
       '11:29 error loading config file: after <<: comes a map, or a list of maps',
     ])
     expect(problemsOf(merged('  - { key: c, <<: { vlaue: x } }'))).toEqual([
-      "11:22 config error, unknown key 'vlaue'; did you mean 'value'?",
+      "11:21 config error, unknown key 'vlaue'; did you mean 'value'?",
     ])
   })
 })
