@@ -1,6 +1,6 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import { encodeGrpcMessage } from './encode-grpc-message.js'
-import { GRPC_STATUS, GrpcError } from './grpc-error.js'
+import type { CallHead } from './call-head.js'
+import { encodeGrpcMessage, GRPC_STATUS, GrpcError } from './grpc-error.js'
 import { framed, type HeldBytes, isWholeMessage, MessageFramer, PREFIX_BYTES } from './message-framer.js'
 
 /** A client that reads no answers is cut when so many bytes wait for it. */
@@ -18,15 +18,6 @@ export interface CallHost {
   readonly open: Set<NodeGrpcCall>
   fault(error: unknown): void
   answered?: ((path: string, status: number, ms: number) => void) | undefined
-}
-
-/** What the head of a call says. */
-export interface CallHead {
-  readonly path: string
-  readonly startMs: number
-  /** How long the client waits: `Infinity` if it does not say, `NaN` if it says something malformed. */
-  readonly timeoutMs: number
-  readonly encoding: string | undefined
 }
 
 /** One call on a stream of `node:http2`. It ends once, whatever happens at the same time. */

@@ -18,6 +18,7 @@ import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
 import { PolicyDecider } from '../envoy/policy-decider.js'
+import type { EnvoyDecider } from '../envoy/rate-limit-messages.js'
 import { loadPolicyFile } from '../policy-file/load-policy-file.js'
 import type { PolicyFile } from '../policy-file/parse-policy-file.js'
 import type { Door } from '../server/door.js'
@@ -71,25 +72,13 @@ export async function startService(
   Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   let grpc: RunningGrpc | undefined
   try {
-    const onBatch = (calls: number) => recorder.doors.batch('store', calls)
     const misspelt = new MisspeltAttributes(log)
-    const access = adminAccessOf(options)
     const decider = new PolicyDecider({
       policyNow: () => service.policy,
       headers: options.envoyHeaders,
       lookAt: (attributes, asked) => misspelt.look(attributes, asked),
     })
-    const doors = [
-      checkDoor(service, misspelt),
-      reservationDoor(service, misspelt),
-      gateDoor(service, options, log),
-      storeDoor(opened.store, onBatch),
-      envoyDoor(service, decider),
-      adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
-      healthDoor(service),
-      openapiDoor(),
-      ...(options.page ? pageDoors(service, access, aboutService(options, opened.shown)) : []),
-    ]
+    const doors = doorsOf(service, options, opened, log, { misspelt, decider })
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
       answered: (door, status, ms) => recorder.doors.answered(door, status, ms),
@@ -121,6 +110,33 @@ export async function startService(
     await opened.close()
     throw error
   }
+}
+
+/** What several doors share. */
+interface DoorParts {
+  readonly misspelt: MisspeltAttributes
+  readonly decider: EnvoyDecider
+}
+
+function doorsOf(
+  service: DecisionService,
+  options: ServeOptions,
+  { store, shown }: OpenedStore,
+  log: Logger,
+  { misspelt, decider }: DoorParts,
+): readonly Door[] {
+  const access = adminAccessOf(options)
+  return [
+    checkDoor(service, misspelt),
+    reservationDoor(service, misspelt),
+    gateDoor(service, options, log),
+    storeDoor(store, (calls) => service.recorder.doors.batch('store', calls)),
+    envoyDoor(service, decider),
+    adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
+    healthDoor(service),
+    openapiDoor(),
+    ...(options.page ? pageDoors(service, access, aboutService(options, shown)) : []),
+  ]
 }
 
 /** The page and what it asks without a token. */
