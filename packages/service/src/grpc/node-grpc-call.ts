@@ -11,6 +11,17 @@ const OK_TRAILERS = { 'grpc-status': '0' }
 const WITH_TRAILERS = { waitForTrailers: true, sendDate: false }
 const WITHOUT_BODY = { endStream: true, sendDate: false }
 
+/**
+ * Ends a stream whose answer is complete, if the client has not sent all of its request: the rest is of no use. Not at once: some
+ * versions of `nghttp2` would drop an answer that has not left yet.
+ */
+export function closeSoon(stream: ServerHttp2Stream): void {
+  if (stream.readableEnded || stream.endAfterHeaders) return
+  setImmediate(() => {
+    if (!stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR)
+  })
+}
+
 /** What the calls of a server share. */
 export interface CallHost {
   readonly held: HeldBytes
@@ -123,9 +134,10 @@ export abstract class NodeGrpcCall {
     if (stream.destroyed) return
     this.trailers = fields
     if (stream.headersSent) stream.end()
-    else stream.respond({ ...FIELDS, ...fields }, WITHOUT_BODY)
-    // The client need not send the rest of a request that is answered.
-    if (!stream.readableEnded && !stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR)
+    else {
+      stream.respond({ ...FIELDS, ...fields }, WITHOUT_BODY)
+      closeSoon(stream)
+    }
   }
 
   #told(error: unknown): { readonly code: number; readonly message: string } {
