@@ -2,6 +2,15 @@ import { InvalidPolicyError, InvalidTypeError, InvalidValueError, StoreFullError
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import type { RateLimitDescriptor, RateLimitRequest } from './rate-limit-messages.js'
 
+/** A request with more takes a server longer than a caller that waits 20 ms has. */
+export const MOST_DESCRIPTORS = 1_000
+
+/** The request has more than `MOST_DESCRIPTORS`. */
+export function tooManyDescriptors(): GrpcError {
+  const most = MOST_DESCRIPTORS.toLocaleString('en')
+  return new GrpcError(GRPC_STATUS.invalidArgument, `rate limit descriptor list must have at most ${most} descriptors`)
+}
+
 /** Throws if a request asks about nothing, with the words of the original. */
 export function checkRateLimitRequest({ domain, descriptors }: RateLimitRequest): void {
   if (domain === '') throw new GrpcError(GRPC_STATUS.invalidArgument, 'rate limit domain must not be empty')

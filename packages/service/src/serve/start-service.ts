@@ -10,7 +10,7 @@ import { envoyDoor } from '../doors/envoy-door.js'
 import { gateDoor } from '../doors/gate-door.js'
 import { healthDoor } from '../doors/health-door.js'
 import { inspectDoor } from '../doors/inspect-door.js'
-import { aboutService, liveDoor } from '../doors/live-door.js'
+import { type AboutService, aboutService, liveDoor } from '../doors/live-door.js'
 import { MisspeltAttributes } from '../doors/misspelt-attributes.js'
 import { openapiDoor } from '../doors/openapi-door.js'
 import { ownPageOnly } from '../doors/own-page-only.js'
@@ -78,16 +78,7 @@ export async function startService(
   try {
     const misspelt = new MisspeltAttributes(log)
     const decider = deciderOf(service, options, misspelt, log)
-    const doors = [
-      checkDoor(service, misspelt),
-      reservationDoor(service, misspelt),
-      gateDoor(service, options, log),
-      storeDoor(opened.store, (calls) => recorder.doors.batch('store', calls)),
-      envoyDoor(service, decider),
-      healthDoor(service),
-      openapiDoor(),
-      ...operatorDoors(service, options, opened.shown, log),
-    ]
+    const doors = doorsOf(service, options, opened, log, { misspelt, decider })
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
       answered: (door, status, ms) => recorder.doors.answered(door, status, ms),
@@ -136,16 +127,37 @@ function deciderOf(
   })
 }
 
-/** The admin API, and the page with what it asks without a token. */
-function operatorDoors(service: DecisionService, options: ServeOptions, store: string, log: Logger): readonly Door[] {
+/** What several doors share. */
+interface DoorParts {
+  readonly misspelt: MisspeltAttributes
+  readonly decider: EnvoyDecider
+}
+
+function doorsOf(
+  service: DecisionService,
+  options: ServeOptions,
+  { store, shown }: OpenedStore,
+  log: Logger,
+  { misspelt, decider }: DoorParts,
+): readonly Door[] {
   const access = adminAccessOf(options)
-  const admin = adminDoor(service, access, (change, levels) =>
-    log.info({ change, levels }, 'an operator changed limits'),
-  )
-  if (!options.page) return [admin]
-  const about = aboutService(options, store)
+  return [
+    checkDoor(service, misspelt),
+    reservationDoor(service, misspelt),
+    gateDoor(service, options, log),
+    storeDoor(store, (calls) => service.recorder.doors.batch('store', calls)),
+    envoyDoor(service, decider),
+    adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
+    healthDoor(service),
+    openapiDoor(),
+    ...(options.page ? pageDoors(service, access, aboutService(options, shown)) : []),
+  ]
+}
+
+/** The page and what it asks without a token. */
+function pageDoors(service: DecisionService, access: AdminAccess, about: AboutService): readonly Door[] {
   const asked = [liveDoor(service, access, about), inspectDoor(service, access), demoDoor(service)]
-  return [admin, pageDoor(), ...asked.map(ownPageOnly)]
+  return [pageDoor(), ...asked.map(ownPageOnly)]
 }
 
 function adminAccessOf({ adminToken, trustedProxies, gateAttributes }: ServeOptions): AdminAccess {
