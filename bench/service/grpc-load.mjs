@@ -59,7 +59,7 @@ export function callFrames(path, messages) {
 }
 
 /** One connection with a number of calls on their way. An answer that is not OK is an error. */
-export class GrpcConnection {
+class GrpcConnection {
   #socket
   #calls
   #next

@@ -3,7 +3,7 @@ import { startChild } from '../service/start-child.mjs'
 import { spread } from '../statistics.mjs'
 
 const PATH = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
-/** One level, which denies nobody. */
+/** One level, which denies no request. */
 const policy = {
   version: 1,
   name: 'bench',

@@ -54,7 +54,9 @@ function patternOf(output: string): RegExp {
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
-test.skipIf(!hasCurl).each([README, 'docs/service.md', 'docs/service-page.md', 'docs/policy-files.md'])(
+test
+  .skipIf(!hasCurl)
+  .each([README, 'docs/service.md', 'docs/service-page.md', 'docs/policy-files.md', 'docs/service-envoy.md'])(
   'the commands of %s print what it shows',
   async (file) => {
     const markdown = await readFile(join(root, file), 'utf8')

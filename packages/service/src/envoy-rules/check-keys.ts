@@ -1,6 +1,7 @@
 import { nearestName } from 'sluice'
 import type { NodeFinder } from '../policy-file/node-finder.js'
 import { type Fault, keyText, type MapNode, type SourceNode } from '../policy-file/source-node.js'
+import { entriesOf } from './rules-text.js'
 
 /** The keys of envoyproxy/ratelimit, in whatever place: there, a key in a wrong place is ignored. */
 const THEIRS = [
@@ -84,7 +85,7 @@ export function checkKeys(root: MapNode, finder: NodeFinder, findings: Findings)
   checkMap(root, PLACES.file)
 
   function checkMap(map: MapNode, place: Place): void {
-    for (const entry of map.entries) {
+    for (const entry of entriesOf(map, finder)) {
       const name = keyText(entry)
       if (name === undefined) continue
       const { key } = entry

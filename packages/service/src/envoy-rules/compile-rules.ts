@@ -5,9 +5,13 @@ import { calendarName, requestLimitName, ruleName } from './rule-name.js'
 import { RuleChildren, type RuleNode } from './rule-node.js'
 import { compositeKey } from './value-test.js'
 
-/** The attribute that names the level, and the one with the open values of the descriptor. */
-export const RULE = 'rule'
-export const DESCRIPTOR = 'descriptor'
+/** The attributes that the levels ask about. */
+export interface RuleAttributes {
+  /** The name of the level. */
+  readonly rule: string
+  /** The values that the rule leaves open, and the period if it has one. */
+  readonly descriptor: string | undefined
+}
 
 /** The rules of all files, ready for decisions. */
 export interface EnvoyRules {
@@ -66,8 +70,8 @@ class DomainCompiler {
     for (const { name: level, calendar } of levels)
       this.#levels.push({
         name: level,
-        when: { [RULE]: level },
-        ...((openPlaces.length > 0 || calendar !== undefined) && { key: [DESCRIPTOR] }),
+        when: { rule: level },
+        ...((openPlaces.length > 0 || calendar !== undefined) && { key: ['descriptor'] }),
         limit: limitsOf(limits, calendar),
         ...(shadowMode && { shadow: true }),
       })
@@ -95,5 +99,5 @@ function limitsOf(limits: RateLimitBlock['limits'], unit: CalendarUnit | undefin
 /** Limits that come with a request replace the limit of this level, whatever rule the descriptor has. */
 function requestLimitLevel(domain: string): Level {
   const name = requestLimitName(domain)
-  return { name, when: { [RULE]: name }, key: [DESCRIPTOR], limit: { algorithm: 'unlimited' } }
+  return { name, when: { rule: name }, key: ['descriptor'], limit: { algorithm: 'unlimited' } }
 }

@@ -1,7 +1,7 @@
 import type { NodeFinder } from '../policy-file/node-finder.js'
 import { keyText, type MapNode, type SourceNode } from '../policy-file/source-node.js'
 import type { Findings } from './check-keys.js'
-import { NOT_LOADED } from './rules-text.js'
+import { entriesOf, NOT_LOADED } from './rules-text.js'
 
 /** Words for a boolean in YAML 1.1, which envoyproxy/ratelimit reads. */
 const TRUE = /^(y|yes|true|on)$/i
@@ -19,7 +19,7 @@ export class FieldReader {
     this.map = map
     this.finder = finder
     this.findings = findings
-    for (const entry of map.entries) {
+    for (const entry of entriesOf(map, finder)) {
       const name = keyText(entry)
       if (name !== undefined) this.#fields.set(name, finder.followed(entry.value))
     }

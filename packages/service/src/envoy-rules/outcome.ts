@@ -23,11 +23,14 @@ interface TightestLimit {
 
 /** Puts the verdicts about the levels of one descriptor together. */
 export function outcomeOf(asked: AskedLimit, given: readonly Verdict[]): Outcome {
-  const verdicts = given.map((verdict, i) => withinPeriod(verdict, asked.demands[i].period))
+  const { demands } = asked
+  const verdicts = demands.some(({ period }) => period !== undefined)
+    ? given.map((verdict, i) => withinPeriod(verdict, demands[i].period))
+    : given
   let isOver = false
   let tightest: TightestLimit | undefined
   for (let i = 0; i < verdicts.length; i++) {
-    const isOfPeriod = asked.demands[i].period !== undefined
+    const isOfPeriod = demands[i].period !== undefined
     for (const { limit, decision } of verdicts[i].levels) {
       const denies = isDenial(asked, decision)
       if (limit.algorithm === 'unlimited' && !denies) continue

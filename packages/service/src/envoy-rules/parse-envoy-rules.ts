@@ -1,3 +1,4 @@
+import { basename, relative } from 'node:path'
 import { type PolicyProblem, readPolicy } from 'sluice'
 import type { FindFaults, PolicyFile } from '../policy-file/parse-policy-file.js'
 import {
@@ -71,12 +72,15 @@ export function parseEnvoyRules(
       further.map((problem) => problemOf(problem, path)),
     )
   const warnings = read.flatMap((each) => each.warnings)
-  return { file: path, text: textOfRules(files), policy, attributes, warnings, envoy, files, rulesOptions }
+  return { file: path, text: textOfRules(path, files), policy, attributes, warnings, envoy, files, rulesOptions }
 }
 
-/** All rules as one text for people, each file below its name. */
-export function textOfRules(files: readonly RulesFile[]): string {
-  return files.map(({ file, text }) => `# ${file}\n${text}`).join(BETWEEN)
+/**
+ * All rules as one text for people, each file below its name in the folder at `path`. The folders above tell about the machine, so they
+ * are left out.
+ */
+export function textOfRules(path: string, files: readonly RulesFile[]): string {
+  return files.map(({ file, text }) => `# ${relative(path, file) || basename(file)}\n${text}`).join(BETWEEN)
 }
 
 /** The same problems, with their lines in `textOfRules`. */
@@ -88,7 +92,7 @@ export function problemsInText(
   let line = 1
   for (const { file, text } of files) {
     starts.set(file, line)
-    line += `# ${file}\n${text}${BETWEEN}`.split('\n').length - 1
+    line += `#\n${text}${BETWEEN}`.split('\n').length - 1
   }
   return problems.map(({ file = '', line: inFile, column, message }) => {
     const start = starts.get(file)

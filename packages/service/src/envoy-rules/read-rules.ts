@@ -4,6 +4,7 @@ import { FieldReader } from './field-reader.js'
 import { readRateLimit } from './read-rate-limit.js'
 import type { DomainRules, Rule } from './rule.js'
 import type { RulesText } from './rules-text.js'
+import { UnreachedRules } from './unreached-rules.js'
 import { compositeKey, type ValueTest, valueTest } from './value-test.js'
 
 /** The rules of one file. Use them only if there are no faults. */
@@ -26,6 +27,7 @@ export function readRules({ root, finder, data }: RulesText): ReadRules {
 function readList(fields: FieldReader, name: string, path: string, data: unknown): readonly Rule[] {
   const items = ((data as Record<string, unknown>)[name] ?? []) as readonly unknown[]
   const seen = new Set<string>()
+  const unreached = new UnreachedRules()
   return fields.maps(name).map((map, i) => {
     const reader = new FieldReader(map, fields.finder, fields.findings)
     const rule = readDescriptor(reader, path, items[i])
@@ -33,6 +35,7 @@ function readList(fields: FieldReader, name: string, path: string, data: unknown
     if (rule.key !== '' && seen.has(composite))
       reader.fault(`duplicate descriptor composite key '${path}${composite}'`.slice(0, 300), 'key')
     seen.add(composite)
+    unreached.add(rule, reader)
     return rule
   })
 }

@@ -1,19 +1,19 @@
-import type { AsyncPolicy, Policy } from 'sluice'
-import { checkRateLimitRequest } from '../envoy/check-rate-limit-request.js'
+import type { AsyncPolicy, Awaitable, Policy, Verdict } from 'sluice'
+import { checkRateLimitRequest, rethrowAsGrpc } from '../envoy/check-rate-limit-request.js'
 import { type ClientAnswer, clientAnswer, type EnvoyHeaders } from '../envoy/envoy-headers.js'
 import {
   CODES,
+  type DescriptorStatus,
   type EnvoyDecider,
   type RateLimitRequest,
   type RateLimitResponse,
 } from '../envoy/rate-limit-messages.js'
-import { rethrowAsGrpc } from '../envoy/rethrow-as-grpc.js'
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
-import { askedLimits } from './asked-limit.js'
+import { type AskedLimit, askedLimits } from './asked-limit.js'
 import { Calendar } from './calendar.js'
 import type { EnvoyRules } from './compile-rules.js'
 import { metadataOf } from './metadata-of.js'
-import type { Outcome } from './outcome.js'
+import { type Outcome, outcomeOf } from './outcome.js'
 import { RulesDecision, type RulesVerdict, whenThere } from './rules-decision.js'
 import { NO_LIMIT, statusOf } from './status-of.js'
 
@@ -35,6 +35,8 @@ interface RulesDeciderParts {
   readonly headers: EnvoyHeaders
   readonly decided?: Decided
 }
+
+const NOTHING_TOLD: ClientAnswer = { headers: [], body: undefined }
 
 /** Decides calls of `ShouldRateLimit` by the rules of `--envoy-config`. */
 export class RulesDecider implements EnvoyDecider {
@@ -59,7 +61,7 @@ export class RulesDecider implements EnvoyDecider {
     const asked = root === undefined ? [] : askedLimits(root, request, this.#calendar)
     if (asked.length === 0) return this.#answer(request, { outcomes: [], isOver: false })
     try {
-      const answer = whenThere(new RulesDecision(policy, asked).decide(), (verdict) => this.#answer(request, verdict))
+      const answer = whenThere(decideRules(policy, asked), (verdict) => this.#answer(request, verdict))
       return answer instanceof Promise ? answer.catch(rethrowAsGrpc) : answer
     } catch (error) {
       return rethrowAsGrpc(error)
@@ -68,7 +70,7 @@ export class RulesDecider implements EnvoyDecider {
 
   #answer(request: RateLimitRequest, { outcomes, isOver }: RulesVerdict): RateLimitResponse {
     this.#decided(outcomes, request, !isOver)
-    const statuses = request.descriptors.map(() => NO_LIMIT)
+    const statuses = new Array<DescriptorStatus>(request.descriptors.length).fill(NO_LIMIT)
     for (const outcome of outcomes) statuses[outcome.asked.index] = statusOf(outcome)
     const { headers, body } = this.#clientAnswer(outcomes, isOver)
     return {
@@ -83,8 +85,25 @@ export class RulesDecider implements EnvoyDecider {
 
   /** What the client is told. Of a request that passes, quota rules that are over are not told: they deny nothing. */
   #clientAnswer(outcomes: readonly Outcome[], isOver: boolean): ClientAnswer {
-    const told = outcomes.filter((outcome) => !outcome.asked.isRefund && (isOver || !outcome.isOver))
-    const verdicts = told.flatMap((outcome) => outcome.verdicts)
-    return verdicts.length === 0 ? { headers: [], body: undefined } : clientAnswer(verdicts, this.#headers)
+    if (this.#headers === 'none' && !isOver) return NOTHING_TOLD
+    const verdicts: Verdict[] = []
+    for (const outcome of outcomes)
+      if (!outcome.asked.isRefund && (isOver || !outcome.isOver)) verdicts.push(...outcome.verdicts)
+    return verdicts.length === 0 ? NOTHING_TOLD : clientAnswer(verdicts, this.#headers)
   }
+}
+
+/** Decides a request by all of its limits. */
+function decideRules(policy: Policy | AsyncPolicy, asked: readonly AskedLimit[]): Awaitable<RulesVerdict> {
+  if (asked.length > 1 || !isPlain(asked[0])) return new RulesDecision(policy, asked).decide()
+  // Nearly every request is one descriptor with one limit: then `check` says the same as all that is below.
+  const [one] = asked
+  return whenThere(policy.check(one.demands[0].attributes, { cost: one.hits }), (verdict) => {
+    const outcome = outcomeOf(one, [verdict])
+    return { outcomes: [outcome], isOver: outcome.isOver && one.rule?.shadowMode !== true }
+  })
+}
+
+function isPlain({ demands, hits, isRefund, rule }: AskedLimit): boolean {
+  return demands.length === 1 && hits > 0 && !isRefund && rule !== undefined && !rule.countOverLimit
 }

@@ -78,18 +78,18 @@ export class RulesDecision {
     const debts = outcomes.filter(leavesDebt).flatMap(({ asked }) => this.#charge(asked))
     const refunds = this.#asked.filter(({ isRefund }) => isRefund)
     const given = isOver ? this.#look(refunds) : this.#refundAll(refunds)
-    return whenThere(all(debts), () =>
+    return whenThere(allThere(debts), () =>
       whenThere(given, (more) => ({ outcomes: this.#inOrder([...outcomes, ...more]), isOver })),
     )
   }
 
   /** Gives back what was taken. */
   #undo(decided: readonly Outcome[]): Awaitable<readonly Outcome[]> {
-    return all(
+    return allThere(
       decided.map((outcome) => {
         const { asked, isOver } = outcome
         if (isOver) return outcome
-        return whenThere(all(this.#refund(asked)), (verdicts) => ({
+        return whenThere(allThere(this.#refund(asked)), (verdicts) => ({
           ...outcomeOf({ ...asked, isRefund: true }, verdicts),
           asked,
         }))
@@ -135,7 +135,7 @@ export class RulesDecision {
     asked: readonly AskedLimit[],
     ask: (one: AskedLimit) => readonly Awaitable<Verdict>[],
   ): Awaitable<readonly Outcome[]> {
-    return all(asked.map((one) => whenThere(all(ask(one)), (verdicts) => outcomeOf(one, verdicts))))
+    return allThere(asked.map((one) => whenThere(allThere(ask(one)), (verdicts) => outcomeOf(one, verdicts))))
   }
 
   #refund({ demands, hits, given }: AskedLimit): readonly Awaitable<Verdict>[] {
@@ -170,6 +170,7 @@ export function whenThere<T, R>(value: Awaitable<T>, next: (value: T) => Awaitab
   return value instanceof Promise ? value.then(next) : next(value as T)
 }
 
-function all<T>(values: readonly Awaitable<T>[]): Awaitable<readonly T[]> {
+/** All values: now if none is still to come. */
+function allThere<T>(values: readonly Awaitable<T>[]): Awaitable<readonly T[]> {
   return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as readonly T[])
 }

@@ -13,9 +13,10 @@ export function statusOf({ asked, isOver, tightest }: Outcome): DescriptorStatus
   const code = isOver && asked.rule?.shadowMode !== true ? CODES.overLimit : CODES.ok
   if (tightest === undefined) return { code, limitRemaining: LARGEST }
   const { limit, decision, isOfPeriod } = tightest
+  const { requestsPerUnit, unit } = shownLimit(limit, isOfPeriod)
   return {
     code,
-    currentLimit: { ...shownLimit(limit, isOfPeriod), name: asked.rule?.name ?? '' },
+    currentLimit: { requestsPerUnit, unit, name: asked.rule?.name ?? '' },
     limitRemaining: isOver ? 0 : Math.min(decision.remaining, LARGEST),
     untilResetMs: untilResetMs(decision, isOver),
   }

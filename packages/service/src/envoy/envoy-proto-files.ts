@@ -4,7 +4,7 @@ const RLS = '.envoy.service.ratelimit.v3'
 const COMMON = '.envoy.extensions.common.ratelimit.v3'
 
 /** The files of Envoy's protocol, with what Sluice reads and writes of them. */
-export const ENVOY_PROTO_FILES: readonly ProtoFile[] = [
+export const envoyProtoFiles: readonly ProtoFile[] = [
   {
     name: 'envoy/service/ratelimit/v3/rls.proto',
     package: 'envoy.service.ratelimit.v3',

@@ -1,5 +1,5 @@
 import type { AsyncPolicy, JointRequest, JointVerdict, Policy, Verdict } from 'sluice'
-import { checkRateLimitRequest, hitsOf } from './check-rate-limit-request.js'
+import { checkRateLimitRequest, hitsOf, rethrowAsGrpc } from './check-rate-limit-request.js'
 import { type DescriptorAttributes, descriptorAttributes } from './descriptor-attributes.js'
 import { clientAnswer, type EnvoyHeaders } from './envoy-headers.js'
 import { levelStatus } from './level-status.js'
@@ -13,7 +13,6 @@ import {
   type RateLimitRequest,
   type RateLimitResponse,
 } from './rate-limit-messages.js'
-import { rethrowAsGrpc } from './rethrow-as-grpc.js'
 
 /** Hears the attributes of each descriptor before it is decided. */
 type LookAt = (attributes: DescriptorAttributes, asked: readonly string[]) => void

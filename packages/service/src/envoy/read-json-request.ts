@@ -1,4 +1,5 @@
 import { badRequest, shown } from '../server/problem.js'
+import { MOST_DESCRIPTORS, tooManyDescriptors } from './check-rate-limit-request.js'
 import {
   type DescriptorEntry,
   type RateLimitDescriptor,
@@ -7,7 +8,6 @@ import {
   type RateLimitUnit,
   UNITS,
 } from './rate-limit-messages.js'
-import { MOST_DESCRIPTORS } from './read-rate-limit-request.js'
 
 const MOST_UINT32 = 2 ** 32 - 1
 const MOST_UINT64 = Number.MAX_SAFE_INTEGER
@@ -19,8 +19,7 @@ const MOST_UINT64 = Number.MAX_SAFE_INTEGER
 export function readJsonRequest(body: object): RateLimitRequest {
   const fields = new JsonFields('the request', body, ['domain', 'descriptors', 'hitsAddend'])
   const descriptors = fields.list('descriptors')
-  if (descriptors.length > MOST_DESCRIPTORS)
-    throw badRequest(`descriptors must have at most ${MOST_DESCRIPTORS} members`)
+  if (descriptors.length > MOST_DESCRIPTORS) throw badRequest(tooManyDescriptors().message)
   return {
     domain: fields.text('domain'),
     descriptors: descriptors.map((each, i) => readDescriptor(`descriptors[${i}]`, each)),

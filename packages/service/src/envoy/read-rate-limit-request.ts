@@ -1,5 +1,5 @@
-import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import { ProtoReader } from '../protobuf/proto-reader.js'
+import { MOST_DESCRIPTORS, tooManyDescriptors } from './check-rate-limit-request.js'
 import {
   type DescriptorEntry,
   type RateLimitDescriptor,
@@ -8,9 +8,6 @@ import {
   type RateLimitUnit,
   UNITS,
 } from './rate-limit-messages.js'
-
-/** A request with more takes a server longer than a caller that waits 20 ms has. */
-export const MOST_DESCRIPTORS = 1_000
 
 const LARGEST_UNIT = Math.max(...Object.values(UNITS))
 const reader = new ProtoReader()
@@ -30,12 +27,6 @@ export function readRateLimitRequest(message: Uint8Array): RateLimitRequest {
     else reader.skip(tag)
   }
   return { domain, descriptors, hitsAddend }
-}
-
-/** The request has more than `MOST_DESCRIPTORS`. */
-export function tooManyDescriptors(): GrpcError {
-  const most = MOST_DESCRIPTORS.toLocaleString('en')
-  return new GrpcError(GRPC_STATUS.invalidArgument, `rate limit descriptor list must have at most ${most} descriptors`)
 }
 
 function readDescriptor(): RateLimitDescriptor {

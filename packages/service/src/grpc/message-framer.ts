@@ -3,7 +3,7 @@ import { GRPC_STATUS, GrpcError } from './grpc-error.js'
 /** A message on the wire begins with one byte that says whether it is compressed, and four of its length. */
 export const PREFIX_BYTES = 5
 /** The most bytes of a message. */
-export const MOST_MESSAGE_BYTES = 1024 * 1024
+const MOST_MESSAGE_BYTES = 1024 * 1024
 
 /** Counts the memory of messages that have begun and not ended, of all calls together. */
 export interface HeldBytes {

@@ -1,6 +1,6 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import { encodeGrpcMessage } from './encode-grpc-message.js'
-import { GRPC_STATUS, GrpcError } from './grpc-error.js'
+import type { CallHead } from './call-head.js'
+import { encodeGrpcMessage, GRPC_STATUS, GrpcError } from './grpc-error.js'
 import { framed, type HeldBytes, isWholeMessage, MessageFramer, PREFIX_BYTES } from './message-framer.js'
 
 /** A client that reads no answers is cut when so many bytes wait for it. */
@@ -11,6 +11,17 @@ const OK_TRAILERS = { 'grpc-status': '0' }
 const WITH_TRAILERS = { waitForTrailers: true, sendDate: false }
 const WITHOUT_BODY = { endStream: true, sendDate: false }
 
+/**
+ * Ends a stream whose answer is complete, if the client has not sent all of its request: the rest is of no use. Not at once: some
+ * versions of `nghttp2` would drop an answer that has not left yet.
+ */
+export function closeSoon(stream: ServerHttp2Stream): void {
+  if (stream.readableEnded || stream.endAfterHeaders) return
+  setImmediate(() => {
+    if (!stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR)
+  })
+}
+
 /** What the calls of a server share. */
 export interface CallHost {
   readonly held: HeldBytes
@@ -18,15 +29,6 @@ export interface CallHost {
   readonly open: Set<NodeGrpcCall>
   fault(error: unknown): void
   answered?: ((path: string, status: number, ms: number) => void) | undefined
-}
-
-/** What the head of a call says. */
-export interface CallHead {
-  readonly path: string
-  readonly startMs: number
-  /** How long the client waits: `Infinity` if it does not say, `NaN` if it says something malformed. */
-  readonly timeoutMs: number
-  readonly encoding: string | undefined
 }
 
 /** One call on a stream of `node:http2`. It ends once, whatever happens at the same time. */
@@ -132,9 +134,10 @@ export abstract class NodeGrpcCall {
     if (stream.destroyed) return
     this.trailers = fields
     if (stream.headersSent) stream.end()
-    else stream.respond({ ...FIELDS, ...fields }, WITHOUT_BODY)
-    // The client need not send the rest of a request that is answered.
-    if (!stream.readableEnded && !stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR)
+    else {
+      stream.respond({ ...FIELDS, ...fields }, WITHOUT_BODY)
+      closeSoon(stream)
+    }
   }
 
   #told(error: unknown): { readonly code: number; readonly message: string } {

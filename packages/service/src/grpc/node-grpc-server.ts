@@ -12,11 +12,11 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
+import { type CallHead, callHead } from './call-head.js'
 import { deadlineExceeded, GRPC_STATUS, GrpcError } from './grpc-error.js'
 import type { GrpcMethods, UnaryMethod } from './grpc-method.js'
 import type { GrpcServer, GrpcServerOptions, GrpcTls } from './grpc-server.js'
-import { grpcTimeoutMs } from './grpc-timeout.js'
-import type { CallHead, CallHost, NodeGrpcCall } from './node-grpc-call.js'
+import { type CallHost, closeSoon, type NodeGrpcCall } from './node-grpc-call.js'
 import { SessionBudget } from './session-budget.js'
 import { StreamingCall } from './streaming-call.js'
 import { UnaryCall } from './unary-call.js'
@@ -144,13 +144,7 @@ export class NodeGrpcServer implements GrpcServer {
     stream.on('error', ignore)
     const status = refusedStatus(headers)
     if (status !== undefined) return void refuse(stream, status)
-    const head: CallHead = {
-      path: headers[':path'] ?? '',
-      startMs: performance.now(),
-      timeoutMs: grpcTimeoutMs(headers['grpc-timeout'] as string | undefined),
-      encoding: headers['grpc-encoding'] as string | undefined,
-    }
-    const call = this.#callOf(stream, head)
+    const call = this.#callOf(stream, callHead(headers))
     if (call === undefined) return
     stream[CALL] = call
     stream.on('wantTrailers', onWantTrailers)
@@ -199,7 +193,7 @@ function isGrpc(type: string): boolean {
 
 function refuse(stream: ServerHttp2Stream, status: number): void {
   stream.respond({ ':status': status, ...(status === 405 && { allow: 'POST' }) }, { endStream: true })
-  stream.close()
+  closeSoon(stream)
 }
 
 /** Stands in for the method of a call that is refused before its message comes. */
@@ -223,7 +217,9 @@ function shuttingDown(): GrpcError {
 }
 
 function onWantTrailers(this: CallStream): void {
-  if (!this.destroyed) this.sendTrailers(this[CALL].trailers as OutgoingHttpHeaders)
+  if (this.destroyed) return
+  this.sendTrailers(this[CALL].trailers as OutgoingHttpHeaders)
+  closeSoon(this)
 }
 
 function onData(this: CallStream, part: Buffer): void {

@@ -1,7 +1,8 @@
 import type { ServerHttp2Stream } from 'node:http2'
+import type { CallHead } from './call-head.js'
 import { GRPC_STATUS, GrpcError } from './grpc-error.js'
 import type { StreamHandler, StreamMethod } from './grpc-method.js'
-import { type CallHead, type CallHost, NodeGrpcCall } from './node-grpc-call.js'
+import { type CallHost, NodeGrpcCall } from './node-grpc-call.js'
 
 /** A call whose messages come and go until one side ends it. */
 export class StreamingCall extends NodeGrpcCall {

@@ -1,7 +1,8 @@
 import type { ServerHttp2Stream } from 'node:http2'
+import type { CallHead } from './call-head.js'
 import { deadlineExceeded, GRPC_STATUS, GrpcError } from './grpc-error.js'
 import type { UnaryMethod } from './grpc-method.js'
-import { type CallHead, type CallHost, NodeGrpcCall } from './node-grpc-call.js'
+import { type CallHost, NodeGrpcCall } from './node-grpc-call.js'
 
 /** How long a client may take to send its message. */
 const SLOWEST_MESSAGE_MS = 30_000

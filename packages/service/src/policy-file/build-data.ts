@@ -32,9 +32,12 @@ const NOTHING: Built = { data: null, values: 1, depth: 0 }
 /** Thrown to stop at the bounds. */
 class TooMuch extends Error {}
 
-/** Converts nodes to plain data. Finds duplicate keys, and aliases without a target or with too large a target. */
-export function buildData(root: SourceNode, lines: TextLines): BuiltData {
-  const builder = new Builder(lines)
+/**
+ * Converts nodes to plain data. Finds duplicate keys, and aliases without a target or with too large a target. `hasMergeKeys`: the
+ * entries of the maps that `<<` names are part of the map, unless it has them itself.
+ */
+export function buildData(root: SourceNode, lines: TextLines, hasMergeKeys = false): BuiltData {
+  const builder = new Builder(lines, hasMergeKeys)
   const { faults, targets } = builder
   try {
     return { data: builder.build(root, 0).data, faults, targets }
@@ -54,10 +57,12 @@ class Builder {
   readonly #anchors = new Map<string, SourceNode>()
   readonly #built = new Map<SourceNode, Built>()
   readonly #lines: TextLines
+  readonly #hasMergeKeys: boolean
   #values = 0
 
-  constructor(lines: TextLines) {
+  constructor(lines: TextLines, hasMergeKeys: boolean) {
     this.#lines = lines
+    this.#hasMergeKeys = hasMergeKeys
   }
 
   build(node: SourceNode, depth: number): Built {
@@ -85,6 +90,7 @@ class Builder {
   #map({ entries }: MapNode, part: (node: SourceNode) => unknown): object {
     const data: Record<string, unknown> = {}
     const places = new Map<string, number>()
+    const merged: object[] = []
     for (const entry of entries) {
       const { offset } = entry.key
       const name = keyText(entry)
@@ -93,6 +99,10 @@ class Builder {
       if (name === undefined) this.#add(offset, 'a key must be text')
       else if (name === '' && entry.key.kind === 'scalar' && entry.key.plain === '') {
         this.#add(offset, "a key is missing before ':'")
+      } else if (name === '<<' && this.#hasMergeKeys) {
+        const maps = Array.isArray(value) ? value : [value]
+        merged.push(...maps)
+        if (!maps.every(isPlainObject)) this.#add(offset, 'after <<: comes a map, or a list of maps')
       } else if (name === '<<') {
         this.#add(
           offset,
@@ -103,12 +113,11 @@ class Builder {
         this.#add(offset, `'${name.slice(0, 60)}' is here a second time: the first is in line ${line}`)
       } else {
         places.set(name, offset)
-        // An assignment would set the prototype.
-        if (name === '__proto__')
-          Object.defineProperty(data, name, { value, enumerable: true, configurable: true, writable: true })
-        else data[name] = value
+        define(data, name, value)
       }
     }
+    for (const map of merged.filter(isPlainObject))
+      for (const [name, value] of Object.entries(map)) if (!Object.hasOwn(data, name)) define(data, name, value)
     return data
   }
 
@@ -137,4 +146,15 @@ class Builder {
   #add(offset: number, message: string): void {
     this.faults.push({ offset, message })
   }
+}
+
+function define(data: Record<string, unknown>, name: string, value: unknown): void {
+  // An assignment would set the prototype.
+  if (name === '__proto__')
+    Object.defineProperty(data, name, { value, enumerable: true, configurable: true, writable: true })
+  else data[name] = value
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -15,7 +15,7 @@ const NONE = Buffer.alloc(0)
  * unknown field. Bytes that are no message throw INVALID_ARGUMENT.
  *
  * @example
- * ```ts
+ * ```ts no-check
  * reader.begin(message)
  * for (let tag = reader.nextTag(); tag !== 0; tag = reader.nextTag()) {
  *   if (tag === 0x0a) name = reader.text()

@@ -1,4 +1,4 @@
-import { DurationHistogram, type PrometheusText } from 'sluice/metrics'
+import { DurationHistogram, type DurationReading, type PrometheusText } from 'sluice/metrics'
 
 const CLASSES = ['aborted', '1xx', '2xx', '3xx', '4xx', '5xx']
 /** Upper bounds of the sizes of batches. */
@@ -10,6 +10,12 @@ class DoorCount {
   readonly durations = new DurationHistogram()
   /** By bound, then larger ones, then the sum of all sizes. */
   readonly sizes = new Float64Array(SIZES.length + 2)
+}
+
+/** See `DoorCounts.read`. */
+export interface DoorReading {
+  readonly classes: readonly number[]
+  readonly durations: DurationReading
 }
 
 /** Counts requests by door and class of status, and the sizes of batches. Allocates only when a door is new. */
@@ -30,6 +36,12 @@ export class DoorCounts {
     while (bucket < SIZES.length && size > SIZES[bucket]) bucket++
     sizes[bucket]++
     sizes[sizes.length - 1] += size
+  }
+
+  /** What came through a door: how many requests by the first digit of their status, and how long they took. */
+  read(door: string): DoorReading {
+    const { classes, durations } = this.#of(door)
+    return { classes: [...classes], durations: durations.read() }
   }
 
   write(text: PrometheusText, connections: number): void {

@@ -16,6 +16,7 @@ import { LiveSummary } from './live-summary.js'
 import { ProcessFigures, writeProcess } from './process-figures.js'
 import { storeHealth, writeStoreHealth } from './store-health.js'
 import { TopKeys } from './top-keys.js'
+import { writeEnvoyCalls } from './write-envoy-calls.js'
 
 const TICK_MS = 1_000
 /** Limiters, policies and levels that are told apart: room for large policies, and for levels that reloads bring. */
@@ -148,20 +149,13 @@ export class ServiceRecorder {
     for (const [result, count] of Object.entries(this.#reloads)) text.sample({ result }, count)
     const help = 'When the policy in force was loaded, in epoch seconds.'
     text.metric('sluice_policy_loaded_timestamp_seconds', 'gauge', help).sample({}, this.#loadedMs / 1_000)
-    if (this.#hasRules) this.#writeRules(text)
+    if (this.#hasRules) {
+      this.rules.write(text)
+      writeEnvoyCalls(text, this.doors.read('envoy'), this.#reloads)
+    }
     if (!isOneOfThreads) writeProcess(text)
     this.#process.write(text)
     return text.toString()
-  }
-
-  #writeRules(text: PrometheusText): void {
-    this.rules.write(text)
-    const { loaded, refused } = this.#reloads
-    // envoyproxy/ratelimit counts the rules of the start, too.
-    text
-      .metric('ratelimit_service_config_load_success', 'counter', 'How often rules were put in force.')
-      .sample({}, loaded + 1)
-    text.metric('ratelimit_service_config_load_error', 'counter', 'How often rules were refused.').sample({}, refused)
   }
 
   close(): void {

@@ -11,9 +11,11 @@ import {
 import { LeasedStore } from 'sluice/leased'
 import type { EnvoyHeaders } from '../envoy/envoy-headers.js'
 import { RulesDecider } from '../envoy-rules/rules-decider.js'
+import { UncountedHits } from '../envoy-rules/uncounted-hits.js'
 import { KeyMask } from '../live/key-mask.js'
 import { ServiceRecorder } from '../recorder/service-recorder.js'
 import type { FleetFacts } from './fleet-worker.js'
+import type { Log } from './log.js'
 import type { OpenedStore } from './open-store.js'
 import type { RefusedPolicy } from './policy-source.js'
 import type { ServedPolicy } from './served-policy.js'
@@ -27,6 +29,9 @@ export interface Readiness {
 
 /** The name of the limiter that `/readyz` asks. No level of a policy can have it: those names contain the policy's. */
 const READY = '#readyz'
+
+const UNCOUNTED =
+  'clients look at a rule and count after the response, and hits that exceed what is left count for nothing: so the rule limits little'
 
 /** The policy in force and the store that it decides on. Doors ask it; it knows nothing of HTTP. */
 export class DecisionService {
@@ -112,12 +117,17 @@ export class DecisionService {
   }
 
   /** Decides calls of Envoy by the rules in force. Only for a service that was started with rules. */
-  rulesDecider(headers: EnvoyHeaders): RulesDecider {
+  rulesDecider(headers: EnvoyHeaders, log: Pick<Log, 'warn'>): RulesDecider {
+    const { rules } = this.recorder
+    const uncounted = new UncountedHits((level) => log.warn({ level, advice: 'count_over_limit: true' }, UNCOUNTED))
     return new RulesDecider({
       inForce: () => ({ rules: this.#file.envoy, policy: this.#policy }),
       nowMs: () => systemClock.now(),
       headers,
-      decided: this.recorder.rules.decided,
+      decided: (outcomes, request, isTaken) => {
+        rules.decided(outcomes, request, isTaken)
+        uncounted.decided(outcomes)
+      },
     })
   }
 

@@ -48,7 +48,7 @@ export function rulesPlace(path: string, rulesOptions: RulesOptions): PolicyPlac
     path,
     read: async () => {
       const files = await readRulesFolder(path)
-      return { file: path, text: textOfRules(files), files, rulesOptions }
+      return { file: path, text: textOfRules(path, files), files, rulesOptions }
     },
     watch: (onChange) => watchRules(path, onChange),
   }

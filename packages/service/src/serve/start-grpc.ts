@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { UsageError } from '../cli/command.js'
 import { envoyMethods, RATE_LIMIT_SERVICE, SHOULD_RATE_LIMIT } from '../envoy/envoy-methods.js'
-import { ENVOY_PROTO_FILES } from '../envoy/envoy-proto-files.js'
+import { envoyProtoFiles } from '../envoy/envoy-proto-files.js'
 import type { EnvoyDecider } from '../envoy/rate-limit-messages.js'
 import { GRPC_STATUS } from '../grpc/grpc-error.js'
 import type { GrpcServer, GrpcTls } from '../grpc/grpc-server.js'
@@ -42,7 +42,7 @@ export async function startGrpc(
         isServing: async () => (await service.readiness()).isReady,
         closing: service.closing,
       }),
-      ...reflectionMethods([...ENVOY_PROTO_FILES, HEALTH_FILE]),
+      ...reflectionMethods([...envoyProtoFiles, HEALTH_FILE]),
     ]),
     ...(tls !== undefined && { tls }),
     fault: (error) => log.error({ err: error }, 'a call failed'),

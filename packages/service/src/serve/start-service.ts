@@ -18,6 +18,7 @@ import { pageDoor } from '../doors/page-door.js'
 import { reservationDoor } from '../doors/reservation-door.js'
 import { storeDoor } from '../doors/store-door.js'
 import { PolicyDecider } from '../envoy/policy-decider.js'
+import type { EnvoyDecider } from '../envoy/rate-limit-messages.js'
 import type { Door } from '../server/door.js'
 import { HttpServer } from '../server/http-server.js'
 import { DecisionService } from './decision-service.js'
@@ -75,28 +76,9 @@ export async function startService(
   Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   let grpc: RunningGrpc | undefined
   try {
-    const onBatch = (calls: number) => recorder.doors.batch('store', calls)
     const misspelt = new MisspeltAttributes(log)
-    const access = adminAccessOf(options)
-    const decider =
-      policy.envoy === undefined
-        ? new PolicyDecider({
-            policyNow: () => service.policy,
-            headers: options.envoyHeaders,
-            lookAt: (attributes, asked) => misspelt.look(attributes, asked),
-          })
-        : service.rulesDecider(options.envoyHeaders)
-    const doors = [
-      checkDoor(service, misspelt),
-      reservationDoor(service, misspelt),
-      gateDoor(service, options, log),
-      storeDoor(opened.store, onBatch),
-      envoyDoor(service, decider),
-      adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
-      healthDoor(service),
-      openapiDoor(),
-      ...(options.page ? pageDoors(service, access, aboutService(options, opened.shown)) : []),
-    ]
+    const decider = deciderOf(service, options, misspelt, log)
+    const doors = doorsOf(service, options, opened, log, { misspelt, decider })
     const server = new HttpServer(doors, {
       fault: (error) => log.error({ err: error }, 'a request failed'),
       answered: (door, status, ms) => recorder.doors.answered(door, status, ms),
@@ -128,6 +110,48 @@ export async function startService(
     await opened.close()
     throw error
   }
+}
+
+/** Decides for Envoy: by the rules of its service if they are what is served, otherwise by the policy. */
+function deciderOf(
+  service: DecisionService,
+  options: ServeOptions,
+  misspelt: MisspeltAttributes,
+  log: Logger,
+): EnvoyDecider {
+  if (options.envoyConfig !== undefined) return service.rulesDecider(options.envoyHeaders, log)
+  return new PolicyDecider({
+    policyNow: () => service.policy,
+    headers: options.envoyHeaders,
+    lookAt: (attributes, asked) => misspelt.look(attributes, asked),
+  })
+}
+
+/** What several doors share. */
+interface DoorParts {
+  readonly misspelt: MisspeltAttributes
+  readonly decider: EnvoyDecider
+}
+
+function doorsOf(
+  service: DecisionService,
+  options: ServeOptions,
+  { store, shown }: OpenedStore,
+  log: Logger,
+  { misspelt, decider }: DoorParts,
+): readonly Door[] {
+  const access = adminAccessOf(options)
+  return [
+    checkDoor(service, misspelt),
+    reservationDoor(service, misspelt),
+    gateDoor(service, options, log),
+    storeDoor(store, (calls) => service.recorder.doors.batch('store', calls)),
+    envoyDoor(service, decider),
+    adminDoor(service, access, (change, levels) => log.info({ change, levels }, 'an operator changed limits')),
+    healthDoor(service),
+    openapiDoor(),
+    ...(options.page ? pageDoors(service, access, aboutService(options, shown)) : []),
+  ]
 }
 
 /** The page and what it asks without a token. */

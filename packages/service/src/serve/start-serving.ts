@@ -80,8 +80,7 @@ async function startWorkers(
   const fleet = new WorkerFleet({
     startWorker:
       first === undefined ? () => startWorkerProcess(options.demoToken) : workerThreads(options, first.table.handle),
-    port: await portOf(options, options.reusePort, first !== undefined),
-    grpcPort: options.grpc && (await portOf(options.grpc, options.reusePort, first !== undefined)),
+    ...(await portsOf(options, first !== undefined)),
     policy: source.file,
     log,
     centre: first,
@@ -114,13 +113,15 @@ function beginDemo(options: ServeOptions, url: string, tell: (isRunning: boolean
 }
 
 /** Where all workers listen. */
-async function portOf(
-  { host, port }: Pick<ServeOptions, 'host' | 'port'>,
-  reusePort: boolean,
-  isThreaded: boolean,
-): Promise<number> {
+async function portsOf({ host, port, grpc, reusePort }: ServeOptions, isThreaded: boolean) {
   // Threads that do not share a port have one each.
-  if (isThreaded && !reusePort) return port
+  if (isThreaded && !reusePort) return { port, grpcPort: grpc?.port }
   // Node gives all processes of port 0 the same port, but not a process that starts after all others have died.
-  return reusePort || port === 0 ? freePort(host, port) : port
+  const free = async (at: { readonly host: string; readonly port: number }, option: string) =>
+    reusePort || at.port === 0 ? await freePort(at.host, at.port, option) : at.port
+  const found = await free({ host, port }, 'http')
+  let grpcPort = grpc && (await free(grpc, 'grpc'))
+  // A port that was free a moment ago is free again.
+  while (grpc?.port === 0 && grpcPort === found) grpcPort = await free(grpc, 'grpc')
+  return { port: found, grpcPort }
 }

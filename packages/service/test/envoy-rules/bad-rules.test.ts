@@ -179,3 +179,50 @@ describe('hostile files are refused in bounded time', () => {
     expect(envoy.domains.get('constructor')).toBeUndefined()
   })
 })
+
+test('rules that no descriptor reaches are warned of', () => {
+  const { warnings } = rulesOf(`domain: test
+descriptors:
+  - key: a
+  - key: a
+    value: '*'
+  - key: a
+    value: x*
+  - key: a
+    value: x
+  - key: b
+    value: x*
+`)
+  expect(warnings.map(({ line }) => line)).toEqual([3, 6])
+  expect(warnings[0].message).toMatch('this rule never applies')
+})
+
+describe('merge keys, which envoyproxy/ratelimit reads', () => {
+  const merged = (more: string) => `domain: test
+descriptors:
+  - key: a
+    rate_limit: &limit { unit: day, requests_per_unit: 5, name: five }
+    metadata: &metadata { team: web, cost: 1 }
+  - key: b
+    rate_limit:
+      <<: *limit
+      requests_per_unit: 7
+    metadata: { <<: [*metadata, { cost: 2, more: 3 }], own: 4 }
+${more}`
+
+  test('the own entries count, then those of the first map', () => {
+    const { policy, envoy } = rulesOf(merged(''))
+    expect(policy.levels[1].limit).toMatchObject({ quota: 7, window: '1d' })
+    const rule = envoy.domains.get('test')?.children.find({ key: 'b', value: 'x' })?.limitRule
+    expect(rule).toMatchObject({ name: 'five', metadata: { own: 4, team: 'web', cost: 1, more: 3 } })
+  })
+
+  test('what they bring is checked, too', () => {
+    expect(problemsOf(merged('  - { key: c, rate_limit: { <<: 5, unit: day } }'))).toEqual([
+      '11:29 error loading config file: after <<: comes a map, or a list of maps',
+    ])
+    expect(problemsOf(merged('  - { key: c, <<: { vlaue: x } }'))).toEqual([
+      "11:21 config error, unknown key 'vlaue'; did you mean 'value'?",
+    ])
+  })
+})

@@ -1,6 +1,10 @@
 /** What docs/envoyproxy-ratelimit.md says. */
 import { readFileSync } from 'node:fs'
+import { PrometheusText } from 'sluice/metrics'
 import { expect, test } from 'vitest'
+import { RuleCounts } from '../../src/envoy-rules/rule-counts.js'
+import { DoorCounts } from '../../src/recorder/door-counts.js'
+import { writeEnvoyCalls } from '../../src/recorder/write-envoy-calls.js'
 import { SERVE_OPTIONS } from '../../src/serve/serve-options.js'
 import { rulesHere } from './rules-here.js'
 
@@ -18,7 +22,16 @@ test('the example of what rules can say besides is good, and each of its rules d
 
 test('every option that the page names exists', () => {
   const named = [...page.matchAll(/`?--([a-z][a-z-]*)/g)].map(([, name]) => name).filter((name) => name !== 'envoy-')
-  // Those of the gRPC door come from its own part.
   const missing = named.filter((name) => !(name in SERVE_OPTIONS) && !['domain', 'policy'].includes(name))
-  expect([...new Set(missing)].filter((name) => !name.startsWith('grpc') && name !== 'envoy-headers')).toEqual([])
+  expect([...new Set(missing)]).toEqual([])
+})
+
+test('every metric that the page names is written, and no other of those names', () => {
+  const text = new PrometheusText()
+  new RuleCounts().write(text)
+  writeEnvoyCalls(text, new DoorCounts().read('envoy'), { loaded: 0, refused: 0 })
+  const written = [...text.toString().matchAll(/# TYPE (\w+)/g)].map(([, name]) => name).sort()
+  const [, rows = ''] = /## Metrics\n([\s\S]*?)\n## Envoy/.exec(page) ?? []
+  const named = [...rows.matchAll(/`(ratelimit_service_\w+)`/g)].map(([, name]) => name)
+  expect([...named, 'ratelimit_service_config_load_error'].sort()).toEqual(written)
 })

@@ -62,6 +62,9 @@ test('over gRPC: status, header fields, metadata and the metrics of the original
   const text = await (await fetch(`${serving.url}/metrics`)).text()
   expect(text).toContain('ratelimit_service_rate_limit_over_limit{domain="test",key1="a"} 1\n')
   expect(text).toContain('ratelimit_service_config_load_success 1\n')
+  expect(text).toContain('ratelimit_service_total_requests{grpc_method="ShouldRateLimit"} 2\n')
+  expect(text).toContain('ratelimit_service_response_time_seconds_count{grpc_method="ShouldRateLimit"} 2\n')
+  expect(text).toContain('ratelimit_service_should_rate_limit_error{err_type="service_error"} 0\n')
   expect(text).toMatch(/sluice_level_decisions_total\{policy="envoy",level="test\.a",outcome="allowed"\} 1/)
 })
 

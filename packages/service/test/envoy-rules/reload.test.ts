@@ -114,6 +114,8 @@ test('a bad file changes nothing, also not what good files say, and is reported'
   }
   const [{ line }] = refused.problems.filter((problem) => problem.message.includes('unknown key'))
   expect(refused.text.split('\n')[line - 1]).toBe('  - kye: a')
+  expect(refused.text).toMatch(/^# a.yaml\n[^#]*\n# b.yaml\n/)
+  expect(refused.text).not.toContain(folder)
   await rm(join(folder, 'b.yaml'))
   await untilQuota(20)
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import protobuf from 'protobufjs'
 import descriptors from 'protobufjs/ext/descriptor/index.js'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ENVOY_PROTO_FILES } from '../../src/envoy/envoy-proto-files.js'
+import { envoyProtoFiles } from '../../src/envoy/envoy-proto-files.js'
 import { HEALTH_FILE } from '../../src/grpc/health-methods.js'
 import { reflectionMethods } from '../../src/grpc/reflection/reflection-methods.js'
 import { RateLimitRequestType, RateLimitResponseType } from '../envoy/envoy-protos.js'
@@ -30,7 +30,7 @@ const Response = root.lookupType('Response')
 
 let served: Awaited<ReturnType<typeof serveMethods>>
 beforeEach(async () => {
-  served = await serveMethods(reflectionMethods([...ENVOY_PROTO_FILES, HEALTH_FILE]))
+  served = await serveMethods(reflectionMethods([...envoyProtoFiles, HEALTH_FILE]))
 })
 afterEach(() => served.close())
 
@@ -104,7 +104,7 @@ function fieldsOf(type: protobuf.Type, seen = new Set<string>()): object {
 }
 
 it('a file comes with those that it imports, and protobufjs reads each', async () => {
-  const names = ENVOY_PROTO_FILES.map(({ name }) => name)
+  const names = envoyProtoFiles.map(({ name }) => name)
   const more = ['grpc/health/v1/health.proto', 'google/protobuf/struct.proto', 'google/protobuf/wrappers.proto']
   const answers = await ask('v1alpha', ...[...names, ...more].map((file) => ({ file })))
   for (const { files } of answers) expect(rootOf(files?.file ?? []).nestedArray.length).toBeGreaterThan(0)

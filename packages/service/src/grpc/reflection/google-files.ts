@@ -8,7 +8,7 @@ function wrapperName(type: string): string {
 }
 
 /** The files of `google/protobuf` that others import. */
-export const GOOGLE_FILES: readonly ProtoFile[] = [
+export const googleFiles: readonly ProtoFile[] = [
   {
     name: 'google/protobuf/duration.proto',
     package: 'google.protobuf',

@@ -4,7 +4,7 @@ import { ProtoWriter } from '../../protobuf/proto-writer.js'
  * A file of the protocol buffers language, as data.
  *
  * @example
- * ```ts
+ * ```ts no-check
  * const file: ProtoFile = {
  *   name: 'shop/order.proto',
  *   package: 'shop',

@@ -1,7 +1,7 @@
 import type { ProtoFile } from './proto-file.js'
 
 /** The protocol of reflection, which has the same messages in both versions. */
-export const REFLECTION_FILES: readonly ProtoFile[] = ['v1', 'v1alpha'].map((version) => {
+export const reflectionFiles: readonly ProtoFile[] = ['v1', 'v1alpha'].map((version) => {
   const packageName = `grpc.reflection.${version}`
   const own = (name: string) => `.${packageName}.${name}`
   return {

@@ -2,9 +2,9 @@ import { ProtoReader } from '../../protobuf/proto-reader.js'
 import { ProtoWriter } from '../../protobuf/proto-writer.js'
 import { GRPC_STATUS } from '../grpc-error.js'
 import type { GrpcMethod, StreamMethod } from '../grpc-method.js'
-import { GOOGLE_FILES } from './google-files.js'
+import { googleFiles } from './google-files.js'
 import { namesIn, type ProtoFile, writeProtoFile } from './proto-file.js'
-import { REFLECTION_FILES } from './reflection-files.js'
+import { reflectionFiles } from './reflection-files.js'
 
 const reader = new ProtoReader()
 const writer = new ProtoWriter()
@@ -14,7 +14,7 @@ const writer = new ProtoWriter()
  * files that declare them.
  */
 export function reflectionMethods(files: readonly ProtoFile[]): ReadonlyMap<string, GrpcMethod> {
-  const known = new KnownFiles([...files, ...REFLECTION_FILES, ...GOOGLE_FILES])
+  const known = new KnownFiles([...files, ...reflectionFiles, ...googleFiles])
   const info: StreamMethod = {
     kind: 'stream',
     open: (call) => ({
@@ -24,7 +24,7 @@ export function reflectionMethods(files: readonly ProtoFile[]): ReadonlyMap<stri
     }),
   }
   return new Map(
-    REFLECTION_FILES.map((file) => [`/${file.package}.ServerReflection/ServerReflectionInfo`, info] as const),
+    reflectionFiles.map((file) => [`/${file.package}.ServerReflection/ServerReflectionInfo`, info] as const),
   )
 }
 
