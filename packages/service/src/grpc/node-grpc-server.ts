@@ -84,7 +84,8 @@ export class NodeGrpcServer implements GrpcServer {
     // Their connections are over; others go on.
     this.#server.on('sessionError', ignore)
     this.#server.on('tlsClientError', ignore)
-    this.#pings = setInterval(() => this.#pingAll(), pingMs).unref()
+    // After what has come by then is read: a process that was held up must not miss the answers.
+    this.#pings = setInterval(() => setImmediate(() => this.#pingAll()), pingMs).unref()
   }
 
   get connections(): number {
