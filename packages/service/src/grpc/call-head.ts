@@ -33,6 +33,17 @@ const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 
 function grpcTimeoutMs(given: string | string[] | undefined): number {
   const field = textOf(given)
   if (field === undefined) return Infinity
+  if (field !== last.field) {
+    last.field = field
+    last.ms = read(field)
+  }
+  return last.ms
+}
+
+/** Nearly all calls of a client have the same timeout. */
+const last = { field: '', ms: Number.NaN }
+
+function read(field: string): number {
   const unitMs = UNIT_MS[field.slice(-1)] ?? Number.NaN
   const digits = field.slice(0, -1)
   return /^\d{1,8}$/.test(digits) ? Number(digits) * unitMs : Number.NaN
