@@ -1,0 +1,121 @@
+import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
+
+/** The flag of compression and four bytes of length. */
+export const PREFIX_BYTES = 5
+
+/** Counts what the calls of a connection hold of messages of which a part has come. */
+export class PartialBytes {
+  readonly #most: number
+  held = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Throws RESOURCE_EXHAUSTED if the connection would hold too much. */
+  take(bytes: number): void {
+    if (this.held + bytes > this.#most)
+      throw new GrpcError(
+        GRPC_STATUS.resourceExhausted,
+        `the unfinished messages of this connection have more than ${this.#most} bytes`,
+      )
+    this.held += bytes
+  }
+}
+
+/**
+ * Puts the messages of one call together, across frames. A message that lies in one frame is a view of the frame; otherwise
+ * its parts are copied into a buffer that grows with what has come, and not with the length that the prefix promises.
+ */
+export class MessageReader {
+  readonly #partial: PartialBytes
+  readonly #mostBytes: number
+  #prefixBytes = 0
+  #length = 0
+  #body: Buffer | undefined
+  #bodyBytes = 0
+  #counted = 0
+
+  constructor(partial: PartialBytes, mostBytes: number) {
+    this.#partial = partial
+    this.#mostBytes = mostBytes
+  }
+
+  /** True if a part of a message has come, and the rest has not. */
+  get isInsideMessage(): boolean {
+    return this.#prefixBytes > 0
+  }
+
+  /**
+   * Reads bytes[at, end) up to the end of a message at most, calls `whole` with the message if it is complete, and returns
+   * where it stopped. The message is valid until `whole` returns. Throws a `GrpcError` for a message that is not taken.
+   */
+  read(bytes: Buffer, at: number, end: number, whole: (message: Buffer) => void): number {
+    let next = at
+    while (this.#prefixBytes < PREFIX_BYTES) {
+      if (next === end) return next
+      this.#prefixByte(bytes[next++] as number)
+    }
+    const available = Math.min(end - next, this.#length - this.#bodyBytes)
+    const stop = next + available
+    if (this.#bodyBytes + available < this.#length) {
+      this.#hold(bytes, next, stop)
+      return stop
+    }
+    let message = bytes.subarray(next, stop)
+    if (this.#bodyBytes > 0) {
+      this.#hold(bytes, next, stop)
+      message = (this.#body as Buffer).subarray(0, this.#length)
+    }
+    this.clear()
+    whole(message)
+    return stop
+  }
+
+  /** A copy that the call keeps. It counts as unfinished until `clear`. */
+  keep(message: Buffer): Buffer {
+    this.#count(message.length)
+    return Buffer.from(message)
+  }
+
+  /** Forgets what has come. */
+  clear(): void {
+    this.#partial.held -= this.#counted
+    this.#counted = 0
+    this.#prefixBytes = 0
+    this.#length = 0
+    this.#body = undefined
+    this.#bodyBytes = 0
+  }
+
+  #prefixByte(byte: number): void {
+    if (this.#prefixBytes === 0) {
+      if (byte === 1) throw new GrpcError(GRPC_STATUS.unimplemented, 'messages must not be compressed')
+      if (byte !== 0) throw new GrpcError(GRPC_STATUS.internal, `a message begins with ${byte}; it begins with 0`)
+    } else this.#length = this.#length * 256 + byte
+    this.#prefixBytes++
+    if (this.#prefixBytes === PREFIX_BYTES && this.#length > this.#mostBytes)
+      throw new GrpcError(
+        GRPC_STATUS.resourceExhausted,
+        `a message of ${this.#length} bytes; at most ${this.#mostBytes} are allowed`,
+      )
+  }
+
+  #hold(bytes: Buffer, at: number, end: number): void {
+    const length = this.#bodyBytes + end - at
+    if (this.#body === undefined || this.#body.length < length) {
+      const size = Math.min(this.#length, Math.max(256, 2 * length))
+      this.#count(size - (this.#body?.length ?? 0))
+      const larger = Buffer.allocUnsafeSlow(size)
+      this.#body?.copy(larger, 0, 0, this.#bodyBytes)
+      this.#body = larger
+    }
+    bytes.copy(this.#body, this.#bodyBytes, at, end)
+    this.#bodyBytes = length
+  }
+
+  #count(bytes: number): void {
+    this.#partial.take(bytes)
+    this.#counted += bytes
+  }
+}

@@ -1,0 +1,127 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
+import type { GrpcServer, GrpcServerOptions, GrpcTls } from '../grpc/grpc-server.js'
+import { type Bounds, defaultBounds } from './bounds.js'
+import { Http2Connection } from './http2-connection.js'
+
+const BACKLOG = 511
+const MOST_SWEEP_MS = 1_000
+const LEAST_SWEEP_MS = 5
+
+export interface OwnGrpcServerOptions extends GrpcServerOptions {
+  /** Bounds that differ from `defaultBounds`. */
+  readonly bounds?: Partial<Bounds>
+}
+
+/** A server for gRPC calls on sockets, with HTTP/2 written for them. The README of this folder says what it does not do. */
+export class OwnGrpcServer implements GrpcServer {
+  readonly #options: GrpcServerOptions
+  readonly #bounds: Bounds
+  readonly #server: Server
+  /** Every socket, also before its TLS handshake, with its connection after that. */
+  readonly #sockets = new Map<Socket, Http2Connection | undefined>()
+  #sweeper: NodeJS.Timeout | undefined
+  #isClosing = false
+  #emptied: (() => void) | undefined
+
+  constructor({ bounds, ...options }: OwnGrpcServerOptions) {
+    this.#options = options
+    this.#bounds = { ...defaultBounds, ...bounds }
+    this.#server = options.tls === undefined ? this.#plainServer() : this.#tlsServer(options.tls)
+    this.#server.maxConnections = this.#bounds.connections
+  }
+
+  get connections(): number {
+    return this.#sockets.size
+  }
+
+  async listen(host: string, port: number, reusePort = false): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen({ host, port, backlog: BACKLOG, reusePort }, () => {
+        this.#server.off('error', reject)
+        resolve()
+      })
+    })
+    const { helloMs, blockMs, requestMs, stalledMs, idleMs, lingerMs } = this.#bounds
+    const everyMs = Math.min(helloMs, blockMs, requestMs, stalledMs, idleMs, lingerMs) / 4
+    const sweepMs = Math.max(LEAST_SWEEP_MS, Math.min(MOST_SWEEP_MS, everyMs))
+    this.#sweeper = setInterval(() => this.#sweep(), sweepMs).unref()
+    return (this.#server.address() as { port: number }).port
+  }
+
+  async close(deadlineMs: number): Promise<void> {
+    this.#isClosing = true
+    this.#server.close()
+    for (const [socket, connection] of this.#sockets) {
+      if (connection === undefined) socket.destroy()
+      else connection.leave()
+    }
+    if (this.#sockets.size > 0) await this.#emptyWithin(deadlineMs)
+    clearInterval(this.#sweeper)
+  }
+
+  #emptyWithin(deadlineMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cut = setTimeout(() => {
+        for (const socket of this.#sockets.keys()) socket.destroy()
+      }, deadlineMs)
+      this.#emptied = () => {
+        clearTimeout(cut)
+        resolve()
+      }
+    })
+  }
+
+  #plainServer(): Server {
+    return createServer({ noDelay: true, keepAlive: true }, (socket) => {
+      this.#track(socket)
+      this.#connect(socket, false)
+    })
+  }
+
+  #tlsServer({ cert, key, clientCa }: GrpcTls): Server {
+    const demands = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }
+    const server = createTlsServer({
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...demands,
+      ALPNProtocols: ['h2'],
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: this.#bounds.helloMs,
+      noDelay: true,
+      keepAlive: true,
+    })
+    // The TCP connection first, then the TLS connection over it.
+    server.on('connection', (socket: Socket) => this.#track(socket))
+    server.on('tlsClientError', (_error, socket) => socket.destroy())
+    server.on('secureConnection', (socket: TLSSocket) => {
+      this.#track(socket)
+      if (socket.alpnProtocol === 'h2') this.#connect(socket, true)
+      else socket.destroy()
+    })
+    return server
+  }
+
+  #track(socket: Socket): void {
+    this.#sockets.set(socket, undefined)
+    socket.on('error', () => {})
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      if (this.#sockets.size === 0) this.#emptied?.()
+    })
+  }
+
+  #connect(socket: Socket, isSecure: boolean): void {
+    if (this.#isClosing) {
+      socket.destroy()
+      return
+    }
+    this.#sockets.set(socket, new Http2Connection(socket, isSecure, this.#bounds, this.#options))
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now()
+    for (const connection of this.#sockets.values()) connection?.sweep(nowMs)
+  }
+}
