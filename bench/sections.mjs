@@ -8,6 +8,7 @@
 //   onlyIfNamed        true for a section that runs only if it is named
 import { abuse } from './sections/abuse.mjs'
 import { httpSpeed } from './sections/http-speed.mjs'
+import { http2 } from './sections/http2.mjs'
 import { leases } from './sections/leases.mjs'
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'
@@ -37,6 +38,7 @@ export const sections = [
   httpSpeed,
   service,
   serviceClient,
+  http2,
   shaper,
   shaperDepartures,
   soak,
