@@ -11,6 +11,8 @@ export interface CallHead {
   readonly method: GrpcMethod | undefined
   /** Infinity without a deadline. */
   readonly timeoutMs: number
+  /** How the client says that it compresses messages. */
+  readonly encoding: string | undefined
   /** -1 without a `content-length`. */
   readonly contentLength: number
   readonly refusal: Refusal | undefined
@@ -42,6 +44,7 @@ export class CallHeadReader implements FieldSink {
   #authority: string | undefined
   #contentType: string | undefined
   #timeout: string | undefined
+  #encoding: string | undefined
   #contentLength: string | undefined
 
   /** `mostBytes` bounds a header list: the size of its fields, and 32 for each. */
@@ -60,6 +63,7 @@ export class CallHeadReader implements FieldSink {
     this.#authority = undefined
     this.#contentType = undefined
     this.#timeout = undefined
+    this.#encoding = undefined
     this.#contentLength = undefined
   }
 
@@ -80,6 +84,7 @@ export class CallHeadReader implements FieldSink {
       path: this.#path ?? '',
       method,
       timeoutMs: this.#timeout === undefined ? Infinity : (readGrpcTimeout(this.#timeout) ?? Infinity),
+      encoding: this.#encoding,
       contentLength: this.#contentLength === undefined ? -1 : Number(this.#contentLength),
       refusal,
     }
@@ -98,6 +103,7 @@ export class CallHeadReader implements FieldSink {
   #regular({ kind, value }: HeaderField): void {
     if (kind === FieldKind.contentType) this.#contentType = value
     else if (kind === FieldKind.grpcTimeout) this.#timeout = value
+    else if (kind === FieldKind.grpcEncoding) this.#encoding = value
     else if (kind === FieldKind.contentLength) {
       if (!length.test(value) || (this.#contentLength ?? value) !== value) this.#isMalformed = true
       this.#contentLength = value
@@ -119,8 +125,8 @@ export class CallHeadReader implements FieldSink {
     if (this.#method !== 'POST') return { kind: 'http', status: 405, text: 'gRPC calls are POST requests.' }
     if (!grpcContentType.test(this.#contentType ?? ''))
       return { kind: 'http', status: 415, text: 'The content-type of a gRPC call is application/grpc.' }
-    if (this.#timeout !== undefined && readGrpcTimeout(this.#timeout) === undefined) return grpc(wrongTimeout())
     if (!this.#methods.has(this.#path as string)) return grpc(unknownMethod(this.#path as string))
+    if (this.#timeout !== undefined && readGrpcTimeout(this.#timeout) === undefined) return grpc(malformedTimeout())
     return undefined
   }
 
@@ -133,11 +139,8 @@ function grpc(error: GrpcError): Refusal {
   return { kind: 'grpc', error }
 }
 
-function wrongTimeout(): GrpcError {
-  return new GrpcError(
-    GRPC_STATUS.internal,
-    'the grpc-timeout is not right: it has at most eight digits and a unit, such as 20m',
-  )
+function malformedTimeout(): GrpcError {
+  return new GrpcError(GRPC_STATUS.invalidArgument, 'grpc-timeout must be at most eight digits and a unit, such as 20m')
 }
 
 function unknownMethod(path: string): GrpcError {

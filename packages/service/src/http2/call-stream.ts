@@ -3,7 +3,14 @@ import type { CallHead } from './call-head.js'
 import type { GrpcStreamCall } from './grpc-stream-call.js'
 import type { MessageReader } from './message-reader.js'
 
-const noHead: CallHead = { path: '', method: undefined, timeoutMs: Infinity, contentLength: -1, refusal: undefined }
+const noHead: CallHead = {
+  path: '',
+  method: undefined,
+  timeoutMs: Infinity,
+  encoding: undefined,
+  contentLength: -1,
+  refusal: undefined,
+}
 
 /**
  * What a connection knows of one stream. Records are used again: `begin` sets every field. A record whose answer a method
@@ -26,6 +33,8 @@ export class CallStream {
   message: Buffer | undefined
 
   // The call.
+  /** How the call ended was reported. */
+  isReported = false
   /** A method owes the answer. */
   isWorking = false
   call: GrpcStreamCall | undefined
@@ -54,6 +63,7 @@ export class CallStream {
     this.uncreditedBytes = 0
     this.reader = undefined
     this.message = undefined
+    this.isReported = false
     this.isWorking = false
     this.call = undefined
     this.handler = undefined

@@ -63,10 +63,10 @@ export class GrpcCalls implements StreamedAnswers {
     const { refusal, method } = stream.head
     if (refusal?.kind === 'http') this.#answers.plain(stream, refusal.status, refusal.text)
     else if (stream.reader?.isInsideMessage)
-      this.fail(stream, new GrpcError(GRPC_STATUS.internal, 'the request ends inside a message'))
+      this.fail(stream, new GrpcError(GRPC_STATUS.internal, 'the call ends within a message'))
     else if (method?.kind === 'stream') this.#tell(stream, () => stream.handler?.clientEnded())
     else if (stream.message === undefined)
-      this.fail(stream, new GrpcError(GRPC_STATUS.unimplemented, 'the method takes one message, and none came'))
+      this.fail(stream, new GrpcError(GRPC_STATUS.unimplemented, 'the method takes one message, got none'))
     else if (method?.kind === 'unary') {
       const { message } = stream
       stream.message = undefined
@@ -96,7 +96,7 @@ export class GrpcCalls implements StreamedAnswers {
     this.#answers.end(stream, { status: code, message })
   }
 
-  /** The stream is closed. Whatever the call holds is released; a handler of a call that was cut off is told. */
+  /** The stream is closed. Whatever the call holds is released, and its handler is told. */
   closed(stream: CallStream): void {
     clearTimeout(stream.deadline)
     stream.deadline = undefined
@@ -104,17 +104,23 @@ export class GrpcCalls implements StreamedAnswers {
     stream.reader = undefined
     stream.message = undefined
     this.#letGo(stream)
+    if (stream.head.method !== undefined) this.#report(stream, GRPC_STATUS.cancelled)
+  }
+
+  /** The server takes no more calls. A stream of messages may have no end of its own. */
+  shutDown(stream: CallStream): void {
+    if (stream.head.method?.kind !== 'stream' || stream.ending !== undefined) return
+    this.#letGo(stream)
+    this.fail(stream, new GrpcError(GRPC_STATUS.unavailable, 'the service is shutting down'))
   }
 
   sendOn(stream: CallStream, message: Uint8Array): void {
     this.#answers.send(stream, message)
-    if (this.#answers.waitingBytes > this.#bounds.queuedBytes)
-      this.#streams.resetStream(stream, ErrorCode.enhanceYourCalm)
+    this.#boundWaiting(stream, message)
   }
 
   endWith(stream: CallStream, error: GrpcError | undefined): void {
-    stream.call = undefined
-    stream.handler = undefined
+    this.#letGo(stream)
     if (error !== undefined) {
       this.fail(stream, error)
       return
@@ -138,7 +144,7 @@ export class GrpcCalls implements StreamedAnswers {
   }
 
   #read(stream: CallStream, bytes: Buffer, at: number, end: number): void {
-    stream.reader ??= new MessageReader(this.#partial, this.#bounds.messageBytes)
+    stream.reader ??= new MessageReader(this.#partial, this.#bounds.messageBytes, stream.head.encoding)
     const { reader } = stream
     const whole = (message: Buffer) => this.#message(stream, reader, message)
     try {
@@ -153,10 +159,15 @@ export class GrpcCalls implements StreamedAnswers {
   #message(stream: CallStream, reader: MessageReader, message: Buffer): void {
     if (stream.head.method?.kind === 'stream') stream.handler?.message(Buffer.from(message))
     else if (stream.message === undefined) stream.message = reader.keep(message)
-    else throw new GrpcError(GRPC_STATUS.unimplemented, 'the method takes one message, and another came')
+    else throw new GrpcError(GRPC_STATUS.unimplemented, 'the method takes one message, got several')
   }
 
   #answer(stream: CallStream, method: UnaryMethod, message: Buffer): void {
+    // A client that has stopped waiting believes that nothing was taken.
+    if (this.#answers.nowMs - stream.beganMs > stream.head.timeoutMs) {
+      this.expire(stream)
+      return
+    }
     let answer: Uint8Array | Promise<Uint8Array>
     try {
       answer = method.answer(message)
@@ -187,7 +198,13 @@ export class GrpcCalls implements StreamedAnswers {
   #succeed(stream: CallStream, answer: Uint8Array): void {
     this.#report(stream, GRPC_STATUS.ok)
     this.#answers.answer(stream, answer)
-    if (this.#answers.waitingBytes > this.#bounds.queuedBytes && stream.isOpen)
+    if (stream.waiting !== undefined) this.#boundWaiting(stream, answer)
+  }
+
+  /** A message may have any size, but none waits if too much waits before it. */
+  #boundWaiting(stream: CallStream, message: Uint8Array): void {
+    const before = this.#answers.waitingBytes - message.length
+    if (stream.waiting !== undefined && before > this.#bounds.queuedBytes)
       this.#streams.resetStream(stream, ErrorCode.enhanceYourCalm)
   }
 
@@ -208,10 +225,10 @@ export class GrpcCalls implements StreamedAnswers {
       return
     }
     this.#options.fault?.(error)
-    this.fail(stream, new GrpcError(GRPC_STATUS.internal, 'the server has made an error'))
+    this.fail(stream, new GrpcError(GRPC_STATUS.internal, 'the service could not answer this call; its log says why'))
   }
 
-  /** Ends the handler of a streaming call that has not ended by itself. */
+  /** Tells the handler of a streaming call that it is over, once. */
   #letGo(stream: CallStream): void {
     const { call, handler } = stream
     call?.detach()
@@ -226,7 +243,9 @@ export class GrpcCalls implements StreamedAnswers {
 
   #report(stream: CallStream, status: number): void {
     const { answered } = this.#options
-    if (answered !== undefined) answered(stream.head.path, status, performance.now() - stream.beganMs)
+    if (answered === undefined || stream.isReported) return
+    stream.isReported = true
+    answered(stream.head.path, status, performance.now() - stream.beganMs)
   }
 }
 

@@ -6,6 +6,7 @@ import { FrameReader, type FrameSink, readUint31 } from './frame-reader.js'
 import { FrameFlag, FrameType, MAX_WINDOW } from './frame-type.js'
 import { FrameWriter } from './frame-writer.js'
 import { ErrorCode, Http2Error } from './http2-error.js'
+import { Patience } from './patience.js'
 import { PeerSettings } from './peer-settings.js'
 import { HTTP1_ANSWER, Http1Client, Preface } from './preface.js'
 import { CONNECTION_WINDOW, STREAM_WINDOW, USUAL_WINDOW } from './receive-window.js'
@@ -34,17 +35,11 @@ export class Http2Connection implements FrameSink {
   readonly #report: (error: unknown) => void
   /** What was read, and waits until the client has taken what is queued for it. */
   #unread: Buffer | undefined
+  readonly #patience: Patience
   #hasSettings = false
-  /** When the connection began, or when its last call ended. */
-  #idleSinceMs: number
-  /** When the frame or block that is not complete began. */
-  #blockSinceMs: number | undefined
-  /** When the queue to the client began to stand still, and how much has been written since the beginning. */
-  #stalledSinceMs: number | undefined
-  #writtenBytes = 0
-  /** When the connection was ended from this side. */
-  #endedMs: number | undefined
+  #isReading = false
   #isLeaving = false
+  #hasEnded = false
 
   constructor(socket: Socket, isSecure: boolean, bounds: Bounds, options: GrpcServerOptions) {
     this.#socket = socket
@@ -53,7 +48,8 @@ export class Http2Connection implements FrameSink {
     this.#writer = new FrameWriter(socket, isSecure)
     this.#conduct = new ClientConduct(bounds)
     this.#streams = new StreamTable(this.#writer, this.#settings, this.#conduct, bounds, options)
-    this.#idleSinceMs = performance.now()
+    this.#streams.emptied = () => this.#endIfDone()
+    this.#patience = new Patience(bounds, performance.now())
     socket.on('data', (chunk: Buffer) => this.#data(chunk))
     socket.on('drain', () => this.#drain())
     // An error is followed by 'close'.
@@ -66,7 +62,7 @@ export class Http2Connection implements FrameSink {
    * before it knew is still answered, so the last call that counts is named only when the client has returned a PING.
    */
   leave(): void {
-    if (this.#isLeaving || this.#endedMs !== undefined) return
+    if (this.#isLeaving || this.#hasEnded) return
     this.#isLeaving = true
     if (!this.#hasSettings) {
       this.#end()
@@ -74,6 +70,7 @@ export class Http2Connection implements FrameSink {
     }
     this.#writer.goaway(MAX_WINDOW, ErrorCode.noError, '')
     this.#writer.ping(0, FAREWELL)
+    this.#streams.shutDown()
   }
 
   /** Ends the connection without ado. */
@@ -83,23 +80,16 @@ export class Http2Connection implements FrameSink {
 
   /** Ends what has taken too long. The server calls this from time to time. */
   sweep(nowMs: number): void {
-    const bounds = this.#bounds
     this.#conduct.nowMs = nowMs
     this.#streams.answers.nowMs = nowMs
-    if (this.#endedMs !== undefined) {
-      if (nowMs - this.#endedMs >= bounds.lingerMs) this.destroy()
-    } else if (!this.#hasSettings) {
-      if (nowMs - this.#idleSinceMs >= bounds.helloMs) this.destroy()
-    } else if (this.#isStalled(nowMs)) this.destroy()
-    else if (this.#blockSinceMs !== undefined && nowMs - this.#blockSinceMs >= bounds.blockMs)
-      this.#fail(
-        new Http2Error(ErrorCode.enhanceYourCalm, `a frame or header block took more than ${bounds.blockMs} ms`),
-      )
-    else {
-      this.#streams.sweep(nowMs)
-      if (this.#streams.size > 0) this.#idleSinceMs = nowMs
-      else if (nowMs - this.#idleSinceMs >= bounds.idleMs) this.leave()
-    }
+    const { queuedBytes } = this.#writer
+    const takenBytes = this.#socket.bytesWritten - queuedBytes
+    const due = this.#patience.due(nowMs, { calls: this.#streams.size, queuedBytes, takenBytes })
+    if (due === 'cut') this.destroy()
+    else if (due === 'leave') this.leave()
+    else if (due === 'slow-block')
+      this.#fail(new Http2Error(ErrorCode.enhanceYourCalm, 'a frame or header block took too long'))
+    else this.#streams.sweep(nowMs)
   }
 
   frame(type: number, flags: number, streamId: number, bytes: Buffer, at: number, end: number): void {
@@ -168,6 +158,7 @@ export class Http2Connection implements FrameSink {
     }
     if ((end - at) % 6 !== 0) throw new Http2Error(ErrorCode.frameSizeError, 'a SETTINGS frame ends inside a setting')
     this.#hasSettings = true
+    this.#patience.greeted()
     const { answers } = this.#streams
     const before = this.#settings.initialWindow
     this.#settings.read(bytes, at, end)
@@ -189,7 +180,7 @@ export class Http2Connection implements FrameSink {
 
   #data(chunk: Buffer): void {
     // After the end nothing is read, but the socket is kept empty: a full one would make the system drop what was sent.
-    if (this.#endedMs !== undefined) return
+    if (this.#hasEnded) return
     if (this.#unread !== undefined) {
       this.#unread = Buffer.concat([this.#unread, chunk])
       return
@@ -197,6 +188,7 @@ export class Http2Connection implements FrameSink {
     const nowMs = performance.now()
     this.#conduct.nowMs = nowMs
     this.#streams.answers.nowMs = nowMs
+    this.#isReading = true
     this.#writer.hold()
     try {
       this.#read(chunk)
@@ -204,7 +196,8 @@ export class Http2Connection implements FrameSink {
       this.#failBy(error)
     }
     this.#writer.release()
-    if (this.#isLeaving) this.#endIfDone()
+    this.#isReading = false
+    this.#endIfDone()
   }
 
   #read(chunk: Buffer): void {
@@ -217,8 +210,7 @@ export class Http2Connection implements FrameSink {
     }
     this.#streams.endRead()
     const isInside = this.#reader.isInsideFrame || this.#streams.blocks.openStream !== 0
-    if (!isInside) this.#blockSinceMs = undefined
-    else this.#blockSinceMs ??= this.#conduct.nowMs
+    this.#patience.read(isInside, this.#conduct.nowMs)
   }
 
   /** Greets a client that speaks HTTP/2. Returns where its frames begin. */
@@ -238,7 +230,7 @@ export class Http2Connection implements FrameSink {
 
   /** True while the client has not taken what it was sent. Then no more frames are read. */
   get isFull(): boolean {
-    return this.#writer.queuedBytes > this.#bounds.queuedBytes
+    return this.#writer.queuedBytes > Math.max(this.#bounds.queuedBytes, this.#socket.writableHighWaterMark)
   }
 
   #drain(): void {
@@ -249,19 +241,6 @@ export class Http2Connection implements FrameSink {
     if (this.#unread === undefined) this.#socket.resume()
   }
 
-  /** True if the queue to the client has not moved for too long. */
-  #isStalled(nowMs: number): boolean {
-    const { bytesWritten } = this.#socket
-    const written = bytesWritten - this.#writer.queuedBytes
-    if (this.#writer.queuedBytes === 0 || written !== this.#writtenBytes) {
-      this.#writtenBytes = written
-      this.#stalledSinceMs = undefined
-      return false
-    }
-    this.#stalledSinceMs ??= nowMs
-    return nowMs - this.#stalledSinceMs >= this.#bounds.stalledMs
-  }
-
   /** Names the last call that counts. */
   #sayLast(): void {
     if (this.#streams.isClosing) return
@@ -270,14 +249,13 @@ export class Http2Connection implements FrameSink {
   }
 
   #endIfDone(): void {
-    if (this.#streams.isClosing && this.#streams.size === 0) this.#end()
+    if (this.#streams.isClosing && this.#streams.size === 0 && !this.#isReading) this.#end()
   }
 
   #failBy(error: unknown): void {
     if (error instanceof Http2Error) this.#fail(error)
-    else if (error instanceof Http1Client) {
-      this.#end(HTTP1_ANSWER)
-    } else {
+    else if (error instanceof Http1Client) this.#end(HTTP1_ANSWER)
+    else {
       this.#report(error)
       this.#fail(new Http2Error(ErrorCode.internalError, 'the server has made an error'))
     }
@@ -290,8 +268,9 @@ export class Http2Connection implements FrameSink {
 
   /** Sends what is collected, and closes the connection when the client has it, or after a while. */
   #end(instead = ''): void {
-    if (this.#endedMs !== undefined) return
-    this.#endedMs = performance.now()
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#patience.ended(performance.now())
     this.#unread = undefined
     this.#streams.cancelAll()
     this.#writer.flush()
@@ -300,7 +279,7 @@ export class Http2Connection implements FrameSink {
   }
 
   #closed(): void {
-    this.#endedMs ??= performance.now()
+    this.#hasEnded = true
     this.#unread = undefined
     this.#streams.cancelAll()
   }

@@ -30,15 +30,18 @@ export class PartialBytes {
 export class MessageReader {
   readonly #partial: PartialBytes
   readonly #mostBytes: number
+  readonly #encoding: string | undefined
   #prefixBytes = 0
   #length = 0
   #body: Buffer | undefined
   #bodyBytes = 0
   #counted = 0
 
-  constructor(partial: PartialBytes, mostBytes: number) {
+  /** `encoding` is the field `grpc-encoding` of the call. */
+  constructor(partial: PartialBytes, mostBytes: number, encoding: string | undefined) {
     this.#partial = partial
     this.#mostBytes = mostBytes
+    this.#encoding = encoding
   }
 
   /** True if a part of a message has come, and the rest has not. */
@@ -90,15 +93,21 @@ export class MessageReader {
 
   #prefixByte(byte: number): void {
     if (this.#prefixBytes === 0) {
-      if (byte === 1) throw new GrpcError(GRPC_STATUS.unimplemented, 'messages must not be compressed')
-      if (byte !== 0) throw new GrpcError(GRPC_STATUS.internal, `a message begins with ${byte}; it begins with 0`)
+      if (byte !== 0) throw this.#flagged(byte)
     } else this.#length = this.#length * 256 + byte
     this.#prefixBytes++
     if (this.#prefixBytes === PREFIX_BYTES && this.#length > this.#mostBytes)
       throw new GrpcError(
         GRPC_STATUS.resourceExhausted,
-        `a message of ${this.#length} bytes; at most ${this.#mostBytes} are allowed`,
+        `received message larger than max (${this.#length} vs. ${this.#mostBytes})`,
       )
+  }
+
+  #flagged(flag: number): GrpcError {
+    if (flag !== 1) return new GrpcError(GRPC_STATUS.internal, 'the prefix of a message is not valid')
+    if (this.#encoding === undefined || this.#encoding === 'identity')
+      return new GrpcError(GRPC_STATUS.internal, 'a message is compressed, and grpc-encoding does not say how')
+    return new GrpcError(GRPC_STATUS.unimplemented, `messages must not be compressed, got ${this.#encoding}`)
   }
 
   #hold(bytes: Buffer, at: number, end: number): void {

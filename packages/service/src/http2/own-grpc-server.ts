@@ -4,7 +4,9 @@ import type { GrpcServer, GrpcServerOptions, GrpcTls } from '../grpc/grpc-server
 import { type Bounds, defaultBounds } from './bounds.js'
 import { Http2Connection } from './http2-connection.js'
 
-const BACKLOG = 511
+const BACKLOG = 1_024
+/** A client that is gone without a word is noticed after about this long. */
+const KEEP_ALIVE_MS = 60_000
 const MOST_SWEEP_MS = 1_000
 const LEAST_SWEEP_MS = 5
 
@@ -18,8 +20,9 @@ export class OwnGrpcServer implements GrpcServer {
   readonly #options: GrpcServerOptions
   readonly #bounds: Bounds
   readonly #server: Server
-  /** Every socket, also before its TLS handshake, with its connection after that. */
-  readonly #sockets = new Map<Socket, Http2Connection | undefined>()
+  /** Every TCP connection, also before its TLS handshake. */
+  readonly #sockets = new Set<Socket>()
+  readonly #connections = new Set<Http2Connection>()
   #sweeper: NodeJS.Timeout | undefined
   #isClosing = false
   #emptied: (() => void) | undefined
@@ -53,10 +56,7 @@ export class OwnGrpcServer implements GrpcServer {
   async close(deadlineMs: number): Promise<void> {
     this.#isClosing = true
     this.#server.close()
-    for (const [socket, connection] of this.#sockets) {
-      if (connection === undefined) socket.destroy()
-      else connection.leave()
-    }
+    for (const connection of this.#connections) connection.leave()
     if (this.#sockets.size > 0) await this.#emptyWithin(deadlineMs)
     clearInterval(this.#sweeper)
   }
@@ -64,7 +64,8 @@ export class OwnGrpcServer implements GrpcServer {
   #emptyWithin(deadlineMs: number): Promise<void> {
     return new Promise((resolve) => {
       const cut = setTimeout(() => {
-        for (const socket of this.#sockets.keys()) socket.destroy()
+        for (const connection of this.#connections) connection.destroy()
+        for (const socket of this.#sockets) socket.destroy()
       }, deadlineMs)
       this.#emptied = () => {
         clearTimeout(cut)
@@ -74,7 +75,7 @@ export class OwnGrpcServer implements GrpcServer {
   }
 
   #plainServer(): Server {
-    return createServer({ noDelay: true, keepAlive: true }, (socket) => {
+    return createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS }, (socket) => {
       this.#track(socket)
       this.#connect(socket, false)
     })
@@ -91,12 +92,13 @@ export class OwnGrpcServer implements GrpcServer {
       handshakeTimeout: this.#bounds.helloMs,
       noDelay: true,
       keepAlive: true,
+      keepAliveInitialDelay: KEEP_ALIVE_MS,
     })
     // The TCP connection first, then the TLS connection over it.
     server.on('connection', (socket: Socket) => this.#track(socket))
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     server.on('secureConnection', (socket: TLSSocket) => {
-      this.#track(socket)
+      socket.on('error', () => {})
       if (socket.alpnProtocol === 'h2') this.#connect(socket, true)
       else socket.destroy()
     })
@@ -104,7 +106,7 @@ export class OwnGrpcServer implements GrpcServer {
   }
 
   #track(socket: Socket): void {
-    this.#sockets.set(socket, undefined)
+    this.#sockets.add(socket)
     socket.on('error', () => {})
     socket.once('close', () => {
       this.#sockets.delete(socket)
@@ -117,11 +119,13 @@ export class OwnGrpcServer implements GrpcServer {
       socket.destroy()
       return
     }
-    this.#sockets.set(socket, new Http2Connection(socket, isSecure, this.#bounds, this.#options))
+    const connection = new Http2Connection(socket, isSecure, this.#bounds, this.#options)
+    this.#connections.add(connection)
+    socket.once('close', () => this.#connections.delete(connection))
   }
 
   #sweep(): void {
     const nowMs = performance.now()
-    for (const connection of this.#sockets.values()) connection?.sweep(nowMs)
+    for (const connection of this.#connections) connection.sweep(nowMs)
   }
 }

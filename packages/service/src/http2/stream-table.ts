@@ -29,6 +29,8 @@ export class StreamTable implements CallStreams {
   lastId = 0
   /** True when the client was told that the connection takes no more calls. */
   isClosing = false
+  /** Called when the last open stream is closed. */
+  emptied: () => void = () => {}
   readonly #open = new Map<number, CallStream>()
   readonly #closed = new ClosedStreams()
   readonly #calls: GrpcCalls
@@ -167,6 +169,11 @@ export class StreamTable implements CallStreams {
     }
   }
 
+  /** Ends calls that have no end of their own: the server takes no more. */
+  shutDown(): void {
+    for (const stream of this.#open.values()) this.#calls.shutDown(stream)
+  }
+
   /** The connection is gone. */
   cancelAll(): void {
     for (const stream of this.#open.values()) this.#close(stream)
@@ -288,6 +295,7 @@ export class StreamTable implements CallStreams {
     this.#calls.closed(stream)
     if (stream.isWorking) this.#unsettled++
     else recycle(stream)
+    if (this.#open.size === 0) this.emptied()
   }
 }
 

@@ -14,9 +14,10 @@ export const FieldKind = {
   contentLength: 6,
   te: 7,
   grpcTimeout: 8,
+  grpcEncoding: 9,
   /** A field that belongs to HTTP/1: RFC 9113, section 8.2.2. */
-  connectionSpecific: 9,
-  other: 10,
+  connectionSpecific: 10,
+  other: 11,
 } as const
 
 const kinds = new Map<string, number>([
@@ -28,6 +29,7 @@ const kinds = new Map<string, number>([
   ['content-length', FieldKind.contentLength],
   ['te', FieldKind.te],
   ['grpc-timeout', FieldKind.grpcTimeout],
+  ['grpc-encoding', FieldKind.grpcEncoding],
   ['connection', FieldKind.connectionSpecific],
   ['keep-alive', FieldKind.connectionSpecific],
   ['proxy-connection', FieldKind.connectionSpecific],
