@@ -1,5 +1,3 @@
-import { ErrorCode, Http2Error } from './http2-error.js'
-
 /** What every window has before anything is announced. */
 export const USUAL_WINDOW = 65_535
 /** What a client may send on a connection before the server has read it. */
@@ -8,16 +6,15 @@ export const CONNECTION_WINDOW = 1_048_576
 export const STREAM_WINDOW = 262_144
 
 /**
- * The window of what comes on a connection. What has come is read at once, and bounded elsewhere, so all of it is credited;
- * but not before half of the window is used, because a frame for each call would cost as much as the call.
+ * Counts what has come on a connection, to credit it. All of it is credited: it was read at once, and what a call may keep of
+ * it is bounded elsewhere. So a client cannot exceed a window by more than it has not been told yet. Credit comes when half
+ * of the window is used, because a frame for each call would cost as much as the call.
  */
 export class ReceiveWindow {
   #uncredited = 0
 
   take(bytes: number): void {
     this.#uncredited += bytes
-    if (this.#uncredited > CONNECTION_WINDOW)
-      throw new Http2Error(ErrorCode.flowControlError, 'more DATA than the window of the connection allows')
   }
 
   /** The bytes to credit now, or 0. */

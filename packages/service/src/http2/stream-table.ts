@@ -109,20 +109,13 @@ export class StreamTable implements CallStreams {
       return
     }
     stream.uncreditedBytes += taken
-    if (stream.uncreditedBytes > STREAM_WINDOW) {
-      this.#fault(stream, ErrorCode.flowControlError)
-      return
-    }
     stream.bodyBytes += to - from
     const isLast = (flags & FrameFlag.endStream) !== 0
     if (isLast) {
       if (!this.#ended(stream)) return
     } else if (to === from) this.#conduct.idleFrame()
     this.#calls.data(stream, bytes, from, to, isLast)
-    if (!stream.clientEnded && stream.isOpen && stream.uncreditedBytes >= STREAM_WINDOW / 2) {
-      this.#writer.windowUpdate(streamId, stream.uncreditedBytes)
-      stream.uncreditedBytes = 0
-    }
+    if (stream.uncreditedBytes >= STREAM_WINDOW / 2 && stream.isOpen && !isLast) this.#credit(stream)
   }
 
   rstStream(streamId: number): void {
@@ -272,6 +265,13 @@ export class StreamTable implements CallStreams {
   #giveUp(stream: CallStream): void {
     if (stream.head.method === undefined) this.resetStream(stream, ErrorCode.cancel)
     else this.#calls.expire(stream)
+  }
+
+  /** Lets a call go on. A request that is no call has shown enough of itself, and is answered before its end. */
+  #credit(stream: CallStream): void {
+    if (stream.head.method === undefined) this.#calls.clientEnded(stream)
+    else this.#writer.windowUpdate(stream.id, stream.uncreditedBytes)
+    stream.uncreditedBytes = 0
   }
 
   /** The client has made the server reset a stream. */
