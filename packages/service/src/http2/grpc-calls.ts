@@ -61,6 +61,7 @@ export class GrpcCalls implements StreamedAnswers {
   /** The client has ended the stream, and no bytes came with that. */
   clientEnded(stream: CallStream): void {
     const { refusal, method } = stream.head
+    if (stream.ending !== undefined) return
     if (refusal?.kind === 'http') this.#answers.plain(stream, refusal.status, refusal.text)
     else if (stream.reader?.isInsideMessage)
       this.fail(stream, new GrpcError(GRPC_STATUS.internal, 'the call ends within a message'))

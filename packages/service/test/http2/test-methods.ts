@@ -92,7 +92,7 @@ export async function startServer(options: Partial<OwnGrpcServerOptions> = {}): 
         },
       },
     ],
-    [LARGE, { kind: 'unary', answer: (message) => Buffer.alloc(Number(Buffer.from(message).toString()), 'x') }],
+    [LARGE, { kind: 'unary', answer: answerLarge }],
     [
       CHAT,
       {
@@ -138,6 +138,12 @@ export async function startServer(options: Partial<OwnGrpcServerOptions> = {}): 
       }),
     close: (deadlineMs = 0) => server.close(deadlineMs),
   }
+}
+
+function answerLarge(message: Uint8Array): Uint8Array {
+  const bytes = Number(Buffer.from(message).toString())
+  if (!(bytes <= 10_000_000)) throw new GrpcError(3, 'the message is not a number of bytes')
+  return Buffer.alloc(bytes, 'x')
 }
 
 function failAsTold(message: Uint8Array): Uint8Array | Promise<Uint8Array> {
