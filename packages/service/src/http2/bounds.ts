@@ -9,8 +9,10 @@ export interface Bounds {
   readonly streams: number
   /** The bytes of a message. */
   readonly messageBytes: number
-  /** The bytes of all messages of a connection of which a part has come. */
+  /** The bytes of all messages of a connection of which a part has come, … */
   readonly partialBytes: number
+  /** … and of all connections together. */
+  readonly allPartialBytes: number
   /** The bytes of a header list as HTTP counts them (32 more for each field), and of a header block. */
   readonly headerBytes: number
   /** The table that a client may use to shorten its header blocks. */
@@ -47,6 +49,7 @@ export const defaultBounds: Bounds = {
   streams: 1_000,
   messageBytes: 1_048_576,
   partialBytes: 4_194_304,
+  allPartialBytes: 67_108_864,
   headerBytes: 16_384,
   headerTableBytes: 4_096,
   queuedBytes: 1_048_576,

@@ -1,8 +1,7 @@
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import type { StreamMethod, UnaryMethod } from '../grpc/grpc-method.js'
-import type { GrpcServerOptions } from '../grpc/grpc-server.js'
 import type { AnswerWriter } from './answer-writer.js'
-import type { Bounds } from './bounds.js'
+import type { CallHost } from './call-host.js'
 import type { CallStream } from './call-stream.js'
 import { GrpcStreamCall, type StreamedAnswers } from './grpc-stream-call.js'
 import { ErrorCode } from './http2-error.js'
@@ -22,16 +21,14 @@ export interface CallStreams {
 export class GrpcCalls implements StreamedAnswers {
   readonly #answers: AnswerWriter
   readonly #streams: CallStreams
-  readonly #bounds: Bounds
-  readonly #options: GrpcServerOptions
+  readonly #host: CallHost
   readonly #partial: PartialBytes
 
-  constructor(answers: AnswerWriter, streams: CallStreams, bounds: Bounds, options: GrpcServerOptions) {
+  constructor(answers: AnswerWriter, streams: CallStreams, host: CallHost) {
     this.#answers = answers
     this.#streams = streams
-    this.#bounds = bounds
-    this.#options = options
-    this.#partial = new PartialBytes(bounds.partialBytes)
+    this.#host = host
+    this.#partial = new PartialBytes(host.bounds.partialBytes, host.partial)
   }
 
   /** A call begins. Its stream may be closed when this returns. */
@@ -145,7 +142,7 @@ export class GrpcCalls implements StreamedAnswers {
   }
 
   #read(stream: CallStream, bytes: Buffer, at: number, end: number): void {
-    stream.reader ??= new MessageReader(this.#partial, this.#bounds.messageBytes, stream.head.encoding)
+    stream.reader ??= new MessageReader(this.#partial, this.#host.bounds.messageBytes, stream.head.encoding)
     const { reader } = stream
     const whole = (message: Buffer) => this.#message(stream, reader, message)
     try {
@@ -191,7 +188,7 @@ export class GrpcCalls implements StreamedAnswers {
     stream.isWorking = false
     if (stream.isOpen && stream.ending === undefined) answer()
     else {
-      if (error !== undefined && !(error instanceof GrpcError)) this.#options.fault?.(error)
+      if (error !== undefined && !(error instanceof GrpcError)) this.#host.fault(error)
       if (!stream.isOpen) this.#streams.settled(stream)
     }
   }
@@ -205,7 +202,7 @@ export class GrpcCalls implements StreamedAnswers {
   /** A message may have any size, but none waits if too much waits before it. */
   #boundWaiting(stream: CallStream, message: Uint8Array): void {
     const before = this.#answers.waitingBytes - message.length
-    if (stream.waiting !== undefined && before > this.#bounds.queuedBytes)
+    if (stream.waiting !== undefined && before > this.#host.bounds.queuedBytes)
       this.#streams.resetStream(stream, ErrorCode.enhanceYourCalm)
   }
 
@@ -225,7 +222,7 @@ export class GrpcCalls implements StreamedAnswers {
       this.fail(stream, error)
       return
     }
-    this.#options.fault?.(error)
+    this.#host.fault(error)
     this.fail(stream, new GrpcError(GRPC_STATUS.internal, 'the service could not answer this call; its log says why'))
   }
 
@@ -238,12 +235,12 @@ export class GrpcCalls implements StreamedAnswers {
     try {
       handler?.closed()
     } catch (error) {
-      this.#options.fault?.(error)
+      this.#host.fault(error)
     }
   }
 
   #report(stream: CallStream, status: number): void {
-    const { answered } = this.#options
+    const { answered } = this.#host
     if (answered === undefined || stream.isReported) return
     stream.isReported = true
     answered(stream.head.path, status, performance.now() - stream.beganMs)

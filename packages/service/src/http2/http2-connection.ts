@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { GrpcServerOptions } from '../grpc/grpc-server.js'
 import type { Bounds } from './bounds.js'
+import type { CallHost } from './call-host.js'
 import { ClientConduct } from './client-conduct.js'
 import { FrameReader, type FrameSink, readUint31 } from './frame-reader.js'
 import { FrameFlag, FrameType, MAX_WINDOW } from './frame-type.js'
@@ -25,6 +25,7 @@ const FAREWELL = Buffer.from('farewell')
  */
 export class Http2Connection implements FrameSink {
   readonly #socket: Socket
+  readonly #host: CallHost
   readonly #bounds: Bounds
   readonly #writer: FrameWriter
   readonly #reader: FrameReader = new FrameReader(this)
@@ -32,7 +33,6 @@ export class Http2Connection implements FrameSink {
   readonly #settings = new PeerSettings()
   readonly #conduct: ClientConduct
   readonly #streams: StreamTable
-  readonly #report: (error: unknown) => void
   /** What was read, and waits until the client has taken what is queued for it. */
   #unread: Buffer | undefined
   readonly #patience: Patience
@@ -41,13 +41,14 @@ export class Http2Connection implements FrameSink {
   #isLeaving = false
   #hasEnded = false
 
-  constructor(socket: Socket, isSecure: boolean, bounds: Bounds, options: GrpcServerOptions) {
+  constructor(socket: Socket, isSecure: boolean, host: CallHost) {
+    const { bounds } = host
     this.#socket = socket
     this.#bounds = bounds
-    this.#report = (error) => options.fault?.(error)
+    this.#host = host
     this.#writer = new FrameWriter(socket, isSecure)
     this.#conduct = new ClientConduct(bounds)
-    this.#streams = new StreamTable(this.#writer, this.#settings, this.#conduct, bounds, options)
+    this.#streams = new StreamTable(this.#writer, this.#settings, this.#conduct, host)
     this.#streams.emptied = () => this.#endIfDone()
     this.#patience = new Patience(bounds, performance.now())
     socket.on('data', (chunk: Buffer) => this.#data(chunk))
@@ -84,7 +85,8 @@ export class Http2Connection implements FrameSink {
     this.#streams.answers.nowMs = nowMs
     const { queuedBytes } = this.#writer
     const takenBytes = this.#socket.bytesWritten - queuedBytes
-    const due = this.#patience.due(nowMs, { calls: this.#streams.size, queuedBytes, takenBytes })
+    const { size: calls, lastCallMs } = this.#streams
+    const due = this.#patience.due(nowMs, { calls, lastCallMs, queuedBytes, takenBytes })
     if (due === 'cut') this.destroy()
     else if (due === 'leave') this.leave()
     else if (due === 'slow-block')
@@ -256,7 +258,7 @@ export class Http2Connection implements FrameSink {
     if (error instanceof Http2Error) this.#fail(error)
     else if (error instanceof Http1Client) this.#end(HTTP1_ANSWER)
     else {
-      this.#report(error)
+      this.#host.fault(error)
       this.#fail(new Http2Error(ErrorCode.internalError, 'the server has made an error'))
     }
   }

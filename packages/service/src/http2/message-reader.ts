@@ -3,23 +3,29 @@ import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 /** The flag of compression and four bytes of length. */
 export const PREFIX_BYTES = 5
 
-/** Counts what the calls of a connection hold of messages of which a part has come. */
+/** Counts what calls hold of messages of which a part has come. */
 export class PartialBytes {
   readonly #most: number
-  held = 0
+  readonly #whole: PartialBytes | undefined
+  #held = 0
 
-  constructor(most: number) {
+  /** `whole` counts them as well: those of a connection are a part of those of the server. */
+  constructor(most: number, whole?: PartialBytes) {
     this.#most = most
+    this.#whole = whole
   }
 
-  /** Throws RESOURCE_EXHAUSTED if the connection would hold too much. */
+  /** Throws RESOURCE_EXHAUSTED if it would be too much. */
   take(bytes: number): void {
-    if (this.held + bytes > this.#most)
-      throw new GrpcError(
-        GRPC_STATUS.resourceExhausted,
-        `the unfinished messages of this connection have more than ${this.#most} bytes`,
-      )
-    this.held += bytes
+    if (this.#held + bytes > this.#most)
+      throw new GrpcError(GRPC_STATUS.resourceExhausted, 'the server holds too many messages that are not complete')
+    this.#whole?.take(bytes)
+    this.#held += bytes
+  }
+
+  giveBack(bytes: number): void {
+    this.#whole?.giveBack(bytes)
+    this.#held -= bytes
   }
 }
 
@@ -83,7 +89,7 @@ export class MessageReader {
 
   /** Forgets what has come. */
   clear(): void {
-    this.#partial.held -= this.#counted
+    if (this.#counted > 0) this.#partial.giveBack(this.#counted)
     this.#counted = 0
     this.#prefixBytes = 0
     this.#length = 0

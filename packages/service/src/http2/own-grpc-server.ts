@@ -2,7 +2,9 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import type { GrpcServer, GrpcServerOptions, GrpcTls } from '../grpc/grpc-server.js'
 import { type Bounds, defaultBounds } from './bounds.js'
+import type { CallHost } from './call-host.js'
 import { Http2Connection } from './http2-connection.js'
+import { PartialBytes } from './message-reader.js'
 
 const BACKLOG = 1_024
 /** A client that is gone without a word is noticed after about this long. */
@@ -17,8 +19,8 @@ export interface OwnGrpcServerOptions extends GrpcServerOptions {
 
 /** A server for gRPC calls on sockets, with HTTP/2 written for them. The README of this folder says what it does not do. */
 export class OwnGrpcServer implements GrpcServer {
-  readonly #options: GrpcServerOptions
   readonly #bounds: Bounds
+  readonly #host: CallHost
   readonly #server: Server
   /** Every TCP connection, also before its TLS handshake. */
   readonly #sockets = new Set<Socket>()
@@ -27,10 +29,11 @@ export class OwnGrpcServer implements GrpcServer {
   #isClosing = false
   #emptied: (() => void) | undefined
 
-  constructor({ bounds, ...options }: OwnGrpcServerOptions) {
-    this.#options = options
-    this.#bounds = { ...defaultBounds, ...bounds }
-    this.#server = options.tls === undefined ? this.#plainServer() : this.#tlsServer(options.tls)
+  constructor({ methods, tls, fault = ignore, answered, bounds: some }: OwnGrpcServerOptions) {
+    const bounds = { ...defaultBounds, ...some }
+    this.#bounds = bounds
+    this.#host = { methods, bounds, partial: new PartialBytes(bounds.allPartialBytes), fault, answered }
+    this.#server = tls === undefined ? this.#plainServer() : this.#tlsServer(tls)
     this.#server.maxConnections = this.#bounds.connections
   }
 
@@ -98,7 +101,7 @@ export class OwnGrpcServer implements GrpcServer {
     server.on('connection', (socket: Socket) => this.#track(socket))
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     server.on('secureConnection', (socket: TLSSocket) => {
-      socket.on('error', () => {})
+      socket.on('error', ignore)
       if (socket.alpnProtocol === 'h2') this.#connect(socket, true)
       else socket.destroy()
     })
@@ -107,7 +110,7 @@ export class OwnGrpcServer implements GrpcServer {
 
   #track(socket: Socket): void {
     this.#sockets.add(socket)
-    socket.on('error', () => {})
+    socket.on('error', ignore)
     socket.once('close', () => {
       this.#sockets.delete(socket)
       if (this.#sockets.size === 0) this.#emptied?.()
@@ -119,7 +122,7 @@ export class OwnGrpcServer implements GrpcServer {
       socket.destroy()
       return
     }
-    const connection = new Http2Connection(socket, isSecure, this.#bounds, this.#options)
+    const connection = new Http2Connection(socket, isSecure, this.#host)
     this.#connections.add(connection)
     socket.once('close', () => this.#connections.delete(connection))
   }
@@ -129,3 +132,5 @@ export class OwnGrpcServer implements GrpcServer {
     for (const connection of this.#connections) connection.sweep(nowMs)
   }
 }
+
+function ignore(): void {}

@@ -5,8 +5,9 @@ export type Due = 'cut' | 'slow-block' | 'leave' | undefined
 
 /** What the patience with a connection depends on. */
 export interface ConnectionState {
-  /** Calls that are open. */
+  /** Calls that are open, and when the last one began. */
   readonly calls: number
+  readonly lastCallMs: number
   /** Bytes that the client has not taken, and all that it has taken. */
   readonly queuedBytes: number
   readonly takenBytes: number
@@ -50,7 +51,7 @@ export class Patience {
     const { lingerMs, helloMs, stalledMs, blockMs, idleMs } = this.#bounds
     const isOver = (sinceMs: number | undefined, mostMs: number) => sinceMs !== undefined && nowMs - sinceMs >= mostMs
     this.#watchQueue(nowMs, state)
-    if (state.calls > 0) this.#idleSinceMs = nowMs
+    this.#idleSinceMs = state.calls > 0 ? nowMs : Math.max(this.#idleSinceMs, state.lastCallMs)
     if (this.#endedMs !== undefined) return isOver(this.#endedMs, lingerMs) ? 'cut' : undefined
     if (!this.#hasGreeted) return isOver(this.#idleSinceMs, helloMs) ? 'cut' : undefined
     if (isOver(this.#stalledSinceMs, stalledMs)) return 'cut'

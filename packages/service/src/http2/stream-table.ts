@@ -1,7 +1,7 @@
-import type { GrpcServerOptions } from '../grpc/grpc-server.js'
 import { AnswerWriter } from './answer-writer.js'
 import type { Bounds } from './bounds.js'
 import { CallHeadReader } from './call-head.js'
+import type { CallHost } from './call-host.js'
 import { CallStream } from './call-stream.js'
 import type { ClientConduct } from './client-conduct.js'
 import { ClosedStreams } from './closed-streams.js'
@@ -27,6 +27,8 @@ export class StreamTable implements CallStreams {
   readonly answers: AnswerWriter
   /** The highest stream that the client has opened. */
   lastId = 0
+  /** When that was. */
+  lastCallMs = 0
   /** True when the client was told that the connection takes no more calls. */
   isClosing = false
   /** Called when the last open stream is closed. */
@@ -43,19 +45,14 @@ export class StreamTable implements CallStreams {
   /** Streams that are closed, and whose methods have not answered. */
   #unsettled = 0
 
-  constructor(
-    writer: FrameWriter,
-    settings: PeerSettings,
-    conduct: ClientConduct,
-    bounds: Bounds,
-    options: GrpcServerOptions,
-  ) {
+  constructor(writer: FrameWriter, settings: PeerSettings, conduct: ClientConduct, host: CallHost) {
     this.#writer = writer
     this.#conduct = conduct
+    const { bounds, methods } = host
     this.#bounds = bounds
-    this.blocks = new HeaderBlocks(new CallHeadReader(options.methods, bounds.headerBytes), bounds)
+    this.blocks = new HeaderBlocks(new CallHeadReader(methods, bounds.headerBytes), bounds)
     this.answers = new AnswerWriter(writer, settings, (stream) => this.#sent(stream))
-    this.#calls = new GrpcCalls(this.answers, this, bounds, options)
+    this.#calls = new GrpcCalls(this.answers, this, host)
   }
 
   get size(): number {
@@ -196,6 +193,7 @@ export class StreamTable implements CallStreams {
     }
     if ((streamId & 1) === 0) throw new Http2Error(ErrorCode.protocolError, `a client cannot open stream ${streamId}`)
     this.lastId = streamId
+    this.lastCallMs = this.#conduct.nowMs
     const head = this.blocks.readHead(bytes, at, end)
     if (this.isClosing || this.#open.size + this.#unsettled >= this.#bounds.streams) {
       this.#refuse(streamId, endsStream)

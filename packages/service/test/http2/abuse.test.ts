@@ -319,6 +319,16 @@ describe('a slow client', () => {
   })
 })
 
+test('a client that calls now and then is not idle', async () => {
+  const { attacker } = await start({ idleMs: 50 })
+  const untilMs = performance.now() + 150
+  for (let id = 1; performance.now() < untilMs; id += 2) {
+    await isServed(attacker, id)
+    attacker.frames.length = 0
+    expect(attacker.goawayText).toBeUndefined()
+  }
+})
+
 test('connections beyond the bound are closed, and others go on', async () => {
   const { other } = await start({ connections: 2 })
   const third = await FrameClient.connect(running.port)

@@ -39,7 +39,7 @@ export function settings(...pairs: readonly (readonly [setting: number, value: n
 export const ping = (flags = 0) => frame(FrameType.ping, flags, 0, Buffer.from('12345678'))
 export const reset = (streamId: number, code = 8) => frame(FrameType.rstStream, 0, streamId, uint32(code))
 export const windowUpdate = (streamId: number, by: number) => frame(FrameType.windowUpdate, 0, streamId, uint32(by))
-export const data = (streamId: number, bytes: Uint8Array, flags = END_STREAM) =>
+export const data = (streamId: number, bytes: Uint8Array, flags: number = END_STREAM) =>
   frame(FrameType.data, flags, streamId, bytes)
 
 /** The fields of a call. */
@@ -155,7 +155,9 @@ export class FrameClient {
       type === FrameType.rstStream || ((type === FrameType.headers || type === FrameType.data) && (flags & 1) !== 0)
     await this.until(() => own().some(isEnd))
     const frames = own()
-    const [head = {}, trailers = head] = frames.flatMap((each) => this.#fields.get(each) ?? [])
+    const [head = {}, trailers = head] = frames
+      .map((each) => this.#fields.get(each))
+      .filter((each) => each !== undefined)
     return {
       fields: head,
       body: Buffer.concat(frames.filter(({ type }) => type === FrameType.data).map(({ payload }) => payload)),

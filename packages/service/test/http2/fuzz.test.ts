@@ -31,7 +31,7 @@ let otherId = 1
 beforeAll(async () => {
   // A connection that is ended must not wait for this client: there are thousands.
   running = await startServer({ bounds: { streams: 20, queuedBytes: 100_000, lingerMs: 100 } })
-  other = await FrameClient.open(running.port)
+  other = await FrameClient.open(running.port, Buffer.concat([settings(), windowUpdate(0, 2 ** 30)]))
 })
 afterAll(async () => {
   other.close()
