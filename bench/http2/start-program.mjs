@@ -2,9 +2,9 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Starts a program of this folder in a process of its own. `ask` sends it a message, and resolves to what it answers. */
-export async function startProgram(name, args = []) {
-  const child = fork(fileURLToPath(new URL(name, import.meta.url)), args, {
+/** Starts a program in a process of its own. `ask` sends it a message, and resolves to what it answers. */
+export async function startProgram(url, args = []) {
+  const child = fork(fileURLToPath(url), args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const [hello] = await once(child, 'message')

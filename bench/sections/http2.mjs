@@ -7,6 +7,8 @@ const CONTENDERS = {
   own: 'ours',
   promise: 'ours, answers by a promise',
 }
+const server = new URL('../http2/serve.mjs', import.meta.url)
+const client = new URL('../http2/load.mjs', import.meta.url)
 const CALLS = 100_000
 const ROUNDS = 7
 const STEADY_ROUNDS = 3
@@ -22,8 +24,8 @@ export const http2 = {
 
   async measure({ full }) {
     const servers = {}
-    for (const name of Object.keys(CONTENDERS)) servers[name] = await startProgram('serve.mjs', [name])
-    const load = await startProgram('load.mjs')
+    for (const name of Object.keys(CONTENDERS)) servers[name] = await startProgram(server, [name])
+    const load = await startProgram(client)
     const turns = (rounds, ask) => inTurns(servers, load, full ? 3 * rounds : rounds, ask)
     // The first turns warm up.
     await turns(2, { calls: CALLS / 2 })

@@ -1,13 +1,26 @@
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import type { StreamMethod, UnaryMethod } from '../grpc/grpc-method.js'
+import type { GrpcServerOptions } from '../grpc/grpc-server.js'
 import type { AnswerWriter } from './answer-writer.js'
-import type { CallHost } from './call-host.js'
+import type { Bounds } from './bounds.js'
 import type { CallStream } from './call-stream.js'
 import { GrpcStreamCall, type StreamedAnswers } from './grpc-stream-call.js'
 import { ErrorCode } from './http2-error.js'
 import { MessageReader, PartialBytes, PREFIX_BYTES } from './message-reader.js'
 
 const MOST_TIMER_MS = 2 ** 31 - 1
+
+/** What the connections of a server share. */
+export interface CallHost {
+  readonly methods: GrpcServerOptions['methods']
+  readonly bounds: Bounds
+  /** What all calls hold of messages of which a part has come. */
+  readonly partial: PartialBytes
+  /** The server has made an error. */
+  fault(error: unknown): void
+  /** A call has ended. */
+  readonly answered: GrpcServerOptions['answered']
+}
 
 /** What the calls of a connection need of their streams. */
 export interface CallStreams {

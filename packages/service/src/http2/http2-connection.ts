@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Bounds } from './bounds.js'
-import type { CallHost } from './call-host.js'
 import { ClientConduct } from './client-conduct.js'
 import { FrameReader, type FrameSink, readUint31 } from './frame-reader.js'
 import { FrameFlag, FrameType, MAX_WINDOW } from './frame-type.js'
 import { FrameWriter } from './frame-writer.js'
+import type { CallHost } from './grpc-calls.js'
 import { ErrorCode, Http2Error } from './http2-error.js'
 import { Patience } from './patience.js'
 import { PeerSettings } from './peer-settings.js'
@@ -21,7 +21,7 @@ const FAREWELL = Buffer.from('farewell')
 
 /**
  * One connection: what comes from the socket is cut into frames, each frame is handled, and what they are answered with is
- * written together. The connection ends with GOAWAY, whoever's fault it is.
+ * written together. Whichever side is at fault, the connection ends with GOAWAY.
  */
 export class Http2Connection implements FrameSink {
   readonly #socket: Socket

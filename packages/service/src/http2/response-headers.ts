@@ -123,7 +123,7 @@ function text(string: string): Buffer {
 }
 
 /** How gRPC writes a text into `grpc-message`: UTF-8, and every byte that is not printable ASCII, and `%`, as `%41`. */
-export function percentEncode(message: string): string {
+function percentEncode(message: string): string {
   let encoded = ''
   for (const byte of Buffer.from(message)) {
     const isPlain = byte >= 0x20 && byte <= 0x7e && byte !== 0x25

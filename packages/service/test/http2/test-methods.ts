@@ -1,5 +1,5 @@
 import { GrpcError } from '../../dist/grpc/grpc-error.js'
-import type { GrpcMethods, StreamCall } from '../../dist/grpc/grpc-method.js'
+import type { GrpcMethod, GrpcMethods, StreamCall } from '../../dist/grpc/grpc-method.js'
 import { OwnGrpcServer, type OwnGrpcServerOptions } from '../../dist/http2/own-grpc-server.js'
 
 export const ECHO = '/test.Test/Echo'
@@ -49,7 +49,7 @@ export async function startServer(options: Partial<OwnGrpcServerOptions> = {}): 
   const events: string[] = []
   const held: Held[] = []
   let echoed = 0
-  const methods: GrpcMethods = new Map([
+  const methods: GrpcMethods = new Map<string, GrpcMethod>([
     [
       ECHO,
       {

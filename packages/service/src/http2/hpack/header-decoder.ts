@@ -1,7 +1,7 @@
 import { ErrorCode, Http2Error } from '../http2-error.js'
+import { decodeHuffman, mostDecodedBytes } from './decode-huffman.js'
 import { DynamicTable } from './dynamic-table.js'
 import { HeaderField } from './header-field.js'
-import { decodeHuffman, mostDecodedBytes } from './huffman.js'
 import { STATIC_FIELDS, staticTable } from './static-table.js'
 
 /** Takes the fields of a header block, in their order. */
