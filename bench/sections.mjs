@@ -8,11 +8,11 @@
 //   onlyIfNamed        true for a section that runs only if it is named
 import { abuse } from './sections/abuse.mjs'
 import { httpSpeed } from './sections/http-speed.mjs'
-import { http2 } from './sections/http2.mjs'
 import { leases } from './sections/leases.mjs'
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'
 import { memorySpeed } from './sections/memory-speed.mjs'
+import { ownHttp2 } from './sections/own-http2.mjs'
 import { policyLatency, policySpeed } from './sections/policy.mjs'
 import { redisBytes } from './sections/redis-bytes.mjs'
 import { redisLatency } from './sections/redis-latency.mjs'
@@ -36,9 +36,9 @@ export const sections = [
   leases,
   policyLatency,
   httpSpeed,
+  ownHttp2,
   service,
   serviceClient,
-  http2,
   shaper,
   shaperDepartures,
   soak,

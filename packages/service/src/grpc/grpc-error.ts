@@ -22,3 +22,8 @@ export class GrpcError extends Error {
     this.code = code
   }
 }
+
+/** The client does not wait any more. */
+export function deadlineExceeded(): GrpcError {
+  return new GrpcError(GRPC_STATUS.deadlineExceeded, 'the deadline of the call has passed')
+}

@@ -1,8 +1,8 @@
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import type { GrpcMethod, GrpcMethods } from '../grpc/grpc-method.js'
+import { grpcTimeoutMs } from '../grpc/grpc-timeout.js'
 import type { FieldSink } from './hpack/header-decoder.js'
 import { FieldKind, type HeaderField } from './hpack/header-field.js'
-import { readGrpcTimeout } from './read-grpc-timeout.js'
 
 /** What the header list of a request says. It does not change, so calls with equal header blocks share it. */
 export interface CallHead {
@@ -83,7 +83,7 @@ export class CallHeadReader implements FieldSink {
     return {
       path: this.#path ?? '',
       method,
-      timeoutMs: this.#timeout === undefined ? Infinity : (readGrpcTimeout(this.#timeout) ?? Infinity),
+      timeoutMs: refusal === undefined ? grpcTimeoutMs(this.#timeout) : Infinity,
       encoding: this.#encoding,
       contentLength: this.#contentLength === undefined ? -1 : Number(this.#contentLength),
       refusal,
@@ -126,7 +126,7 @@ export class CallHeadReader implements FieldSink {
     if (!grpcContentType.test(this.#contentType ?? ''))
       return { kind: 'http', status: 415, text: 'The content-type of a gRPC call is application/grpc.' }
     if (!this.#methods.has(this.#path as string)) return grpc(unknownMethod(this.#path as string))
-    if (this.#timeout !== undefined && readGrpcTimeout(this.#timeout) === undefined) return grpc(malformedTimeout())
+    if (Number.isNaN(grpcTimeoutMs(this.#timeout))) return grpc(malformedTimeout())
     return undefined
   }
 

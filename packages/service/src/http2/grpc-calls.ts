@@ -1,4 +1,4 @@
-import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
+import { deadlineExceeded, GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import type { StreamMethod, UnaryMethod } from '../grpc/grpc-method.js'
 import type { GrpcServerOptions } from '../grpc/grpc-server.js'
 import type { AnswerWriter } from './answer-writer.js'
@@ -99,7 +99,7 @@ export class GrpcCalls implements StreamedAnswers {
       return
     }
     this.#letGo(stream)
-    this.fail(stream, new GrpcError(GRPC_STATUS.deadlineExceeded, 'the deadline of the call has passed'))
+    this.fail(stream, deadlineExceeded())
   }
 
   fail(stream: CallStream, { code, message }: GrpcError): void {
@@ -175,7 +175,8 @@ export class GrpcCalls implements StreamedAnswers {
 
   #answer(stream: CallStream, method: UnaryMethod, message: Buffer): void {
     // A client that has stopped waiting believes that nothing was taken.
-    if (this.#answers.nowMs - stream.beganMs > stream.head.timeoutMs) {
+    const { timeoutMs } = stream.head
+    if (timeoutMs < Infinity && performance.now() - stream.beganMs > timeoutMs) {
       this.expire(stream)
       return
     }

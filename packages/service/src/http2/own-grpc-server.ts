@@ -46,6 +46,8 @@ export class OwnGrpcServer implements GrpcServer {
       this.#server.once('error', reject)
       this.#server.listen({ host, port, backlog: BACKLOG, reusePort }, () => {
         this.#server.off('error', reject)
+        // The system could not accept a connection. Others go on.
+        this.#server.on('error', this.#host.fault)
         resolve()
       })
     })

@@ -1,3 +1,5 @@
+import { encodeGrpcMessage } from '../grpc/encode-grpc-message.js'
+
 /** `:status: 200` in the static table. */
 const STATUS_200 = Buffer.from([0x88])
 /** `content-type` in the static table, for a literal that is remembered and for one that is not. */
@@ -14,7 +16,6 @@ const okStatus = Buffer.concat([text('grpc-status'), text('0')])
 /** The table of a client that announces none. */
 const USUAL_TABLE_BYTES = 4096
 const FIRST_DYNAMIC = 62
-const MOST_MESSAGE = 1024
 
 /**
  * Encodes the header lists of answers for one connection. The lists of a good answer are sent in full once; the client
@@ -104,7 +105,8 @@ export class ResponseHeaders {
 }
 
 function errorFields(status: number, message: string): Buffer {
-  const encoded = percentEncode(message)
+  // A field neither begins nor ends with a space.
+  const encoded = encodeGrpcMessage(message).replace(/^ | $/g, '%20')
   return literals({ 'grpc-status': `${status}`, ...(encoded === '' ? {} : { 'grpc-message': encoded }) })
 }
 
@@ -120,16 +122,4 @@ function text(string: string): Buffer {
   let rest = bytes.length - 127
   for (; rest >= 128; rest = Math.floor(rest / 128)) length.push(128 | (rest % 128))
   return Buffer.concat([Buffer.from([...length, rest]), bytes])
-}
-
-/** How gRPC writes a text into `grpc-message`: UTF-8, and every byte that is not printable ASCII, and `%`, as `%41`. */
-function percentEncode(message: string): string {
-  let encoded = ''
-  for (const byte of Buffer.from(message)) {
-    const isPlain = byte >= 0x20 && byte <= 0x7e && byte !== 0x25
-    encoded += isPlain ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-    if (encoded.length >= MOST_MESSAGE) break
-  }
-  // A field neither begins nor ends with a space.
-  return encoded.replace(/^ | $/g, '%20')
 }
