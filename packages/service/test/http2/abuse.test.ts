@@ -124,9 +124,13 @@ describe('rapid resets', () => {
     await isServed(other, 3)
   })
 
-  test('that the server is made to do end their connection as well', async () => {
+  test.each<[string, (streamId: number) => Buffer]>([
+    ['a window', (id) => Buffer.concat([headers(id, callFields(CHAT)), windowUpdate(id, 0)])],
+    ['wrong fields', (id) => headers(id, callFields(''))],
+    ['a wrong length', (id) => headers(id, callFields(ECHO, ['content-length', '9']), END)],
+  ])('that the server is made to do by %s end their connection as well', async (_title, fault) => {
     const { attacker, other } = await start()
-    const parts = (i: number) => Buffer.concat([headers(1 + 2 * i, callFields(CHAT)), windowUpdate(1 + 2 * i, 0)])
+    const parts = (i: number) => fault(1 + 2 * i)
     expect(await flood(attacker, parts)).toBe(enhanceYourCalm)
     expect(resetCodes(attacker).every((code) => code === protocolError)).toBe(true)
     await isServed(other, 3)
@@ -211,6 +215,17 @@ describe('a client that does not take its answers', () => {
     await isServed(other, 3)
   })
 
+  test('and has lost them may have as many wait again', async () => {
+    const bounds = { stalledMs: 40, queuedBytes: 50_000 }
+    const { attacker } = await start(bounds, settings([INITIAL_WINDOW_SIZE, 0]))
+    for (const first of [1, 7, 13]) {
+      const ids = [first, first + 2, first + 4]
+      attacker.send(...ids.map((id) => call(id, LARGE, '20000')))
+      const answers = await Promise.all(ids.map((id) => attacker.answer(id)))
+      expect(answers.map(({ resetCode }) => resetCode)).toEqual([cancel, cancel, cancel])
+    }
+  })
+
   test('because its window is 0 has no more waiting than the bound', async () => {
     const { attacker } = await start({ queuedBytes: 100_000 }, settings([INITIAL_WINDOW_SIZE, 0]))
     for (let i = 0; i < 20; i++) attacker.send(call(1 + 2 * i, LARGE, '20000'))
@@ -234,12 +249,16 @@ describe('a client that does not take its answers', () => {
 
   test('for a while gets all of them when it reads again', async () => {
     const greeting = Buffer.concat([settings([INITIAL_WINDOW_SIZE, 2 ** 31 - 1]), windowUpdate(0, 2 ** 30)])
-    const { attacker } = await start({ queuedBytes: 50_000 }, greeting)
+    const { attacker, other } = await start({ queuedBytes: 50_000 }, greeting)
     attacker.socket.pause()
-    attacker.send(...Array.from({ length: 900 }, (_, i) => call(1 + 2 * i, LARGE, '10000')))
+    const message = (i: number) => `${i} `.repeat(2_000)
+    attacker.send(...Array.from({ length: 900 }, (_, i) => call(1 + 2 * i, ECHO, message(i))))
     await running.until(() => running.answered.length > 20)
+    // What waits for one client is not what another one gets.
+    for (let i = 0; i < 50; i++) await isServed(other, 3 + 2 * i)
     attacker.socket.resume()
-    for (let i = 0; i < 900; i++) expect((await attacker.answer(1 + 2 * i)).body.length).toBe(10_005)
+    for (let i = 0; i < 900; i++)
+      expect((await attacker.answer(1 + 2 * i)).body.toString('utf8', 5) === message(i)).toBe(true)
   })
 })
 

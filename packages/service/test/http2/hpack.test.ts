@@ -208,6 +208,13 @@ describe('a table', () => {
     expect([table.length, table.bytes]).toEqual([0, 0])
   })
 
+  test('may be full to the last byte', () => {
+    const { decode, table } = decoding(68)
+    decode(remembered('a', '1'))
+    decode(remembered('b', '2'))
+    expect([table.length, table.bytes]).toEqual([2, 68])
+  })
+
   test('can be made smaller, and larger again up to what was announced', () => {
     const { decode, table } = decoding()
     decode(remembered('a', '1'))

@@ -221,6 +221,17 @@ describe('flow control', () => {
     expect((await client.answer(3)).body.length).toBe(70_005)
   })
 
+  test('counts small answers as well', async () => {
+    const client = await open()
+    for (let i = 0; i < 100; i++) client.send(call(1 + 2 * i, ECHO, 'm'.repeat(995)))
+    client.send(ping())
+    await client.next(({ type }) => type === FrameType.ping)
+    expect(dataBytes(client)).toBe(65_535)
+    client.send(windowUpdate(0, 100_000))
+    for (let i = 0; i < 100; i++) expect((await client.answer(1 + 2 * i)).body.length).toBe(1_000)
+    expect(dataBytes(client)).toBe(100_000)
+  })
+
   test('does not hold up calls that have a window', async () => {
     const client = await open(settings([INITIAL_WINDOW_SIZE, 0]))
     client.send(call(1, ECHO, 'one'), call(3, ECHO, 'two'), windowUpdate(3, 100))
@@ -282,6 +293,20 @@ test('a request that is no call is answered before its end, if it has none', asy
   expect([fields[':status'], resetCode ?? ErrorCode.noError]).toEqual(['415', ErrorCode.noError])
   client.send(data(1, Buffer.alloc(16_384), 0))
   await echo(client, 3)
+})
+
+test('a request that is no call is answered once, however it goes on', async () => {
+  const client = await open(settings([INITIAL_WINDOW_SIZE, 0]))
+  const fields: Field[] = [
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':path', '/upload'],
+  ]
+  client.send(headers(1, fields))
+  for (let i = 0; i < 20; i++) client.send(data(1, Buffer.alloc(16_384), i === 19 ? END_STREAM : 0))
+  client.send(windowUpdate(1, 1_000))
+  expect((await client.answer(1)).body.toString()).toMatch('application/grpc')
+  expect(client.frames.filter(({ type }) => type === FrameType.headers).length).toBe(1)
 })
 
 describe('a fault of one call resets it, and others go on', () => {

@@ -169,6 +169,15 @@ describe('a deadline', () => {
     expect(status).toBe('4')
   })
 
+  test('of a call that was answered is not that of the next call', async () => {
+    expect((await unary(LATER, 'a', { 'grpc-timeout': '40m' })).trailers['grpc-status']).toBe('0')
+    const next = unary(HELD, '')
+    const untilMs = performance.now() + 80
+    while (performance.now() < untilMs) await new Promise((resolve) => setImmediate(resolve))
+    running.held[0].resolve(Buffer.from('in time'))
+    expect((await next).body.toString('utf8', 5)).toBe('in time')
+  })
+
   test.each(['1H', '99999999H', '10S', '20000m', '90000000u', '99999999n'])(
     'of %s is far enough for an answer',
     async (timeout) => {
