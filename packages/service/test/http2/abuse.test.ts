@@ -339,8 +339,8 @@ describe('a slow client', () => {
 })
 
 test('a client that calls now and then is not idle', async () => {
-  const { attacker } = await start({ idleMs: 50 })
-  const untilMs = performance.now() + 150
+  const { attacker } = await start({ idleMs: 400 }, Buffer.concat([settings(), windowUpdate(0, 2 ** 30)]))
+  const untilMs = performance.now() + 1_000
   for (let id = 1; performance.now() < untilMs; id += 2) {
     await isServed(attacker, id)
     attacker.frames.length = 0

@@ -79,7 +79,7 @@ export interface Answer {
   readonly resetCode: number | undefined
 }
 
-/** A client that sends any bytes, and sees every frame. It grants the largest window unless told otherwise. */
+/** A client that sends any bytes, and sees every frame. It grants no window but what a test sends. */
 export class FrameClient {
   readonly frames: Frame[] = []
   readonly closed: Promise<unknown>
