@@ -13,6 +13,7 @@ import { leases } from './sections/leases.mjs'
 import { memoryBytes } from './sections/memory-bytes.mjs'
 import { memoryPauses } from './sections/memory-pauses.mjs'
 import { memorySpeed } from './sections/memory-speed.mjs'
+import { ownHttp2 } from './sections/own-http2.mjs'
 import { policyLatency, policySpeed } from './sections/policy.mjs'
 import { redisBytes } from './sections/redis-bytes.mjs'
 import { redisLatency } from './sections/redis-latency.mjs'
@@ -36,6 +37,7 @@ export const sections = [
   leases,
   policyLatency,
   httpSpeed,
+  ownHttp2,
   service,
   serviceClient,
   envoyDoor,

@@ -8,7 +8,7 @@ import {
   systemClock,
   type Verdict,
 } from 'sluice'
-import { CODES, type DescriptorEntry, type RateLimitCode } from '../envoy/rate-limit-messages.js'
+import { CODES, type DescriptorEntry, type RateLimitCode } from '../envoy/rate-limit-request.js'
 import { type AskedLimit, askedLimits } from '../envoy-rules/asked-limit.js'
 import { Calendar } from '../envoy-rules/calendar.js'
 import { type ExplainedDescriptor, explainDescriptor } from '../envoy-rules/explain-descriptor.js'

@@ -1,5 +1,5 @@
 import { jsonResponse } from '../envoy/json-response.js'
-import { CODES, type EnvoyDecider, type RateLimitResponse } from '../envoy/rate-limit-messages.js'
+import { CODES, type EnvoyDecider, type RateLimitResponse } from '../envoy/rate-limit-request.js'
 import { readJsonRequest } from '../envoy/read-json-request.js'
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import type { DecisionService } from '../serve/decision-service.js'

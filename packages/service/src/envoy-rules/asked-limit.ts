@@ -6,7 +6,7 @@ import {
   type RateLimitRequest,
   type RateLimitUnit,
   UNITS,
-} from '../envoy/rate-limit-messages.js'
+} from '../envoy/rate-limit-request.js'
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import { type Calendar, calendarLimit, type Period } from './calendar.js'
 import type { RuleAttributes } from './compile-rules.js'

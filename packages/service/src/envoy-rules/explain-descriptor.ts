@@ -1,4 +1,4 @@
-import type { DescriptorEntry } from '../envoy/rate-limit-messages.js'
+import type { DescriptorEntry } from '../envoy/rate-limit-request.js'
 import type { Rule } from './rule.js'
 import type { RuleNode } from './rule-node.js'
 import { compositeKey, fits, testText, type ValueTest } from './value-test.js'

@@ -1,4 +1,4 @@
-import type { DescriptorEntry } from '../envoy/rate-limit-messages.js'
+import type { DescriptorEntry } from '../envoy/rate-limit-request.js'
 import type { LimitRule } from './limit-rule.js'
 import type { RuleNode } from './rule-node.js'
 

@@ -1,4 +1,4 @@
-import type { RateLimitRequest } from '../envoy/rate-limit-messages.js'
+import type { RateLimitRequest } from '../envoy/rate-limit-request.js'
 import type { Outcome } from './outcome.js'
 
 /**

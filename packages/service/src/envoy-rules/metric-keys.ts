@@ -1,4 +1,4 @@
-import type { DescriptorEntry } from '../envoy/rate-limit-messages.js'
+import type { DescriptorEntry } from '../envoy/rate-limit-request.js'
 import type { AskedLimit } from './asked-limit.js'
 import type { Rule } from './rule.js'
 import { compositeKey } from './value-test.js'

@@ -1,5 +1,5 @@
 import type { PrometheusText } from 'sluice/metrics'
-import type { RateLimitRequest } from '../envoy/rate-limit-messages.js'
+import type { RateLimitRequest } from '../envoy/rate-limit-request.js'
 import type { AskedLimit } from './asked-limit.js'
 import type { LimitRule } from './limit-rule.js'
 import { hasFixedName, metricKeys } from './metric-keys.js'

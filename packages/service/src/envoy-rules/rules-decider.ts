@@ -7,7 +7,7 @@ import {
   type EnvoyDecider,
   type RateLimitRequest,
   type RateLimitResponse,
-} from '../envoy/rate-limit-messages.js'
+} from '../envoy/rate-limit-request.js'
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import { type AskedLimit, askedLimits } from './asked-limit.js'
 import { Calendar } from './calendar.js'

@@ -1,5 +1,5 @@
 import type { Decision, Limit } from 'sluice'
-import { CODES, type DescriptorStatus, type RateLimitUnit, UNITS } from '../envoy/rate-limit-messages.js'
+import { CODES, type DescriptorStatus, type RateLimitUnit, UNITS } from '../envoy/rate-limit-request.js'
 import type { Outcome } from './outcome.js'
 
 /** The largest number of the protocol; `limit_remaining` of an unlimited rule. */

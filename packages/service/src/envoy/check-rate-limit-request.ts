@@ -1,6 +1,6 @@
 import { InvalidPolicyError, InvalidTypeError, InvalidValueError, StoreFullError, StoreUnavailableError } from 'sluice'
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
-import type { RateLimitDescriptor, RateLimitRequest } from './rate-limit-messages.js'
+import type { RateLimitDescriptor, RateLimitRequest } from './rate-limit-request.js'
 
 /** A request with more takes a server longer than a caller that waits 20 ms has. */
 export const MOST_DESCRIPTORS = 1_000

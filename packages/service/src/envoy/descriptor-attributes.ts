@@ -1,5 +1,5 @@
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
-import type { DescriptorEntry } from './rate-limit-messages.js'
+import type { DescriptorEntry } from './rate-limit-request.js'
 
 /** The attributes of a request, by name. */
 export type DescriptorAttributes = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import type { Verdict } from 'sluice'
 import { type Dialect, describe } from 'sluice/http'
-import type { HeaderValue } from './rate-limit-messages.js'
+import type { HeaderValue } from './rate-limit-request.js'
 
 /** How header fields of a response tell the quota; `none` leaves it out. */
 export type EnvoyHeaders = Dialect | 'none'

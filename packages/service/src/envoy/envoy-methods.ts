@@ -1,5 +1,5 @@
 import type { GrpcMethod } from '../grpc/grpc-method.js'
-import type { EnvoyDecider } from './rate-limit-messages.js'
+import type { EnvoyDecider } from './rate-limit-request.js'
 import { readRateLimitRequest } from './read-rate-limit-request.js'
 import { writeRateLimitResponse } from './write-rate-limit-response.js'
 

@@ -1,4 +1,4 @@
-import { CODES, type DescriptorStatus, type HeaderValue, type RateLimitResponse, UNITS } from './rate-limit-messages.js'
+import { CODES, type DescriptorStatus, type HeaderValue, type RateLimitResponse, UNITS } from './rate-limit-request.js'
 
 const MOST_UINT32 = 2 ** 32 - 1
 

@@ -1,7 +1,7 @@
 import type { Decision, LevelDecision, Limit, Verdict } from 'sluice'
 import { durationUs, exactRate, isUnlimited } from 'sluice/limits'
 import { WINDOW_OF_UNIT } from './override-limits.js'
-import { CODES, type DescriptorStatus, type RateLimitUnit, UNITS } from './rate-limit-messages.js'
+import { CODES, type DescriptorStatus, type RateLimitUnit, UNITS } from './rate-limit-request.js'
 
 /** What the original says is left of a rule without a limit. */
 const UNLIMITED_REMAINING = 2 ** 32 - 1

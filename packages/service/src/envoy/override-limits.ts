@@ -1,6 +1,6 @@
 import { type Duration, fixedWindow, type Limit } from 'sluice'
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
-import { type RateLimitOverride, type RateLimitUnit, UNITS } from './rate-limit-messages.js'
+import { type RateLimitOverride, type RateLimitUnit, UNITS } from './rate-limit-request.js'
 
 /** The window of each unit. A month has 30 days and a year 365: Sluice's windows have a fixed length. */
 export const WINDOW_OF_UNIT: Readonly<Partial<Record<RateLimitUnit, Duration>>> = {

@@ -12,7 +12,7 @@ import {
   type RateLimitDescriptor,
   type RateLimitRequest,
   type RateLimitResponse,
-} from './rate-limit-messages.js'
+} from './rate-limit-request.js'
 
 /** Hears the attributes of each descriptor before it is decided. */
 type LookAt = (attributes: DescriptorAttributes, asked: readonly string[]) => void

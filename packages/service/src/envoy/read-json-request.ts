@@ -7,7 +7,7 @@ import {
   type RateLimitRequest,
   type RateLimitUnit,
   UNITS,
-} from './rate-limit-messages.js'
+} from './rate-limit-request.js'
 
 const MOST_UINT32 = 2 ** 32 - 1
 const MOST_UINT64 = Number.MAX_SAFE_INTEGER

@@ -7,7 +7,7 @@ import {
   type RateLimitRequest,
   type RateLimitUnit,
   UNITS,
-} from './rate-limit-messages.js'
+} from './rate-limit-request.js'
 
 const LARGEST_UNIT = Math.max(...Object.values(UNITS))
 const reader = new ProtoReader()

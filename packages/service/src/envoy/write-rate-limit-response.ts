@@ -1,5 +1,5 @@
 import { ProtoWriter } from '../protobuf/proto-writer.js'
-import type { DescriptorStatus, HeaderValue, RateLimitResponse } from './rate-limit-messages.js'
+import type { DescriptorStatus, HeaderValue, RateLimitResponse } from './rate-limit-request.js'
 import { writeStruct } from './write-struct.js'
 
 const writer = new ProtoWriter()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RateLimitResponse } from '../../src/envoy/rate-limit-messages.js'
+import type { RateLimitResponse } from '../../src/envoy/rate-limit-request.js'
 import { GRPC_STATUS, GrpcError } from '../../src/grpc/grpc-error.js'
 import { answerOf, type RulesHere, rulesHere, UNITS } from './rules-here.js'
 

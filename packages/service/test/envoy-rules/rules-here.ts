@@ -6,7 +6,7 @@ import {
   type RateLimitOverride,
   type RateLimitResponse,
   UNITS,
-} from '../../src/envoy/rate-limit-messages.js'
+} from '../../src/envoy/rate-limit-request.js'
 import { type EnvoyPolicyFile, parseEnvoyRules, type RulesOptions } from '../../src/envoy-rules/parse-envoy-rules.js'
 import { type Decided, RulesDecider } from '../../src/envoy-rules/rules-decider.js'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import protobuf from 'protobufjs'
 import { expect, it } from 'vitest'
-import type { RateLimitRequest, RateLimitResponse } from '../../src/envoy/rate-limit-messages.js'
+import type { RateLimitRequest, RateLimitResponse } from '../../src/envoy/rate-limit-request.js'
 import { readRateLimitRequest } from '../../src/envoy/read-rate-limit-request.js'
 import { writeRateLimitResponse } from '../../src/envoy/write-rate-limit-response.js'
 import { GRPC_STATUS, GrpcError } from '../../src/grpc/grpc-error.js'
