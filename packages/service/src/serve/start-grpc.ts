@@ -9,6 +9,7 @@ import type { GrpcServer, GrpcTls } from '../grpc/grpc-server.js'
 import { HEALTH_FILE, healthMethods } from '../grpc/health-methods.js'
 import { NodeGrpcServer } from '../grpc/node-grpc-server.js'
 import { reflectionMethods } from '../grpc/reflection/reflection-methods.js'
+import { OwnGrpcServer } from '../http2/own-grpc-server.js'
 import type { DecisionService } from './decision-service.js'
 import type { GrpcOptions } from './grpc-options.js'
 import { listenError } from './listen-error.js'
@@ -34,7 +35,8 @@ export async function startGrpc(
 ): Promise<RunningGrpc> {
   const tls = await readTls(options)
   const { doors } = service.recorder
-  const server = new NodeGrpcServer({
+  const Transport = options.http2 === 'node' ? NodeGrpcServer : OwnGrpcServer
+  const server: GrpcServer = new Transport({
     methods: new Map([
       ...envoyMethods(decider),
       ...healthMethods({
