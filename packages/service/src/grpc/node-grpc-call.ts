@@ -1,6 +1,7 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { CallHead } from './call-head.js'
-import { deadlineExceeded, encodeGrpcMessage, GRPC_STATUS, GrpcError } from './grpc-error.js'
+import { encodeGrpcMessage } from './encode-grpc-message.js'
+import { deadlineExceeded, GRPC_STATUS, GrpcError } from './grpc-error.js'
 import { framed, type HeldBytes, isWholeMessage, MessageFramer, PREFIX_BYTES } from './message-framer.js'
 
 /** A client that reads no answers is cut when so many bytes wait for it. */
