@@ -1,23 +1,22 @@
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import fc from 'fast-check'
-import { createPolicy, memoryStore, type PolicyOptions } from 'sluice'
+import { createPolicy, fixedWindow, memoryStore, tokenBucket } from 'sluice'
 import { ManualClock } from 'sluice/testing'
 import { afterEach, expect, it } from 'vitest'
 import { RUNS } from '../../../sluice/test/property/arbitraries.js'
 import { envoyMethods, SHOULD_RATE_LIMIT } from '../../src/envoy/envoy-methods.js'
 import { PolicyDecider } from '../../src/envoy/policy-decider.js'
+import { GRPC_STATUS } from '../../src/grpc/grpc-error.js'
 import type { GrpcServerOptions } from '../../src/grpc/grpc-server.js'
 import { NodeGrpcServer } from '../../src/grpc/node-grpc-server.js'
 import { OwnGrpcServer } from '../../src/http2/own-grpc-server.js'
 import { encodeRequest, type ForeignRequest } from '../envoy/envoy-protos.js'
 
-const POLICY: Pick<PolicyOptions, 'levels'> = {
-  levels: [
-    { name: 'account', by: ['account'], limit: { algorithm: 'fixed-window', quota: 5, window: '1m' } },
-    { name: 'all', limit: { algorithm: 'token-bucket', capacity: 20, refill: '1/s' } },
-  ],
-}
+const LEVELS = [
+  { name: 'account', key: ['account'], limit: fixedWindow({ quota: 5, window: '1m' }) },
+  { name: 'all', limit: tokenBucket({ capacity: 20, refill: '1/s' }) },
+] as const
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {
@@ -70,23 +69,30 @@ const call: fc.Arbitrary<Call> = fc.record({
 })
 
 it('both servers answer the same calls with the same bytes', { timeout: 300_000 }, async () => {
+  const seen = new Set<unknown>()
   await fc.assert(
     fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 12 }), async (calls) => {
       const [ofNode, own] = [await serve(NodeGrpcServer), await serve(OwnGrpcServer)]
       try {
-        for (const each of calls) expect(await answerTo(own.client, each)).toEqual(await answerTo(ofNode.client, each))
+        for (const each of calls) {
+          const answer = await answerTo(own.client, each)
+          expect(answer).toEqual(await answerTo(ofNode.client, each))
+          seen.add(answer.status)
+        }
       } finally {
         await Promise.all([ofNode.close(), own.close()])
       }
     }),
     { numRuns: RUNS.numRuns / 5 },
   )
+  const { ok, invalidArgument, unimplemented, internal } = GRPC_STATUS
+  expect([...seen].sort()).toEqual([ok, invalidArgument, unimplemented, internal].map(String).sort())
 })
 
 /** A server whose clock stands still, and a connection to it. */
 async function serve(Server: new (options: GrpcServerOptions) => NodeGrpcServer | OwnGrpcServer) {
   const store = memoryStore({ clock: new ManualClock(1_700_000_000_000) })
-  const policy = createPolicy({ ...POLICY, name: 'p', store })
+  const policy = createPolicy({ name: 'p', levels: LEVELS, store })
   const decider = new PolicyDecider({ policyNow: () => policy, headers: 'draft', lookAt: () => {} })
   const server = new Server({ methods: new Map(envoyMethods(decider)) })
   const client = connect(`http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`)
@@ -98,11 +104,13 @@ async function serve(Server: new (options: GrpcServerOptions) => NodeGrpcServer 
   return { client, close }
 }
 
+type Told = Readonly<Record<string, unknown>>
+
 /** All that a client is told, but for the date. */
 async function answerTo(client: ClientHttp2Session, { path, fields, body: sent }: Call) {
   const stream = client.request({ ':method': 'POST', ':path': path, te: 'trailers', ...fields })
   const chunks: Buffer[] = []
-  let [head, trailers]: object[] = [{}, {}]
+  let [head, trailers]: Told[] = [{}, {}]
   stream.on('response', (given) => {
     head = given
   })
@@ -113,8 +121,9 @@ async function answerTo(client: ClientHttp2Session, { path, fields, body: sent }
   stream.on('error', () => {})
   stream.end(sent)
   await once(stream, 'close')
-  const { date: _, ...told } = head as Record<string, unknown>
-  return { told, trailers: { ...trailers }, bytes: Buffer.concat(chunks).toString('hex'), code: stream.rstCode }
+  const { date: _, ...told } = head
+  const status = trailers['grpc-status'] ?? told['grpc-status']
+  return { status, told, trailers: { ...trailers }, bytes: Buffer.concat(chunks).toString('hex'), code: stream.rstCode }
 }
 
 function framed(bytes: Uint8Array, flag = 0): Buffer {
