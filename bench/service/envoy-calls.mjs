@@ -1,4 +1,5 @@
 // What Envoy asks in the benchmarks of its door, the policy that answers, and how a server's CPU time is measured.
+import { cpuWaitMs } from '../cpu-wait.mjs'
 import { quantile } from '../statistics.mjs'
 import { callFrames, loadAtRate, loadFully, openGrpc } from './grpc-load.mjs'
 
@@ -35,15 +36,21 @@ export async function burstTurn({ server, opened, store }, streams, ms) {
   return { perSecond: found.perSecond, ...cpu }
 }
 
-/** Calls leave one by one. Latencies are in milliseconds. */
+/** Calls leave one by one. Latencies are in milliseconds; `waitedMs` is how long this process waited for a CPU. */
 export async function steadyTurn({ server, opened, store }, perSecond, ms) {
   const { found, ...cpu } = await measureCpu(server, store, async () => {
+    const waitedMs = cpuWaitMs()
     const loaded = await loadAtRate(opened, perSecond, ms)
-    return { ...loaded, answers: loaded.latencies.length }
+    return { ...loaded, answers: loaded.latencies.length, waitedMs: cpuWaitMs() - waitedMs }
   })
-  const { latencies } = found
+  const { latencies, waitedMs } = found
   const [p50, p99, p999] = [0.5, 0.99, 0.999].map((share) => quantile(latencies, share))
-  return { perSecond: found.perSecond, ...cpu, p50, p99, p999 }
+  return { perSecond: found.perSecond, ...cpu, p50, p99, p999, waitedMs }
+}
+
+/** The third of the turns in which the load generator waited least for a CPU, so that other programs disturbed them least. */
+export function quietest(turns) {
+  return [...turns].sort((a, b) => a.waitedMs - b.waitedMs).slice(0, Math.ceil(turns.length / 3))
 }
 
 /** CPU of the server, and of its store if it has one, in microseconds for each answer. */

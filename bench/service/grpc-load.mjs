@@ -93,7 +93,9 @@ class GrpcConnection {
     this.#heard = heard
   }
 
+  /** A load that goes on fails. */
   close() {
+    this.#heard?.failed(new Error('the connection was closed under load'))
     this.#heard = undefined
     this.#socket.destroy()
   }
@@ -191,27 +193,34 @@ export function loadFully(opened, streams, ms) {
 /**
  * Calls leave one by one at a constant rate. A latency counts from the time at which the call should have left: also while this
  * process is late, or so many calls are under way that it waits. Returns the latencies, sorted, and the rate of the answers.
+ * `nowMs` is the clock of the latencies and the rate.
  */
-export function loadAtRate(opened, perSecond, ms) {
+export function loadAtRate(opened, perSecond, ms, nowMs = () => performance.now()) {
   const total = Math.floor((perSecond * ms) / 1_000)
   const latencies = new Float64Array(total)
-  return new Promise((resolve, failed) => {
+  return new Promise((resolve, reject) => {
+    let isFailed = false
+    const failed = (error) => {
+      isFailed = true
+      reject(error)
+    }
     let ended = 0
     const hear = (dueMs) => {
-      latencies[ended++] = performance.now() - dueMs
+      latencies[ended++] = nowMs() - dueMs
     }
     for (const connection of opened) connection.tell({ ended: hear, read() {}, failed })
-    const beganMs = performance.now()
+    const beganMs = nowMs()
     let sent = 0
     const turn = () => {
-      const dueNow = Math.min(total, ((performance.now() - beganMs) * perSecond) / 1_000)
+      const dueNow = Math.min(total, ((nowMs() - beganMs) * perSecond) / 1_000)
       while (sent < dueNow) {
         const connection = opened[sent % opened.length]
         if (connection.underWay >= MOST_UNDER_WAY) break
         connection.send(1, beganMs + (sent++ * 1_000) / perSecond)
       }
+      if (isFailed) return
       if (ended < total) setImmediate(turn)
-      else resolve({ latencies: latencies.sort(), perSecond: (total * 1_000) / (performance.now() - beganMs) })
+      else resolve({ latencies: latencies.sort(), perSecond: (total * 1_000) / (nowMs() - beganMs) })
     }
     turn()
   })

@@ -1,4 +1,4 @@
-import { burstTurn, envoyCalls, openDoor, policy, steadyTurn } from '../service/envoy-calls.mjs'
+import { burstTurn, envoyCalls, openDoor, policy, quietest, steadyTurn } from '../service/envoy-calls.mjs'
 import { loadFully } from '../service/grpc-load.mjs'
 import { startChild } from '../service/start-child.mjs'
 import { spread } from '../statistics.mjs'
@@ -31,14 +31,17 @@ export async function envoyDoor({ connections, streams, keys, warmUpMs, turnMs, 
   const names = Object.keys(SERVERS)
   for (const name of names) await loadFully(subjects[name].opened, streams, warmUpMs)
   const bursts = await inTurns(names, turns, (name) => burstTurn(subjects[name], streams, turnMs))
-  const atRate = ({ perSecond, ms }) => (name) => steadyTurn(subjects[name], perSecond, ms)
+  const atRate =
+    ({ perSecond, ms }) =>
+    (name) =>
+      steadyTurn(subjects[name], perSecond, ms)
   const slow = await inTurns(names, steady.turns, atRate(steady))
   const quick = await inTurns(FAST, fast.turns, atRate(fast))
   for (const { opened, server } of Object.values(subjects)) {
     for (const each of opened) each.close()
     await server.stop()
   }
-  return { bursts: summary(bursts), steady: summary(slow), fast: summary(quick) }
+  return { bursts: summary(bursts), steady: summary(slow), fast: summary(quick, quietest) }
 }
 
 async function inTurns(names, turns, measure) {
@@ -48,8 +51,9 @@ async function inTurns(names, turns, measure) {
 }
 
 /** The spread of each figure, and of the share of the bare server's CPU in the same turn if that was measured. */
-function summary(found) {
-  const each = Object.entries(found).map(([name, turns]) => {
+function summary(found, choose = (turns) => turns) {
+  const each = Object.entries(found).map(([name, all]) => {
+    const turns = choose(all)
     const shares = found.bare && { cpuShare: spread(turns.map(({ cpuUs }, i) => cpuUs / found.bare[i].cpuUs)) }
     const figures = Object.keys(turns[0]).map((figure) => [figure, spread(turns.map((turn) => turn[figure]))])
     return [name, { ...Object.fromEntries(figures), ...shares }]
