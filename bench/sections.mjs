@@ -8,6 +8,7 @@
 //   onlyIfNamed        true for a section that runs only if it is named
 import { abuse } from './sections/abuse.mjs'
 import { envoyDoor } from './sections/envoy-door.mjs'
+import { envoyLatency } from './sections/envoy-latency.mjs'
 import { envoyRedis } from './sections/envoy-redis.mjs'
 import { httpSpeed } from './sections/http-speed.mjs'
 import { leases } from './sections/leases.mjs'
@@ -43,6 +44,7 @@ export const sections = [
   serviceClient,
   envoyDoor,
   envoyRedis,
+  envoyLatency,
   shaper,
   shaperDepartures,
   soak,

@@ -9,14 +9,12 @@ const usual = {
   turnMs: 300,
   turns: 25,
   steady: { perSecond: 15_000, ms: 1_000, turns: 5 },
-  fast: { perSecond: 50_000, ms: 500, turns: 30 },
 }
 /** Of the bare server's CPU. */
 const MOST_SHARE = 1.3
 /** Seconds for 100,000 decisions: in bursts, and at the steady rate. */
 const MOST_BURST_S = 0.6
 const MOST_STEADY_S = 4.7
-const MOST_P99_MS = 2
 
 const ROWS = {
   bare: 'bare `node:http2`',
@@ -39,16 +37,12 @@ export const envoyDoor = {
     return inChild('envoyDoor', { ...usual, turns: (full ? 3 : 1) * usual.turns })
   },
 
-  render({ bursts, steady, fast }) {
+  render({ bursts, steady }) {
     const rows = Object.entries(ROWS).map(([name, title]) => {
       const { perSecond, cpuUs, cpuShare } = bursts[name]
       const share = `${fixed(cpuShare.median, 2)}x (${fixed(cpuShare.least, 2)} to ${fixed(cpuShare.greatest, 2)})`
       const each = [title, fixed(perSecond.median), seconds(cpuUs), name === 'bare' ? '' : share]
       return [...each, seconds(steady[name].cpuUs), fixed(steady[name].perSecond.median)]
-    })
-    const latencies = Object.entries(fast).map(([name, { perSecond, cpuUs, p50, p99, p999 }]) => {
-      const quantiles = [p50, p99, p999].map((each) => spreadMs(each))
-      return [ROWS[name], fixed(perSecond.median), seconds(cpuUs), ...quantiles]
     })
     return [
       `${usual.connections} connections of ${usual.streams} streams over plain TCP call \`ShouldRateLimit\` with one descriptor of ${fixed(usual.keys)} keys, each stream again`,
@@ -59,15 +53,10 @@ export const envoyDoor = {
       `one, ${fixed(usual.steady.perSecond)} a second, and the last column says how many came back a second.`,
       '',
       table(['', 'decisions/s', 'CPU s', 'of the bare CPU', 'CPU s, steady', 'answers/s, steady'], rows),
-      '',
-      `Calls that leave one by one at ${fixed(usual.fast.perSecond)} a second. A latency counts from the time at which the call should have left. The client needs a`,
-      `processor of its own, so of ${usual.fast.turns} turns of ${usual.fast.ms / 1_000} s each those count in which it waited least for one: a third. The median of them, with the spread in brackets.`,
-      '',
-      table(['', 'answers/s', 'CPU s', 'p50 ms', 'p99 ms', 'p99.9 ms'], latencies),
     ].join('\n')
   },
 
-  goals({ bursts, steady, fast }) {
+  goals({ bursts, steady }) {
     return FORMS.flatMap(({ node, own }) => [
       {
         goal: `Envoy over gRPC, ${ROWS[node]}: at most ${MOST_SHARE}x the CPU of bare \`node:http2\``,
@@ -76,11 +65,6 @@ export const envoyDoor = {
       },
       cpuGoal(own, 'in bursts', bursts[own], MOST_BURST_S),
       cpuGoal(own, `at a steady ${fixed(usual.steady.perSecond)}/s`, steady[own], MOST_STEADY_S),
-      {
-        goal: `Envoy over gRPC, ${ROWS[own]}: p99 under ${MOST_P99_MS} ms at a steady ${fixed(usual.fast.perSecond)}/s`,
-        measured: `${fixed(fast[own].p99.median, 2)} ms`,
-        reached: fast[own].p99.median < MOST_P99_MS,
-      },
     ])
   },
 }
@@ -96,8 +80,4 @@ function cpuGoal(name, load, { cpuUs }, mostS) {
 /** Microseconds of one decision as seconds of 100,000. */
 function seconds(cpuUs) {
   return fixed(cpuUs.median / 10, 2)
-}
-
-function spreadMs({ median, least, greatest }) {
-  return `${fixed(median, 2)} (${fixed(least, 2)} to ${fixed(greatest, 2)})`
 }

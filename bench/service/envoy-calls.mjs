@@ -48,11 +48,6 @@ export async function steadyTurn({ server, opened, store }, perSecond, ms) {
   return { perSecond: found.perSecond, ...cpu, p50, p99, p999, waitedMs }
 }
 
-/** The third of the turns in which the load generator waited least for a CPU, so that other programs disturbed them least. */
-export function quietest(turns) {
-  return [...turns].sort((a, b) => a.waitedMs - b.waitedMs).slice(0, Math.ceil(turns.length / 3))
-}
-
 /** CPU of the server, and of its store if it has one, in microseconds for each answer. */
 async function measureCpu(server, store, load) {
   const before = await server.usage()

@@ -1,4 +1,4 @@
-import { burstTurn, envoyCalls, openDoor, policy, quietest, steadyTurn } from '../service/envoy-calls.mjs'
+import { burstTurn, envoyCalls, openDoor, policy, steadyTurn } from '../service/envoy-calls.mjs'
 import { loadFully } from '../service/grpc-load.mjs'
 import { startChild } from '../service/start-child.mjs'
 import { spread } from '../statistics.mjs'
@@ -14,14 +14,12 @@ const SERVERS = {
   ownNone: door('own', 'none'),
   ownDraft: door('own', 'draft'),
 }
-/** The latency at the high rate is measured of these. */
-const FAST = ['ownNone', 'ownDraft']
 
 /**
  * The door for Envoy on both of its HTTP/2 servers beside a bare server of node:http2, each in its own process. They take short turns
  * against this client, which is a process of its own. CPU is that of the server's process.
  */
-export async function envoyDoor({ connections, streams, keys, warmUpMs, turnMs, turns, steady, fast }) {
+export async function envoyDoor({ connections, streams, keys, warmUpMs, turnMs, turns, steady }) {
   const calls = envoyCalls(keys)
   const subjects = {}
   for (const [name, what] of Object.entries(SERVERS)) {
@@ -31,17 +29,12 @@ export async function envoyDoor({ connections, streams, keys, warmUpMs, turnMs, 
   const names = Object.keys(SERVERS)
   for (const name of names) await loadFully(subjects[name].opened, streams, warmUpMs)
   const bursts = await inTurns(names, turns, (name) => burstTurn(subjects[name], streams, turnMs))
-  const atRate =
-    ({ perSecond, ms }) =>
-    (name) =>
-      steadyTurn(subjects[name], perSecond, ms)
-  const slow = await inTurns(names, steady.turns, atRate(steady))
-  const quick = await inTurns(FAST, fast.turns, atRate(fast))
+  const steadily = await inTurns(names, steady.turns, (name) => steadyTurn(subjects[name], steady.perSecond, steady.ms))
   for (const { opened, server } of Object.values(subjects)) {
     for (const each of opened) each.close()
     await server.stop()
   }
-  return { bursts: summary(bursts), steady: summary(slow), fast: summary(quick, quietest) }
+  return { bursts: summary(bursts), steady: summary(steadily) }
 }
 
 async function inTurns(names, turns, measure) {
@@ -50,11 +43,10 @@ async function inTurns(names, turns, measure) {
   return found
 }
 
-/** The spread of each figure, and of the share of the bare server's CPU in the same turn if that was measured. */
-function summary(found, choose = (turns) => turns) {
-  const each = Object.entries(found).map(([name, all]) => {
-    const turns = choose(all)
-    const shares = found.bare && { cpuShare: spread(turns.map(({ cpuUs }, i) => cpuUs / found.bare[i].cpuUs)) }
+/** The spread of each figure, and of the share of the bare server's CPU in the same turn. */
+function summary(found) {
+  const each = Object.entries(found).map(([name, turns]) => {
+    const shares = { cpuShare: spread(turns.map(({ cpuUs }, i) => cpuUs / found.bare[i].cpuUs)) }
     const figures = Object.keys(turns[0]).map((figure) => [figure, spread(turns.map((turn) => turn[figure]))])
     return [name, { ...Object.fromEntries(figures), ...shares }]
   })

@@ -1,7 +1,7 @@
 import { startRedis } from '../../scripts/redis-server.mjs'
 import { connectIoredis } from '../redis-contenders/ioredis.mjs'
 import { redisInfo } from '../redis-info.mjs'
-import { burstTurn, envoyCalls, openDoor, policy, quietest, steadyTurn } from '../service/envoy-calls.mjs'
+import { burstTurn, envoyCalls, openDoor, policy, steadyTurn } from '../service/envoy-calls.mjs'
 import { loadFully } from '../service/grpc-load.mjs'
 import { startChild } from '../service/start-child.mjs'
 import { spread } from '../statistics.mjs'
@@ -9,7 +9,7 @@ import { spread } from '../statistics.mjs'
 /** Longer than any pause of a busy machine, so that Redis decides every call. */
 const DEADLINE_MS = 1_000
 
-/** The door for Envoy on a Redis: the CPU of both, and latencies at a constant rate. */
+/** The door for Envoy on a Redis: the CPU of both. */
 export async function envoyRedis({ connections, streams, keys, warmUpMs, burst, steady }) {
   const redis = await startRedis()
   const client = await connectIoredis(redis.port)
@@ -22,7 +22,7 @@ export async function envoyRedis({ connections, streams, keys, warmUpMs, burst, 
     const bursts = await turnsOf(burst.turns, () => burstTurn(subject, streams, burst.ms))
     const steadily = await turnsOf(steady.turns, () => steadyTurn(subject, steady.perSecond, steady.ms))
     for (const each of opened) each.close()
-    return { bursts: summary(bursts), steady: summary(quietest(steadily)), degraded: await degradedOf(server.port) }
+    return { bursts: summary(bursts), steady: summary(steadily), degraded: await degradedOf(server.port) }
   } finally {
     client.disconnect()
     await server.stop()
