@@ -31,13 +31,20 @@ export const envoyLatency = {
 
   render({ isRealTime, ...found }) {
     const rows = Object.entries(ROWS).map(([name, [store, rate]]) => {
-      const { perSecond, p50, p99, p999, waitedMs } = found[name]
-      return [store, fixed(rate), fixed(perSecond.median), ...[p50, p99, p999].map(quantile), fixed(waitedMs.median, 1)]
+      const { perSecond, cpuUs, p50, p99, p999, waitedMs } = found[name]
+      return [
+        store,
+        fixed(rate),
+        fixed(perSecond.median),
+        fixed(cpuUs.median / 10, 2),
+        ...[p50, p99, p999].map(quantile),
+        fixed(waitedMs.median, 1),
+      ]
     })
     return [
       'The door with its default options. Calls leave one by one at a constant rate, over 4 connections. A latency counts from the time at which the',
-      `call should have left. Milliseconds: the median of ${usual.turns} turns of ${usual.ms / 1_000} s, with the least and the greatest in brackets. The last column says how long the`,
-      'client waited for a processor in a turn: then the machine was busy with other programs, and so was its scheduler.',
+      `call should have left. Milliseconds: the median of ${usual.turns} turns of ${usual.ms / 1_000} s, with the least and the greatest in brackets. CPU is seconds of the service for`,
+      '100,000 decisions. The last column says how many milliseconds of a turn the client waited for a processor, because other programs had it.',
       ...(isRealTime
         ? [
             '',
@@ -45,7 +52,7 @@ export const envoyLatency = {
           ]
         : []),
       '',
-      table(['store', 'calls/s', 'answers/s', 'p50', 'p99', 'p99.9', 'client waited'], rows),
+      table(['store', 'calls/s', 'answers/s', 'CPU s', 'p50', 'p99', 'p99.9', 'client waited'], rows),
     ].join('\n')
   },
 
