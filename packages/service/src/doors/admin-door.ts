@@ -88,6 +88,7 @@ async function reset(service: DecisionService, body: JsonObject, onChange: OnAdm
 async function set(service: DecisionService, body: JsonObject, onChange: OnAdminChange): Promise<object> {
   const { attributes } = readAttributes(body, ['remaining', 'levels'])
   const { remaining, levels } = body
+  matchingLevels(service, attributes, 'set')
   const options = { remaining, ...(levels !== undefined && { levels }) }
   const verdict = await service.policy.set(attributes, options as PolicySetOptions<string>)
   const done = [...new Set(verdict.levels.map(({ name }) => name))]
@@ -99,6 +100,7 @@ async function block(service: DecisionService, body: JsonObject, onChange: OnAdm
   const { attributes } = readAttributes(body, ['duration', 'levels'])
   const { duration, levels } = body
   if (duration === undefined) throw badRequest('duration must be there, such as "10m"')
+  matchingLevels(service, attributes, 'blocked')
   const options = { duration, ...(levels !== undefined && { levels }) }
   const blocked = await service.policy.block(attributes, options as PolicyBlockOptions<string>)
   onChange('block', blocked)

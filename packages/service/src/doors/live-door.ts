@@ -21,7 +21,7 @@ export type AboutService = Omit<LiveService, 'isAdmin' | 'attributes'>
 
 /** What a person is told about a service with these options. `store` is without its password. */
 export function aboutService(options: ServeOptions, store: string): AboutService {
-  const { policy, adminToken, workers, fleet } = options
+  const { policy, envoyConfig, adminToken, workers, fleet } = options
   return {
     version: VERSION,
     host: hostname(),
@@ -29,7 +29,7 @@ export function aboutService(options: ServeOptions, store: string): AboutService
     startedMs: Math.round(fleet?.startedMs ?? systemClock.now()),
     workers,
     store,
-    isExample: policy === undefined,
+    isExample: policy === undefined && envoyConfig === undefined,
     hasAdmin: adminToken !== undefined,
   }
 }

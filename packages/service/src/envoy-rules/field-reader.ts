@@ -64,7 +64,7 @@ export class FieldReader {
     const digits = written.replace(/(?<=\d)_(?=\d)/g, '')
     const number = /^(0|[1-9]\d{0,9})$/.test(digits) ? Number(digits) : Number.NaN
     if (number <= LARGEST) return number
-    this.wrong(name, 'a whole number from 0 to 4294967295')
+    this.wrong(name, 'a whole number from 0 to 4294967295', isQuotedNumber(node))
     return undefined
   }
 
@@ -93,10 +93,11 @@ export class FieldReader {
   }
 
   /** Notes a value of a wrong type. */
-  wrong(name: string, wanted: string): void {
+  wrong(name: string, wanted: string, isQuoted = false): void {
     const node = this.node(name) ?? this.map
     const got = node.kind === 'scalar' ? `'${`${node.plain ?? node.value}`.slice(0, 60)}'` : `a ${node.kind}`
-    this.fault(`${NOT_LOADED}${name} must be ${wanted}, got ${got}`, name)
+    const shown = isQuoted ? `the text ${got}: write it without quotes` : got
+    this.fault(`${NOT_LOADED}${name} must be ${wanted}, got ${shown}`, name)
   }
 
   /** Notes a problem with a field, or with the map as a whole. */
@@ -108,4 +109,11 @@ export class FieldReader {
   warn(message: string): void {
     this.findings.warnings.push({ offset: this.map.offset, message })
   }
+}
+
+/** A number in quotes is a text, as envoyproxy/ratelimit reads it. */
+function isQuotedNumber(node: SourceNode): boolean {
+  return (
+    node.kind === 'scalar' && typeof node.value === 'string' && node.plain === undefined && /^\d+$/.test(node.value)
+  )
 }

@@ -63,6 +63,7 @@ export function parseEnvoyRules(
   const problems = [...read.flatMap(({ faults }) => faults), ...twice]
   if (problems.length > 0) throw new PolicyFileError(path, problems)
   const envoy = compileRules(mergedDomains(read), rulesOptions.shadow === true)
+  if (envoy.levels.length > MOST_LIMITS) throw new PolicyFileError(path, [tooManyLimits(envoy, path)])
   const policy = { version: 1 as const, name: 'envoy', levels: envoy.levels }
   const { levels, attributes, problems: found } = readPolicy(policy)
   const further = found.length > 0 ? found : findFaults(levels)
@@ -159,7 +160,17 @@ function mergedDomains(files: readonly ReadFile[]): readonly DomainRules[] {
   return [...merged.values()]
 }
 
-/** A problem of the policy that the rules make: there are too many of them, or a limit that a store cannot keep. */
+/** A policy has no more levels. */
+const MOST_LIMITS = 10_000
+
+/** The words of the policy's reader would tell of levels, which are not in the files. */
+function tooManyLimits({ levels, domains }: EnvoyRules, path: string): PolicyFileProblem {
+  const shown = (count: number) => count.toLocaleString('en')
+  const message = `the rules have ${shown(levels.length - domains.size)} limits in ${shown(domains.size)} domains: together they must be at most ${shown(MOST_LIMITS)}`
+  return { file: path, line: 1, column: 1, message }
+}
+
+/** A problem of the policy that the rules make, such as a limit that a store cannot keep. */
 function problemOf({ message }: PolicyProblem, path: string): PolicyFileProblem {
   return { file: path, line: 1, column: 1, message: printable(message) }
 }

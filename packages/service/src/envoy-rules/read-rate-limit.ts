@@ -1,4 +1,4 @@
-import { type Duration, type Limit, parseDuration, parseLimit } from 'sluice'
+import { type Duration, type Limit, nearestName, parseDuration, parseLimit } from 'sluice'
 import type { MapNode } from '../policy-file/source-node.js'
 import { calendarLimit } from './calendar.js'
 import { FieldReader } from './field-reader.js'
@@ -61,7 +61,8 @@ function readLimit(fields: FieldReader): RuleLimit | undefined {
     return undefined
   }
   if (!hasWindow && !isUnit) {
-    fields.fault(`invalid rate limit unit '${written.slice(0, 60)}'`, fields.has('unit') ? 'unit' : undefined)
+    const message = `invalid rate limit unit '${written.slice(0, 60)}'${unitAdvice(unit)}`
+    fields.fault(message, fields.has('unit') ? 'unit' : undefined)
     return undefined
   }
   const requests = fields.whole('requests_per_unit')
@@ -80,6 +81,24 @@ function readLimit(fields: FieldReader): RuleLimit | undefined {
     return undefined
   }
   return tried(fields, hasWindow, () => ({ limit: limitOf(fields, algorithm, requests ?? 0, window) }))
+}
+
+/** What would be right, behind the words of envoyproxy/ratelimit. */
+function unitAdvice(unit: string): string {
+  if (isDuration(unit)) return `; write 'window: ${unit}' in place of it`
+  const units = [...Object.keys(LENGTHS), ...CALENDAR]
+  const meant = nearestName(unit, units)
+  if (meant !== undefined) return `; did you mean '${meant}'?`
+  return `: it must be ${units.slice(0, -1).join(', ')} or ${units.at(-1)}`
+}
+
+function isDuration(text: string): boolean {
+  try {
+    parseDuration(text, 'unit')
+    return true
+  } catch {
+    return false
+  }
 }
 
 function lengthOf(unit: string): string | undefined {

@@ -9,6 +9,8 @@ import type { Outcome } from './outcome.js'
 const NEAR = 0.8
 /** Names with values of requests may be as many as clients like. The hits of further ones count under the name of their rule. */
 const MOST_SERIES = 10_000
+/** A name with longer values counts under the name of its rule, too: clients could fill the memory and the page of metrics with them. */
+const MOST_CHARACTERS = 300
 /** Limits that come with requests have no rule, so further ones count under this name. */
 const OTHERS = 'other'
 
@@ -72,7 +74,9 @@ export class RuleCounts {
       this.#byRule.set(rule, series)
       return series
     }
-    if (this.#byName.size < MOST_SERIES || this.#byName.has(nameOf(domain, keys))) return this.#named(domain, keys)
+    const isShort = keys.reduce((sum, key) => sum + key.length, 0) <= MOST_CHARACTERS
+    if (isShort && (this.#byName.size < MOST_SERIES || this.#byName.has(nameOf(domain, keys))))
+      return this.#named(domain, keys)
     return this.#named(domain, rule === undefined ? [OTHERS] : rule.path.map(({ key }) => key))
   }
 

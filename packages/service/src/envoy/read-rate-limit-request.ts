@@ -47,13 +47,17 @@ function readDescriptor(): RateLimitDescriptor {
   return { entries, limit, hitsAddend, isNegativeHits }
 }
 
+/**
+ * Envoy copies header fields of its client into entries, also bytes that are not UTF-8. It lets requests pass that get an error, so
+ * with one such byte a client would pass all limits.
+ */
 function readEntry(): DescriptorEntry {
   let key = ''
   let value = ''
   const outer = reader.enter()
   for (let tag = reader.nextTag(); tag !== 0; tag = reader.nextTag()) {
-    if (tag === 0x0a) key = reader.text()
-    else if (tag === 0x12) value = reader.text()
+    if (tag === 0x0a) key = reader.clientText()
+    else if (tag === 0x12) value = reader.clientText()
     else reader.skip(tag)
   }
   reader.leave(outer)

@@ -25,7 +25,7 @@ export interface Bounds {
   readonly idleFrames: number
   /** … and this many a second. Each call allows four more. */
   readonly idleFramesPerSecond: number
-  /** Calls that a client resets as soon as it has made them, or makes the server reset: this many at once, … */
+  /** Calls that a client resets as soon as it has begun them, before their end, or makes the server reset: this many at once, … */
   readonly resets: number
   /** … and this many a second. */
   readonly resetsPerSecond: number

@@ -25,7 +25,7 @@ export class ClientConduct {
       throw new Http2Error(ErrorCode.enhanceYourCalm, 'too many frames that make no progress')
   }
 
-  /** A call that the client reset rapidly, or made the server reset. */
+  /** A call that the client reset rapidly before its end, or made the server reset. */
   reset(): void {
     if (!this.#resets.take(this.nowMs)) throw new Http2Error(ErrorCode.enhanceYourCalm, 'too many calls were reset')
   }

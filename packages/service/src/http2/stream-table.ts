@@ -121,10 +121,12 @@ export class StreamTable implements CallStreams {
       this.#conduct.idleFrame()
       return
     }
-    const ageMs = this.#conduct.nowMs - stream.beganMs
+    const isRapid = this.#conduct.nowMs - stream.beganMs < this.#bounds.rapidResetMs
+    // A proxy resets complete calls when its own clients go away. Such a call cost no more than any other, and others share the connection.
+    if (stream.clientEnded) this.#conduct.idleFrame()
     this.#closed.addEnded(streamId)
     this.#close(stream)
-    if (ageMs < this.#bounds.rapidResetMs) this.#conduct.reset()
+    if (isRapid && !stream.clientEnded) this.#conduct.reset()
   }
 
   windowUpdate(streamId: number, increment: number): void {

@@ -79,12 +79,12 @@ export class ProtoReader {
   }
 
   text(): string {
-    const to = this.#endOfBytes()
-    const bytes = this.#bytes
-    const from = this.#at
-    this.#at = to
-    for (let i = from; i < to; i++) if (bytes[i] >= 0x80) return decoded(bytes.subarray(from, to))
-    return bytes.toString('latin1', from, to)
+    return this.#text(decoded)
+  }
+
+  /** A text that another program copied from bytes of a client: what is not UTF-8 becomes U+FFFD. */
+  clientText(): string {
+    return this.#text(mended)
   }
 
   /** Goes into a message inside this one. Call `leave` with the result when its fields are read. */
@@ -101,6 +101,15 @@ export class ProtoReader {
   /** Passes over a field whose tag was read. */
   skip(tag: number): void {
     this.#skip(tag, 0)
+  }
+
+  #text(decode: (bytes: Buffer) => string): string {
+    const to = this.#endOfBytes()
+    const bytes = this.#bytes
+    const from = this.#at
+    this.#at = to
+    for (let i = from; i < to; i++) if (bytes[i] >= 0x80) return decode(bytes.subarray(from, to))
+    return bytes.toString('latin1', from, to)
   }
 
   #byte(): number {
@@ -148,6 +157,10 @@ function decoded(bytes: Uint8Array): string {
   } catch {
     throw malformed('a text is not UTF-8')
   }
+}
+
+function mended(bytes: Buffer): string {
+  return bytes.toString('utf8')
 }
 
 function malformed(why: string): GrpcError {

@@ -119,7 +119,7 @@ export class DecisionService {
   /** Decides calls of Envoy by the rules in force. Only for a service that was started with rules. */
   rulesDecider(headers: EnvoyHeaders, log: Pick<Log, 'warn'>): RulesDecider {
     const { rules } = this.recorder
-    const uncounted = new UncountedHits((level) => log.warn({ level, advice: 'count_over_limit: true' }, UNCOUNTED))
+    const uncounted = new UncountedHits((rule) => log.warn({ rule, advice: 'count_over_limit: true' }, UNCOUNTED))
     return new RulesDecider({
       inForce: () => ({ rules: this.#file.envoy, policy: this.#policy }),
       nowMs: () => systemClock.now(),

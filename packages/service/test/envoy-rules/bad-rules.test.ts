@@ -13,6 +13,8 @@ function problemsOf(...texts: readonly string[]): readonly string[] {
   return []
 }
 
+const UNITS = ': it must be second, minute, hour, day, week, month or year'
+
 const within = (descriptor: string) => `domain: test\ndescriptors:\n  - { ${descriptor} }\n`
 const limited = (rateLimit: string) => within(`key: a, rate_limit: { ${rateLimit} }`)
 
@@ -27,9 +29,18 @@ describe('the words of envoyproxy/ratelimit', () => {
     [within('value: x'), '3:5 descriptor has empty key'],
     [within("key: ''"), '3:12 descriptor has empty key'],
     [within('key: a, descriptors: [{ value: b }]'), '3:29 descriptor has empty key'],
-    [limited('unit: fortnight, requests_per_unit: 1'), "3:35 invalid rate limit unit 'fortnight'"],
-    [limited('unit: unknown, requests_per_unit: 1'), "3:35 invalid rate limit unit 'unknown'"],
-    [limited('requests_per_unit: 1'), "3:27 invalid rate limit unit ''"],
+    [limited('unit: fortnight, requests_per_unit: 1'), `3:35 invalid rate limit unit 'fortnight'${UNITS}`],
+    [limited('unit: unknown, requests_per_unit: 1'), `3:35 invalid rate limit unit 'unknown'${UNITS}`],
+    [limited('requests_per_unit: 1'), `3:27 invalid rate limit unit ''${UNITS}`],
+    [limited('unit: minutes, requests_per_unit: 1'), "3:35 invalid rate limit unit 'minutes'; did you mean 'minute'?"],
+    [
+      limited('unit: 30s, requests_per_unit: 1'),
+      "3:35 invalid rate limit unit '30s'; write 'window: 30s' in place of it",
+    ],
+    [
+      limited("unit: day, requests_per_unit: '5'"),
+      "3:59 error loading config file: requests_per_unit must be a whole number from 0 to 4294967295, got the text '5': write it without quotes",
+    ],
     [limited('unlimited: true, unit: day'), '3:52 should not specify rate limit unit when unlimited'],
     [limited('unlimited: true, replaces: [{ name: x }, {}]'), '3:70 should not have an empty replaces entry'],
     [
@@ -161,7 +172,7 @@ describe('hostile files are refused in bounded time', () => {
     [
       'many rules',
       `domain: a\ndescriptors:\n${Array.from({ length: 10_001 }, (_, i) => `- {key: k${i}, rate_limit: {unit: day, requests_per_unit: 1}}`).join('\n')}`,
-      /levels must be at most 10000/,
+      /the rules have 10,001 limits in 1 domains: together they must be at most 10,000/,
     ],
     ['large', `domain: ${'a'.repeat(10_000_001)}`, /smaller than 10 MB/],
     ['a loop', 'domain: a\ndescriptors: &d [{ key: a, descriptors: *d }]', /never ends/],

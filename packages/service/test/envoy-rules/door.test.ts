@@ -11,6 +11,7 @@ import { type Serving, startServing } from '../../src/serve/start-serving.js'
 import { entriesOf, type ForeignResponse, fieldsOf, portOf } from '../envoy/door-service.js'
 import { decodeResponse, encodeRequest } from '../envoy/envoy-protos.js'
 import { GrpcClient } from '../grpc/grpc-client.js'
+import { LiveClient } from '../live/live-client.js'
 
 const RELOADS = isLong ? 1_000 : 100
 
@@ -83,6 +84,36 @@ test('as JSON, with the status of the answer', async () => {
   })
   expect((await post()).status).toBe(429)
   expect((await fetch(`${serving.url}/json`, { method: 'POST', body: '{"domain":""}' })).status).toBe(400)
+})
+
+test('a byte that is not UTF-8 does not pass the limits', async () => {
+  await serve(yamlOf(1))
+  const request = encodeRequest({ domain: 'test', descriptors: [{ entries: entriesOf({ a: 'x\u007f' }) }] })
+  const bytes = Buffer.from(request)
+  bytes[bytes.indexOf(0x7f)] = 0xff
+  const ask = async () => decodeResponse(await client.unary(SHOULD_RATE_LIMIT, bytes)) as unknown as ForeignResponse
+  expect((await ask()).overallCode).toBe('OK')
+  expect((await ask()).overallCode).toBe('OVER_LIMIT')
+})
+
+test('the log warns of a rule of which clients look first and count later, and its level is that of a warning', async () => {
+  await serve(yamlOf(5))
+  const askFor = (hits: number) =>
+    client.unary(
+      SHOULD_RATE_LIMIT,
+      encodeRequest({ domain: 'test', descriptors: [{ entries: entriesOf({ a: 'x' }), hitsAddend: { value: hits } }] }),
+    )
+  await askFor(0)
+  await askFor(6)
+  const line = logged.find((each) => each.includes('count_over_limit')) ?? ''
+  expect(line.match(/"level":/g)).toHaveLength(1)
+  expect(JSON.parse(line)).toMatchObject({ level: 40, rule: 'test.a' })
+})
+
+test('the page does not take rules for the example policy', async () => {
+  await serve(yamlOf(1))
+  const stream = (await LiveClient.open(serving.url)).read()
+  expect((await stream.next('hello')).service.isExample).toBe(false)
 })
 
 test(`${RELOADS} reloads, half of them bad, while calls come in: no call fails, and none sees a bad file`, async () => {

@@ -84,6 +84,14 @@ test('limits that come with a request are named by its entries', () => {
   expect(samples([[{ of: 'b=1 c=2', limit }]])[0]).toBe('total_hits{key1="b_1",key2="c_2"} 1')
 })
 
+test('a name with long values is that of the rule: clients cannot fill the metrics with them', () => {
+  const long = 'x'.repeat(300)
+  expect(samples([[`d=1 e=${long}`], [`d=${long} e=1`]])[0]).toBe('total_hits{key1="d",key2="e"} 2')
+  const limit = { requestsPerUnit: 2, unit: 1 } as const
+  expect(samples([[{ of: `b=${long}`, limit }]])[0]).toBe('total_hits{key1="other"} 1')
+  expect(samples([[`d=1 e=${'x'.repeat(290)}`]])[0]).toContain('key2="e_xxx')
+})
+
 test('names with values are bounded: the hits of further ones count under the name of the rule', () => {
   const counts = new RuleCounts()
   const { file } = rulesHere(YAML)

@@ -149,6 +149,12 @@ it.each([
   expect(() => readRateLimitRequest(Buffer.from(bytes))).toThrow(/^the message cannot be read/)
 })
 
+it('bytes of an entry that are not UTF-8 are read as U+FFFD: an error would let a client pass all limits', () => {
+  const entry = [0x0a, 2, 0x75, 0xff, 0x12, 5, 0x61, 0xe9, 0xc3, 0xa9, 0x80]
+  const bytes = Buffer.from([0x12, entry.length + 2, 0x0a, entry.length, ...entry])
+  expect(readRateLimitRequest(bytes).descriptors[0].entries).toEqual([{ key: 'u\ufffd', value: 'a\ufffdé\ufffd' }])
+})
+
 it('a message that comes twice is merged, a number that comes twice is the last, and an unknown unit counts as none', () => {
   const descriptor = [0x12, 2, 0x08, 7, 0x12, 2, 0x10, 3, 0x1a, 2, 0x08, 1, 0x1a, 2, 0x08, 2, 0x20, 1, 0x20, 0]
   const bytes = Buffer.from([0x18, 1, 0x18, 9, 0x12, descriptor.length, ...descriptor, 0x12, 4, 0x12, 2, 0x10, 99])

@@ -148,12 +148,23 @@ describe('rapid resets', () => {
     await isServed(other, 3)
   })
 
+  test('of complete requests harm no other call: Envoy makes them when its own clients go away', async () => {
+    const { attacker } = await start({ resets: 1, resetsPerSecond: 0, idleFrames: 10, idleFramesPerSecond: 0 })
+    for (let i = 0; i < 200; i++) {
+      attacker.send(call(1 + 2 * i, HELD), reset(1 + 2 * i))
+      await running.until(() => running.held.length > i)
+      running.held[i].resolve(Buffer.from('late'))
+    }
+    await isServed(attacker, 401)
+  })
+
   test('are not what a client does that runs out of patience', async () => {
     const { attacker } = await start({ rapidResetMs: 0, resets: 1, resetsPerSecond: 0 })
     for (let i = 0; i < 200; i++) {
-      attacker.send(call(1 + 2 * i, HELD))
-      await running.until(() => running.held.length > i)
+      attacker.send(headers(1 + 2 * i, callFields(CHAT)))
+      await running.until(() => running.events.length > i)
       attacker.send(reset(1 + 2 * i))
+      await running.until(() => running.events.filter((event) => event === 'closed').length > i)
     }
     await isServed(attacker, 401)
   })
