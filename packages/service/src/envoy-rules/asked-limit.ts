@@ -77,11 +77,11 @@ function demandsOf(rule: LimitRule, { entries }: RateLimitDescriptor, calendar: 
   })
 }
 
-/** A limit that another matched limit replaces does not count. */
+/** A limit that another matched limit replaces does not count. An unlimited rule has none. */
 function withoutReplaced(asked: readonly AskedLimit[]): readonly AskedLimit[] {
   if (!asked.some(({ rule }) => rule !== undefined && rule.replaces.length > 0)) return asked
   const replaced = new Set(asked.flatMap(({ rule }) => rule?.replaces ?? []))
-  return asked.filter(({ rule }) => rule === undefined || !replaced.has(rule.name))
+  return asked.filter(({ rule }) => rule === undefined || rule.isUnlimited || !replaced.has(rule.name))
 }
 
 /** The windows of the calendar by their units. */

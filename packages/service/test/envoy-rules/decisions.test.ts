@@ -182,6 +182,14 @@ test('a limit that another matched limit replaces does not count', () => {
   expect(ask('a=x').overall).toBe('OVER_LIMIT')
 })
 
+test('an unlimited rule has no limit that another one could replace', () => {
+  const { ask } = rules(
+    'key: a, rate_limit: { unlimited: true, name: base }',
+    `key: b, ${limit(5, 'minute', 'name: special, replaces: [{ name: base }]')}`,
+  )
+  expect(ask('a=x', 'b=y').codes).toEqual(['OK 4294967295', 'OK 4'])
+})
+
 describe('a limit in the request', () => {
   const perSecond = (requestsPerUnit: number) => ({ requestsPerUnit, unit: UNITS.second })
 
