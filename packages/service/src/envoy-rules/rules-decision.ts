@@ -77,10 +77,10 @@ export class RulesDecision {
   #finish(outcomes: readonly Outcome[], isOver: boolean): Awaitable<RulesVerdict> {
     const debts = outcomes.filter(leavesDebt).flatMap(({ asked }) => this.#charge(asked))
     const refunds = this.#asked.filter(({ isRefund }) => isRefund)
-    const given = isOver ? this.#look(refunds) : this.#refundAll(refunds)
-    return whenThere(allThere(debts), () =>
-      whenThere(given, (more) => ({ outcomes: this.#inOrder([...outcomes, ...more]), isOver })),
-    )
+    return whenThere(allThere(debts), () => {
+      const given = isOver ? this.#look(refunds) : this.#refundAll(refunds)
+      return whenThere(given, (more) => ({ outcomes: this.#inOrder([...outcomes, ...more]), isOver }))
+    })
   }
 
   /** Gives back what was taken. */
