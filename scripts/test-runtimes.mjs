@@ -1,5 +1,5 @@
 // `npm run test:runtimes`: runs the contract of stores, in memory and on Redis, the suites of all adapters and those of the
-// service's HTTP server and worker threads on Node.js 20, 22, 24 and 26; the contract and `sluice/fetch` on Bun and Deno; and
+// service's HTTP server, gRPC server and worker threads on Node.js 20, 22, 24 and 26; the contract and `sluice/fetch` on Bun and Deno; and
 // the contract on Node.js 22.11, which cannot `require` ES modules. It gets the runtimes from the npm registry.
 // Arguments: `22`, `bun` and so on run on that runtime only; all others go to vitest.
 import { readFileSync, rmSync } from 'node:fs'
@@ -16,6 +16,8 @@ const SUITES = [
   'packages/sluice/test/http/adapters/',
   'packages/service/test/server/',
   'packages/service/test/serve/threads/',
+  'packages/service/test/grpc/',
+  'packages/service/test/envoy/',
 ]
 const RUNTIMES = {
   20: () => onNode('20', /^v20\./),

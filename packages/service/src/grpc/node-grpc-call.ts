@@ -1,6 +1,7 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { CallHead } from './call-head.js'
-import { encodeGrpcMessage, GRPC_STATUS, GrpcError } from './grpc-error.js'
+import { encodeGrpcMessage } from './encode-grpc-message.js'
+import { deadlineExceeded, GRPC_STATUS, GrpcError } from './grpc-error.js'
 import { framed, type HeldBytes, isWholeMessage, MessageFramer, PREFIX_BYTES } from './message-framer.js'
 
 /** A client that reads no answers is cut when so many bytes wait for it. */
@@ -25,8 +26,10 @@ export function closeSoon(stream: ServerHttp2Stream): void {
 /** What the calls of a server share. */
 export interface CallHost {
   readonly held: HeldBytes
-  /** Calls that are not over. */
+  /** Calls whose stream is open. */
   readonly open: Set<NodeGrpcCall>
+  /** How long a client may take to send the message of a unary call, and to read an answer. */
+  readonly slowestMs: number
   fault(error: unknown): void
   answered?: ((path: string, status: number, ms: number) => void) | undefined
 }
@@ -42,8 +45,8 @@ export abstract class NodeGrpcCall {
   readonly #stream: ServerHttp2Stream
   readonly #host: CallHost
   readonly #path: string
-  /** When the client stops waiting. */
-  readonly #deadlineMs: number
+  /** When the client stops waiting. After the call, when it must have read the answer. */
+  #deadlineMs: number
 
   constructor(host: CallHost, stream: ServerHttp2Stream, { path, startMs, timeoutMs, encoding }: CallHead) {
     this.#host = host
@@ -55,9 +58,15 @@ export abstract class NodeGrpcCall {
     host.open.add(this)
   }
 
-  /** Is the time of the call over? */
+  /** Is the time of the call over, or the time to read its answer? */
   isLate(nowMs: number): boolean {
     return nowMs > this.#deadlineMs
+  }
+
+  /** Ends a call that is late. */
+  expire(): void {
+    if (this.isOver) this.#stream.close(constants.NGHTTP2_CANCEL)
+    else this.fail(deadlineExceeded())
   }
 
   /** The client sent bytes. */
@@ -81,6 +90,7 @@ export abstract class NodeGrpcCall {
   /** The stream is closed: the call was answered, or the client is gone. */
   closed(): void {
     if (!this.isOver) this.finish(GRPC_STATUS.cancelled)
+    this.#host.open.delete(this)
   }
 
   /** Has a message begun that has not ended? */
@@ -124,8 +134,9 @@ export abstract class NodeGrpcCall {
   protected finish(status: number): void {
     this.isOver = true
     this.#framer?.drop()
-    this.#host.open.delete(this)
-    this.#host.answered?.(this.#path, status, performance.now() - this.startMs)
+    const nowMs = performance.now()
+    this.#deadlineMs = nowMs + this.#host.slowestMs
+    this.#host.answered?.(this.#path, status, nowMs - this.startMs)
   }
 
   #endWith(fields: object, status: number): void {

@@ -13,7 +13,7 @@ import {
 } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { type CallHead, callHead } from './call-head.js'
-import { deadlineExceeded, GRPC_STATUS, GrpcError } from './grpc-error.js'
+import { GRPC_STATUS, GrpcError } from './grpc-error.js'
 import type { GrpcMethods, UnaryMethod } from './grpc-method.js'
 import type { GrpcServer, GrpcServerOptions, GrpcTls } from './grpc-server.js'
 import { type CallHost, closeSoon, type NodeGrpcCall } from './node-grpc-call.js'
@@ -39,8 +39,13 @@ const BOUNDS = {
 const MOST_CONNECTIONS = 20_000
 const BACKLOG = 1_024
 const LONGEST_HANDSHAKE_MS = 10_000
-/** How often a connection is asked whether it lives. */
-const PING_MS = 15_000
+/** Times that only tests change. */
+const TIMES = {
+  /** How often a connection is asked whether it lives. */
+  pingMs: 15_000,
+  /** How long a client may take to send the message of a unary call, and to read an answer. */
+  slowestMs: 30_000,
+}
 /** How often deadlines are looked at, while calls are open. */
 const LOOK_MS = 10
 
@@ -63,10 +68,10 @@ export class NodeGrpcServer implements GrpcServer {
   #looks: NodeJS.Timeout | undefined
   #isClosing = false
 
-  /** `pingMs` is for tests. */
-  constructor({ methods, tls, fault = ignore, answered }: GrpcServerOptions, pingMs = PING_MS) {
+  constructor({ methods, tls, fault = ignore, answered }: GrpcServerOptions, times: Partial<typeof TIMES> = {}) {
+    const { pingMs, slowestMs } = { ...TIMES, ...times }
     this.#methods = methods
-    this.#host = { held: { count: 0 }, open: new Set(), fault, answered }
+    this.#host = { held: { count: 0 }, open: new Set(), slowestMs, fault, answered }
     this.#server = tls === undefined ? createServer(BOUNDS) : createSecureServer({ ...BOUNDS, ...tlsOptions(tls) })
     this.#server.maxConnections = MOST_CONNECTIONS
     this.#server.on('connection', (socket: Socket) => {
@@ -79,7 +84,8 @@ export class NodeGrpcServer implements GrpcServer {
     // Their connections are over; others go on.
     this.#server.on('sessionError', ignore)
     this.#server.on('tlsClientError', ignore)
-    this.#pings = setInterval(() => this.#pingAll(), pingMs).unref()
+    // After what has come by then is read: a process that was held up must not miss the answers.
+    this.#pings = setInterval(() => setImmediate(() => this.#pingAll()), pingMs).unref()
   }
 
   get connections(): number {
@@ -145,7 +151,6 @@ export class NodeGrpcServer implements GrpcServer {
     const status = refusedStatus(headers)
     if (status !== undefined) return void refuse(stream, status)
     const call = this.#callOf(stream, callHead(headers))
-    if (call === undefined) return
     stream[CALL] = call
     stream.on('wantTrailers', onWantTrailers)
     stream.on('data', onData)
@@ -154,13 +159,14 @@ export class NodeGrpcServer implements GrpcServer {
     this.#looks ??= setInterval(() => this.#look(performance.now()), LOOK_MS).unref()
   }
 
-  /** `undefined` if the call was refused. */
-  #callOf(stream: ServerHttp2Stream, head: CallHead): NodeGrpcCall | undefined {
+  /** A call that is refused is over at once. */
+  #callOf(stream: ServerHttp2Stream, head: CallHead): NodeGrpcCall {
     const method = this.#methods.get(head.path)
     if (method === undefined || Number.isNaN(head.timeoutMs)) {
       const error = method === undefined ? unknownMethod(head.path) : malformedTimeout()
-      new UnaryCall(this.#host, stream, head, NO_METHOD).fail(error)
-      return undefined
+      const refused = new UnaryCall(this.#host, stream, head, NO_METHOD)
+      refused.fail(error)
+      return refused
     }
     if (method.kind === 'unary') return new UnaryCall(this.#host, stream, head, method)
     return new StreamingCall(this.#host, stream, head, method)
@@ -169,7 +175,7 @@ export class NodeGrpcServer implements GrpcServer {
   /** Ends calls whose time is over. */
   #look(nowMs: number): void {
     const { open } = this.#host
-    for (const call of open) if (call.isLate(nowMs)) call.fail(deadlineExceeded())
+    for (const call of open) if (call.isLate(nowMs)) call.expire()
     if (open.size > 0) return
     clearInterval(this.#looks)
     this.#looks = undefined

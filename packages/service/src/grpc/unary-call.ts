@@ -4,12 +4,10 @@ import { deadlineExceeded, GRPC_STATUS, GrpcError } from './grpc-error.js'
 import type { UnaryMethod } from './grpc-method.js'
 import { type CallHost, NodeGrpcCall } from './node-grpc-call.js'
 
-/** How long a client may take to send its message. */
-const SLOWEST_MESSAGE_MS = 30_000
-
 /** A call with one message, which is answered with one. */
 export class UnaryCall extends NodeGrpcCall {
   readonly #method: UnaryMethod
+  readonly #slowestMs: number
   #hasEnded = false
   #message: Uint8Array | undefined
   #isTooMany = false
@@ -17,10 +15,11 @@ export class UnaryCall extends NodeGrpcCall {
   constructor(host: CallHost, stream: ServerHttp2Stream, head: CallHead, method: UnaryMethod) {
     super(host, stream, head)
     this.#method = method
+    this.#slowestMs = host.slowestMs
   }
 
   override isLate(nowMs: number): boolean {
-    return super.isLate(nowMs) || (!this.#hasEnded && nowMs > this.startMs + SLOWEST_MESSAGE_MS)
+    return super.isLate(nowMs) || (!this.isOver && !this.#hasEnded && nowMs > this.startMs + this.#slowestMs)
   }
 
   protected hear(message: Uint8Array): void {

@@ -20,6 +20,12 @@ export function adviseOnPolicy(file: PolicyFile, options: ServeOptions, log: Pic
       { levels, advice: 'POST /v1/reserve, then /v1/settle or /v1/cancel' },
       'levels of the policy have concurrency limits: a place that /v1/check or /v1/gate takes stays taken until its ttl',
     )
+  const queues = options.grpc === undefined ? [] : file.policy.levels.filter(hasQueues).map(({ name }) => name)
+  if (queues.length > 0)
+    log.warn(
+      { levels: queues, advice: 'a token bucket, or the gate for proxies' },
+      'levels of the policy have leaky buckets, and Envoy cannot make a request wait for its turn: there they only count and deny',
+    )
   // Without trusted proxies the gate answers no request.
   const unknown = options.trustedProxies.length === 0 ? [] : new GateReader(options).unknownOf(file.attributes)
   if (unknown.length > 0)
@@ -30,6 +36,14 @@ export function adviseOnPolicy(file: PolicyFile, options: ServeOptions, log: Pic
 }
 
 /** Has the level a concurrency limit, for all requests or for some? */
-function hasPlaces({ limit, overrides = [] }: Level): boolean {
-  return [limit, ...overrides.map((each) => each.limit)].flat().some((each: Limit) => each.algorithm === 'concurrency')
+function hasPlaces(level: Level): boolean {
+  return limitsOf(level).some(({ algorithm }) => algorithm === 'concurrency')
+}
+
+function hasQueues(level: Level): boolean {
+  return limitsOf(level).some(({ algorithm }) => algorithm === 'leaky-bucket')
+}
+
+function limitsOf({ limit, overrides = [] }: Level): readonly Limit[] {
+  return [limit, ...overrides.map((each) => each.limit)].flat()
 }

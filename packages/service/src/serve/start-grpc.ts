@@ -62,11 +62,17 @@ export async function startGrpc(
   return { server, url: `${tls === undefined ? 'grpc' : 'grpcs'}://${shownHost}:${listening}` }
 }
 
+const MISTAKES: readonly number[] = [
+  GRPC_STATUS.invalidArgument,
+  GRPC_STATUS.unimplemented,
+  GRPC_STATUS.resourceExhausted,
+]
+
 /** The class of HTTP status that metrics count a call in; 0 if the client went away. */
 function httpStatusOf(status: number): number {
   if (status === GRPC_STATUS.ok) return 200
   if (status === GRPC_STATUS.cancelled) return 0
-  return status === GRPC_STATUS.internal || status === GRPC_STATUS.unavailable ? 500 : 400
+  return MISTAKES.includes(status) ? 400 : 500
 }
 
 async function readTls({ cert, key, clientCa }: GrpcOptions): Promise<GrpcTls | undefined> {

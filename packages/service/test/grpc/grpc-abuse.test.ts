@@ -27,7 +27,7 @@ let attacker: RawConnection
 let bystander: GrpcClient
 beforeEach(async () => {
   calls = 0
-  server = new NodeGrpcServer({ methods: METHODS }, 500)
+  server = new NodeGrpcServer({ methods: METHODS }, { pingMs: 500, slowestMs: 1_000 })
   port = await server.listen('127.0.0.1', 0)
   attacker = new RawConnection(port)
   bystander = new GrpcClient(port)
@@ -113,13 +113,26 @@ it('more streams than allowed are refused, and their bodies are not kept', async
   await isServed()
 })
 
+it('a message that does not come is DEADLINE_EXCEEDED after a while, and so are those that come byte by byte', async () => {
+  for (const id of [1, 3]) attacker.send(frame(TYPE.headers, FLAG.endHeaders, id, head(ECHO)))
+  const slow = framed(Buffer.alloc(100))
+  let at = 0
+  await until(() => {
+    if (at < 50) attacker.send(frame(TYPE.data, 0, 3, slow.subarray(at, ++at)))
+    // Each answer is one frame of header fields.
+    return attacker.counts.get(TYPE.headers) === 2
+  })
+  expect([calls, at < 105]).toEqual([1, true])
+  await isServed()
+})
+
 it('bytes that are no HTTP/2 end the connection', async () => {
   attacker.send(Buffer.from('GET / HTTP/1.1\r\n\r\n'.repeat(10)))
   await until(() => attacker.isClosed)
   await isServed()
 })
 
-it('a client whose window is zero for ever is not answered, and harms no other', async () => {
+it('a client whose window stays zero is cut off from its answers, and harms no other', async () => {
   attacker.send(frame(TYPE.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(0)])))
   for (let i = 0; i < 200; i++)
     attacker.send(
@@ -130,4 +143,5 @@ it('a client whose window is zero for ever is not answered, and harms no other',
   await isServed()
   attacker.send(frame(TYPE.windowUpdate, 0, 1, uint32(100)))
   await until(() => (attacker.counts.get(TYPE.data) ?? 0) >= 1)
+  await until(() => (attacker.counts.get(TYPE.reset) ?? 0) === 199)
 })

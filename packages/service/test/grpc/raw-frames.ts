@@ -53,7 +53,7 @@ export function head(path: string, more: Readonly<Record<string, string>> = {}):
   return Buffer.concat(Object.entries(fields).map(([name, value]) => field(name, value)))
 }
 
-/** A connection that sends any frames, and remembers which came. */
+/** A connection that sends any frames, answers PING once it has greeted, and remembers which other frames came. */
 export class RawConnection {
   readonly socket: Socket
   /** Counts of frames that came, by type. */
@@ -61,6 +61,7 @@ export class RawConnection {
   /** The code of the GOAWAY that came last. */
   goawayCode: number | undefined
   isClosed = false
+  #isGreeted = false
   #rest: Buffer = Buffer.alloc(0)
 
   constructor(port: number) {
@@ -73,6 +74,7 @@ export class RawConnection {
   }
 
   greet(): void {
+    this.#isGreeted = true
     this.socket.write(Buffer.concat([Buffer.from(PREFACE), frame(TYPE.settings, 0, 0)]))
   }
 
@@ -86,8 +88,11 @@ export class RawConnection {
       if (rest.length < 9) break
       const length = rest.readUIntBE(0, 3)
       if (rest.length < 9 + length) break
-      const type = rest[3]
-      this.counts.set(type, (this.counts.get(type) ?? 0) + 1)
+      const [type, flags] = [rest[3], rest[4]]
+      // It lives, whatever else it does.
+      if (type === TYPE.ping && flags !== FLAG.ack && this.#isGreeted)
+        this.send(frame(TYPE.ping, FLAG.ack, 0, rest.subarray(9, 17)))
+      else this.counts.set(type, (this.counts.get(type) ?? 0) + 1)
       if (type === TYPE.goaway) this.goawayCode = rest.readUInt32BE(9 + 4)
       rest = rest.subarray(9 + length)
     }

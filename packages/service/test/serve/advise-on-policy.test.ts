@@ -53,6 +53,16 @@ test('the log names levels with concurrency limits at the start and after a relo
   expect(warnings.slice(1)).toMatchObject([expected])
 })
 
+test('with --grpc, the log names levels with leaky buckets, which Envoy cannot wait for', async () => {
+  const queue = { algorithm: 'leaky-bucket', capacity: 5, drain: '1/s' }
+  const levels = [...PLAIN, { name: 'queue', limit: queue }]
+  expect((await serve(levels)).warnings).toEqual([])
+  const { warnings } = await serve(levels, { grpc: '127.0.0.1:0' })
+  expect(warnings).toMatchObject([
+    { levels: ['queue'], msg: expect.stringContaining('Envoy cannot make a request wait') },
+  ])
+})
+
 test('the log names attributes that the gate knows no field for at the start and after a reload', async () => {
   const { warnings, reload } = await serve(BY_MERCHANT, { 'trusted-proxies': '127.0.0.1' })
   const expected = { attributes: ['merchant'], advice: '--gate-attributes merchant=x-merchant' }

@@ -55,35 +55,21 @@ export class Matcher {
     this.#facts = facts
   }
 
-  /** The demands of every level that matches, in the order of the policy. */
-  demandsOf(request: object, callCost: number, overrides: Overrides | undefined): LevelDemand[] {
-    const demands: LevelDemand[] = []
-    this.#addDemands(demands, this.#read(request), callCost, false, undefined, overrides)
-    return demands
-  }
-
-  /** The demands of several requests. A request with a cost of 0 only looks, also in levels with a cost of their own. */
-  jointDemandsOf(requests: readonly CheckedRequest[], overrides: Overrides | undefined): JointDemands {
-    const demands: LevelDemand[] = []
-    const starts = [0]
-    for (const { attributes, cost, limits } of requests) {
-      this.#addDemands(demands, this.#read(attributes), cost, cost === 0, limits, overrides)
-      starts.push(demands.length)
-    }
-    return { requests, demands, starts }
-  }
-
-  /** Adds the demands of the request that `facts` read last. `limits` replace those in force. */
-  #addDemands(
-    demands: LevelDemand[],
-    facts: Facts,
+  /**
+   * The demands of every level that matches, in the order of the policy. `limits` replace those in force. A request that only
+   * looks takes nothing, also in levels with a cost of their own.
+   */
+  demandsOf(
+    request: object,
     callCost: number,
-    isLook: boolean,
-    limits: readonly Limit[] | undefined,
     overrides: Overrides | undefined,
-  ): void {
+    limits?: readonly Limit[],
+    isLook = false,
+  ): LevelDemand[] {
+    const facts = this.#read(request)
     const matched = this.#index.find(facts)
     const runTime = overrides !== undefined && overrides.size > 0 ? overrides : undefined
+    const demands: LevelDemand[] = []
     for (let i = 0; i < matched; i++) {
       const level = this.#index.at(i)
       const key = level.keyOf(facts)
@@ -111,6 +97,18 @@ export class Matcher {
         }
       }
     }
+    return demands
+  }
+
+  /** The demands of several requests. One with a cost of 0 only looks. */
+  jointDemandsOf(requests: readonly CheckedRequest[], overrides: Overrides | undefined): JointDemands {
+    const demands: LevelDemand[] = []
+    const starts = [0]
+    for (const { attributes, cost, limits } of requests) {
+      for (const demand of this.demandsOf(attributes, cost, overrides, limits, cost === 0)) demands.push(demand)
+      starts.push(demands.length)
+    }
+    return { requests, demands, starts }
   }
 
   /** The names of the levels that match, in the order of the policy. Throws for each request that a decision throws for. */
