@@ -1,4 +1,7 @@
-"""Settings of `sluice serve`: header dialects, shadows for all, merged domains, certificates, other stores, policies."""
+"""
+Settings of `sluice serve`: header dialects, shadows for all, merged domains, certificates, workers, a Redis that is away, and
+policies of Sluice.
+"""
 
 import json
 import os
@@ -64,6 +67,7 @@ def _():
         _passed, third = used_up(service)
         same((codes(third), left(third), third.raw_body), ([OK, OK], [0], b""))
         same(codes(ask(service, descriptor(("zero", "x")))), [OK, OK])
+        same(codes(ask(service, descriptor(("two", "x"), limit=(0, 4)))), [OK, OK])
         has(service.get("/metrics")[1], 'ratelimit_service_rate_limit_shadow_mode{domain="test",key1="two"} 1')
 
 

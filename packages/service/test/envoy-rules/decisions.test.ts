@@ -377,9 +377,17 @@ describe('settings of envoyproxy/ratelimit', () => {
     )
   })
 
-  test('SHADOW_MODE: no rule denies, but a limit in the request does', () => {
+  test('SHADOW_MODE: nothing denies, not even a limit in the request', () => {
     const { ask } = rulesHere(one, 'test', undefined, { shadow: true })
-    const given = { of: 'a=x', limit: { requestsPerUnit: 0, unit: UNITS.second } }
-    expect([ask('a=x').overall, ask('a=x').overall, ask(given).overall]).toEqual(['OK', 'OK', 'OVER_LIMIT'])
+    expect([ask('a=x').overall, ask('a=x').overall]).toEqual(['OK', 'OK'])
+    for (const requestsPerUnit of [0, 1]) {
+      const given = { of: 'a=x', limit: { requestsPerUnit, unit: UNITS.day } }
+      ask(given)
+      expect(ask(given)).toMatchObject({ overall: 'OK', codes: ['OK 0'], response: { rawBody: undefined } })
+    }
+    expect(ask({ of: 'a=z', limit: { requestsPerUnit: 5, unit: UNITS.day } }, { of: 'a=y', hits: 5 }).codes).toEqual([
+      'OK 4',
+      'OK 0',
+    ])
   })
 })

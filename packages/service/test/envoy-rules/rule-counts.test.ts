@@ -98,6 +98,7 @@ test('names with values are bounded: the hits of further ones count under the na
       index: 0,
       hits: 1,
       isRefund: false,
+      isShadow: false,
       rule: nodes[1]?.limitRule,
       nodes,
       given: undefined,
