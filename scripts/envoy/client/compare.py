@@ -2,6 +2,7 @@
 documented. A seed as the argument repeats a run."""
 
 import collections
+import copy
 import json
 import random as randoms
 import re
@@ -40,6 +41,15 @@ def several(random, rules):
     return [descriptor(*each) for each in sorted(entries)]
 
 
+def take_several(random, service, domain, one):
+    """Makes a descriptor take several units, but not more than there are: those the original counts, and Sluice does not."""
+    look = copy.deepcopy(one)
+    look.hits_addend.value = 0
+    room = min(9, left(send(service, request(look, domain=domain)))[0])
+    if room > 1:
+        one.hits_addend.value = random.randint(2, room)
+
+
 def is_look_at_nothing(descriptors, answer):
     """A look while nothing is left: the original says OVER_LIMIT once a request was denied, Sluice for a limit of 0 only."""
     return descriptors[0].HasField("hits_addend") and left(answer) == [0] and answer.statuses[0].HasField("current_limit")
@@ -56,6 +66,8 @@ def compare(title, seed, make, stops_counting, **kinds):
         for _ in range(REQUESTS):
             rules = random.choice(domains)
             domain, descriptors = rules["domain"], make(random, rules["descriptors"])
+            if make is single and random.random() < 0.3:
+                take_several(random, ours, domain, descriptors[0])
             message = request(*descriptors, domain=domain)
             own, other = send(ours, message), send(theirs, message)
             limited += any(status.HasField("current_limit") for status in other.statuses)

@@ -5,11 +5,13 @@ policies of Sluice.
 
 import json
 import os
+import socket
 import time
 
 import grpc
-from calls import OK, OVER, ask, codes, descriptor, failure, fresh, headers, left, limit_of, request, send
+from calls import METHOD, OK, OVER, ask, codes, descriptor, failure, fresh, headers, left, limit_of, request, send
 from cases import case, has, same
+from envoy.service.ratelimit.v3 import rls_pb2, rls_pb2_grpc
 from google.protobuf.json_format import MessageToDict
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from service import Service, run_sluice
@@ -187,6 +189,39 @@ def _():
             status, text = service.get("/json", body)
             assert status in (200, 500), (status, text)
             assert time.monotonic() - began < 1
+
+
+@case("Redis that accepts and never answers: every answer comes in time, also of 200 calls at once")
+def _():
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as silent:
+        store = f"redis://127.0.0.1:{silent.getsockname()[1]}"
+        with Service("--store", store, "--deadline-ms", "40", files=RULES) as service:
+            stub = service.channel.unary_unary(METHOD, lambda each: each, rls_pb2.RateLimitResponse.FromString)
+            data = request(descriptor(("two", "x"))).SerializeToString()
+            stub(data, timeout=5)
+            began = time.monotonic()
+            calls = [stub.future(data, timeout=5) for _ in range(200)]
+            same({call.result().overall_code for call in calls}, {OK})
+            assert time.monotonic() - began < 1
+
+
+@case("several workers count together on Redis, over many connections, and all of them follow the files")
+def _():
+    redis = os.environ.get("ENVOY_TEST_REDIS")
+    if redis is None:
+        return
+    prefix = f"workers-{os.getpid()}:"
+    args = ["--workers", "2", "--store", redis, "--prefix", prefix, "--deadline-ms", "2000"]
+    with Service(*args, files={"rules.yaml": RULES["rules.yaml"].replace(": 2", ": 30")}) as service:
+        own = [("grpc.use_local_subchannel_pool", 1)]
+        stubs = [rls_pb2_grpc.RateLimitServiceStub(grpc.insecure_channel(service.address, own)) for _ in range(8)]
+        message = request(descriptor(("two", "shared")))
+        calls = [stub.ShouldRateLimit.future(message, timeout=10) for stub in stubs for _ in range(5)]
+        same([call.result().overall_code for call in calls].count(OK), 30)
+        service.write("rules.yaml", RULES["rules.yaml"].replace(": 2", ": 50"))
+        until = time.monotonic() + 15
+        while any(limit_of(stub.ShouldRateLimit(message).statuses[0])[0] != 50 for stub in stubs):
+            assert time.monotonic() < until, "a worker keeps the old rules"
 
 
 @case("validate and explain understand the files")
