@@ -9,6 +9,7 @@ import { getGoProgram, getPython } from './envoy/get-clients.mjs'
 import { makeCertificates } from './envoy/make-certificates.mjs'
 import { runGrpcurl } from './envoy/run-grpcurl.mjs'
 import { startService } from './envoy/start-service.mjs'
+import { undocumentedSettings } from './envoy/undocumented-settings.mjs'
 import { startRedis } from './redis-server.mjs'
 import { run } from './run-command.mjs'
 import { setUp } from './set-up.mjs'
@@ -72,7 +73,9 @@ function compareWithOriginal() {
   console.log('\nAgainst envoyproxy/ratelimit:')
   const programs = { ENVOY_TEST_ORIGINAL: original.command, ENVOY_TEST_CHECKER: checker.command }
   const oks = ['compare.py', 'compare_files.py'].map((file) => runPython(python, file, programs))
-  const ok = oks.every(Boolean)
+  const undocumented = undocumentedSettings(original.command)
+  if (undocumented.length > 0) console.log(`docs/envoyproxy-ratelimit.md does not name ${undocumented.join(', ')}`)
+  const ok = oks.every(Boolean) && undocumented.length === 0
   return { ok, text: `envoyproxy/ratelimit: ${ok ? 'no difference that is not documented' : 'differences'}` }
 }
 

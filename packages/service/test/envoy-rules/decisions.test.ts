@@ -340,10 +340,10 @@ test('dynamic_metadata has the metadata of matched rules, and which quota rules 
   )
   expect(ask('plain=x').response.metadata).toBeUndefined()
   ask('q=1')
-  expect(ask('a=x', 'q=1', 'q=2').response.metadata).toEqual({
+  expect(ask({ of: 'a=x', hits: 2 }, 'q=1', 'q=2').response.metadata).toEqual({
     domain: 'test',
     descriptors: [
-      { entries: ['a=x'], metadata: { team: { name: 'web' } } },
+      { entries: ['a=x'], hitsAddend: 2, metadata: { team: { name: 'web' } } },
       { entries: ['q=1'] },
       { entries: ['q=2'] },
     ],
