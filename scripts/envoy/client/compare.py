@@ -124,7 +124,9 @@ def main():
         return 0
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else randoms.randrange(2**32)
     differences = compare("one descriptor", seed, single, stops_counting=False, shares=True, shadows=True)
-    differences += compare("several descriptors", seed, several, stops_counting=True, shares=False, shadows=False)
+    # The original has names of its own in the counters of a rule whose key is a pattern; these are not compared.
+    kinds = {"shares": False, "shadows": False, "key_patterns": True}
+    differences += compare("several descriptors", seed, several, stops_counting=True, **kinds)
     print("\n".join(differences))
     return 1 if differences else 0
 

@@ -1,14 +1,17 @@
 """Random rules in the YAML of envoyproxy/ratelimit, and random descriptors that reach many of them."""
 
 KEYS = ["a", "b", "c"]
+KEY_PATTERNS = ["ab", "a*", "*"]
 VALUES = ["x", "y", "xy", "xyz", "z"]
 PATTERNS = ["x*", "xy*", "*", "z*"]
 UNITS = ["day", "week", "month", "year"]
 NAMES = ["n1", "n2", "n3", "n4"]
 
 
-def random_domain(random, domain, *, shares, shadows):
-    """A file as plain data. Without `shares` and `shadows` there are no such rules."""
+def random_domain(random, domain, *, shares, shadows, key_patterns=False):
+    """A file as plain data. `shares`, `shadows` and `key_patterns` say whether there are such rules."""
+    keys = [*KEYS, *KEY_PATTERNS] if key_patterns else KEYS
+
 
     def descriptors(depth):
         made = {}
@@ -18,7 +21,7 @@ def random_domain(random, domain, *, shares, shadows):
         return list(made.values())
 
     def descriptor(depth):
-        rule = {"key": random.choice(KEYS)}
+        rule = {"key": random.choice(keys)}
         kind = random.random()
         if kind < 0.4:
             rule["value"] = random.choice(VALUES)
@@ -58,7 +61,7 @@ def random_entries(random, rules):
     entries = []
     while rules and (not entries or random.random() < 0.6):
         rule = random.choice(rules)
-        entries.append((rule["key"], random_value(random, rule.get("value"))))
+        entries.append((rule["key"].replace("*", random.choice(["", "b"])), random_value(random, rule.get("value"))))
         rules = rule.get("descriptors", [])
     return tuple(entries)
 

@@ -130,7 +130,7 @@ def _():
         same(service.process.wait(timeout=15), 0)
 
 
-@case("a policy of Sluice: entries are attributes, and one policy serves Envoy, HTTP and the gate")
+@case("a policy of Sluice: entries are attributes, and one policy serves Envoy and HTTP")
 def _():
     levels = [
         {"name": "user", "key": ["user"], "limit": {"algorithm": "fixed-window", "quota": 3, "window": "1d"}},
@@ -183,12 +183,12 @@ def _():
             ask(service, descriptor(("two", "x")))
             began = time.monotonic()
             same(ask(service, descriptor(("two", "x"))).overall_code, wanted, rule)
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 3
             began = time.monotonic()
             body = '{"domain":"test","descriptors":[{"entries":[{"key":"two","value":"x"}],"isNegativeHits":true}]}'
             status, text = service.get("/json", body)
             assert status in (200, 500), (status, text)
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 3
 
 
 @case("Redis that accepts and never answers: every answer comes in time, also of 200 calls at once")
@@ -202,7 +202,7 @@ def _():
             began = time.monotonic()
             calls = [stub.future(data, timeout=5) for _ in range(200)]
             same({call.result().overall_code for call in calls}, {OK})
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 3
 
 
 @case("several workers count together on Redis, over many connections, and all of them follow the files")

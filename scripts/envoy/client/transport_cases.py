@@ -176,6 +176,37 @@ def _(service):
         assert raw_call(service.address, data, {"grpc-timeout": timeout}), timeout
 
 
+@case("an error has the status 200, a content-type and a message that comes as it was, also beyond ASCII")
+def _(service):
+    end = raw_call(service.address, framed(b""))
+    same((end[":status"], end["grpc-status"]), ("200", "3"))
+    has(end["content-type"], "application/grpc")
+    same(end["grpc-message"].replace("%20", " "), "rate limit domain must not be empty")
+    name = "größer 100 %\r\n🦊"
+    _code, text = failure(lambda: health(service).Check(health_pb2.HealthCheckRequest(service=name), timeout=5))
+    has(text, name)
+
+
+@case("1,000 descriptors are answered, and 1,001 refused")
+def _(service):
+    one = descriptor(("free", "x"))
+    same(len(ask(service, *[one] * 1_000).statuses), 1_000)
+    code, text = failure(lambda: ask(service, *[one] * 1_001))
+    same(code, grpc.StatusCode.INVALID_ARGUMENT)
+    has(text, "at most 1,000 descriptors")
+
+
+@case("a client that pings often and idles keeps its connection")
+def _(service):
+    options = [("grpc.keepalive_time_ms", 50), ("grpc.keepalive_permit_without_calls", 1), ("grpc.http2.max_pings_without_data", 0)]
+    with grpc.insecure_channel(service.address, options) as pinging:
+        stub = pinging.unary_unary(SHOULD_RATE_LIMIT, lambda each: each, rls_pb2.RateLimitResponse.FromString)
+        data = request(descriptor(("free", "x"))).SerializeToString()
+        until = time.monotonic() + 1
+        while time.monotonic() < until:
+            same(stub(data, timeout=5).overall_code, OK)
+
+
 @case("a call that is no gRPC is refused: another content-type, another method, two messages, none, half of one")
 def _(service):
     data = framed(request(descriptor(("ten", fresh()))).SerializeToString())
