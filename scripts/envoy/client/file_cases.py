@@ -1,5 +1,6 @@
 """Files of rules: the words of errors, and reloads."""
 
+import json
 import os
 import time
 
@@ -36,19 +37,29 @@ BAD = {
 
 @case("every error is said in the words of envoyproxy/ratelimit, with its file and line")
 def _(folder):
-    for number, (text, wanted) in enumerate(BAD.items()):
-        path = os.path.join(folder, f"{number}.yaml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text if "domain" in text else f"descriptors: []\n{text}")
-        code, said = run_sluice("validate", path) if text else validate_folder(path)
-        same(code, 1, text)
-        has(said, wanted)
-        has(said, f"{number}.yaml:")
-        os.remove(path)
+    folders = []
+    for number, text in enumerate(BAD):
+        folders.append(os.path.join(folder, f"bad{number}"))
+        os.mkdir(folders[-1])
+        with open(os.path.join(folders[-1], "rules.yaml"), "w", encoding="utf-8") as file:
+            file.write(text)
+    code, said = run_sluice("validate", "--json", *folders)
+    same(code, 1)
+    for answer, wanted in zip(json.loads(said), BAD.values()):
+        problems = [each for each in answer["problems"] if wanted in each["message"]]
+        assert problems, f"{wanted!r} is not in {answer['problems']}"
+        has(problems[0]["file"], "rules.yaml")
+        assert problems[0]["line"] >= 1
 
 
-def validate_folder(path):
-    return run_sluice("validate", os.path.dirname(path))
+@case("a service with bad rules does not start")
+def _(_folder):
+    try:
+        Service(files={"a.yaml": "domain: a\ndescriptors: [{ value: x }]"}).close()
+    except AssertionError as error:
+        has(str(error), "a.yaml:2:15 descriptor has empty key")
+    else:
+        raise AssertionError("it started")
 
 
 def quota(service, key="x", domain="a"):

@@ -1,7 +1,8 @@
 """What rules mean: matching, nesting, modes, shared counts, and what Sluice adds."""
 
-from calls import OK, OVER, UNLIMITED, ask, codes, descriptor, fresh, headers, left, limit_of
+from calls import OK, OVER, UNLIMITED, ask, codes, descriptor, fresh, headers, left, limit_of, request
 from cases import case, same
+from envoy.service.ratelimit.v3 import rls_pb2_grpc
 from google.protobuf.json_format import MessageToDict
 
 
@@ -199,6 +200,29 @@ def _(service):
 def _(service):
     answer = ask(service, descriptor(("free_base", "x")), descriptor(("special", fresh())))
     same(left(answer), [UNLIMITED, 99])
+
+
+@case("200 requests at once for two limits: as many pass as the smaller one allows, and the larger one loses no more")
+def _(service):
+    client = fresh()
+    small, large = descriptor(("x", client), limit=(30, 4)), descriptor(("y", client), limit=(150, 4))
+    message = request(small, large)
+    stub = rls_pb2_grpc.RateLimitServiceStub(service.channel)
+    calls = [stub.ShouldRateLimit.future(message, timeout=20) for _ in range(200)]
+    same([call.result().overall_code for call in calls].count(OK), 30)
+    large.hits_addend.value = 0
+    same(left(ask(service, large)), [120])
+
+
+@case("negative hits of a shadow, an unlimited rule, 0 per unit and a limit in the request are OK")
+def _(service):
+    client = fresh()
+    for key in ["shadow", "free", "zero"]:
+        answer = ask(service, descriptor((key, client), hits=5, negative=True))
+        same(codes(answer), [OK, OK], key)
+    limit = (9, 4)
+    ask(service, descriptor(("x", client), hits=4, limit=limit))
+    same(left(ask(service, descriptor(("x", client), hits=3, limit=limit, negative=True))), [8])
 
 
 @case("ranges of addresses match in the order of the file, also of IPv6")

@@ -39,7 +39,8 @@ class Service:
         self._lines = queue.Queue()
         self._errors = []
         threading.Thread(target=self._read_log, daemon=True).start()
-        threading.Thread(target=lambda: self._errors.extend(self.process.stderr), daemon=True).start()
+        self._error_reader = threading.Thread(target=lambda: self._errors.extend(self.process.stderr), daemon=True)
+        self._error_reader.start()
         try:
             started = self.says("the service listens")
         except AssertionError:
@@ -64,6 +65,7 @@ class Service:
             except queue.Empty:
                 line = None
             if line is None:
+                self._error_reader.join(1)
                 raise AssertionError(f"the service does not say '{message}': {self.log} {''.join(self._errors)}")
             if line.get("msg") == message:
                 return line
