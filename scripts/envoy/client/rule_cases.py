@@ -214,6 +214,16 @@ def _(service):
     same(left(ask(service, large)), [120])
 
 
+@case("100 requests at once for two quota rules: as many pass as the larger one allows, and both are used up")
+def _(service):
+    client = fresh()
+    message = request(descriptor(("quota_thirty", client)), descriptor(("quota_fifty", client)))
+    stub = rls_pb2_grpc.RateLimitServiceStub(service.channel)
+    calls = [stub.ShouldRateLimit.future(message, timeout=20) for _ in range(100)]
+    same([call.result().overall_code for call in calls].count(OK), 50)
+    same([left(ask(service, descriptor((key, client), hits=0))) for key in ["quota_thirty", "quota_fifty"]], [[0], [0]])
+
+
 @case("negative hits of a shadow, an unlimited rule, 0 per unit and a limit in the request are OK")
 def _(service):
     client = fresh()

@@ -41,6 +41,12 @@ descriptors:
   - key: quota_three
     quota_mode: true
     rate_limit: { unit: day, requests_per_unit: 4 }
+  - key: quota_thirty
+    quota_mode: true
+    rate_limit: { unit: day, requests_per_unit: 30 }
+  - key: quota_fifty
+    quota_mode: true
+    rate_limit: { unit: day, requests_per_unit: 50 }
   - key: tokens
     count_over_limit: true
     rate_limit: { unit: day, requests_per_unit: 100 }
