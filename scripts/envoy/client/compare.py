@@ -4,6 +4,7 @@ documented. A seed as the argument repeats a run."""
 import collections
 import copy
 import json
+import os
 import random as randoms
 import re
 import sys
@@ -11,7 +12,7 @@ import time
 
 import random_rules
 from calls import OVER, codes, descriptor, left, limit_of, request, send
-from original import Original
+from original import REDIS, Original
 from service import Service
 
 DOMAINS = 40
@@ -55,14 +56,14 @@ def is_look_at_nothing(descriptors, answer):
     return descriptors[0].HasField("hits_addend") and left(answer) == [0] and answer.statuses[0].HasField("current_limit")
 
 
-def compare(title, seed, make, stops_counting, **kinds):
+def compare(title, seed, make, stops_counting, store=(), **kinds):
     random = randoms.Random(seed)
     domains = [random_rules.random_domain(random, f"d{i}", **kinds) for i in range(DOMAINS)]
     # JSON is YAML.
     files = {f"{rules['domain']}.yaml": json.dumps(rules, indent=1) for rules in domains}
     differences = []
     limited = denied = 0
-    with Service(files=files) as ours, Original(files, stops_counting) as theirs:
+    with Service(*store, files=files) as ours, Original(files, stops_counting) as theirs:
         for _ in range(REQUESTS):
             rules = random.choice(domains)
             domain, descriptors = rules["domain"], make(random, rules["descriptors"])
@@ -123,10 +124,11 @@ def main():
         print("  skipped: the day ends soon, and with it all counts")
         return 0
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else randoms.randrange(2**32)
-    differences = compare("one descriptor", seed, single, stops_counting=False, shares=True, shadows=True)
+    differences = compare("one descriptor, memory", seed, single, stops_counting=False, shares=True, shadows=True)
     # The original has names of its own in the counters of a rule whose key is a pattern; these are not compared.
     kinds = {"shares": False, "shadows": False, "key_patterns": True}
-    differences += compare("several descriptors", seed, several, stops_counting=True, **kinds)
+    kinds["store"] = ("--store", REDIS, "--prefix", f"compared-{seed}-{os.getpid()}:", "--deadline-ms", "2000")
+    differences += compare("several descriptors, Redis", seed, several, stops_counting=True, **kinds)
     print("\n".join(differences))
     return 1 if differences else 0
 
