@@ -39,5 +39,6 @@ async function decide(decider: EnvoyDecider, exchange: Exchange, body: JsonObjec
 
 function problemOf({ code, message }: GrpcError): Problem {
   if (code === GRPC_STATUS.invalidArgument) return badRequest(message)
-  return new Problem(503, 'The service cannot decide now', message, { 'Retry-After': '1' })
+  // envoyproxy/ratelimit has no other status for it.
+  return new Problem(500, 'The service cannot decide now', message, { 'Retry-After': '1' })
 }

@@ -30,6 +30,8 @@ export interface AskedLimit {
   readonly index: number
   readonly hits: number
   readonly isRefund: boolean
+  /** It counts, and never denies. */
+  readonly isShadow: boolean
   /** Absent for a limit that came with the request. */
   readonly rule: LimitRule | undefined
   readonly nodes: readonly RuleNode[]
@@ -38,11 +40,19 @@ export interface AskedLimit {
   readonly demands: readonly LevelDemand[]
 }
 
-/** Finds the limits that the descriptors of a request ask for. Descriptors without one are left out. */
-export function askedLimits(root: RuleNode, request: RateLimitRequest, calendar: Calendar): readonly AskedLimit[] {
+/**
+ * Finds the limits that the descriptors of a request ask for. Descriptors without one are left out. `isShadow`: limits that come
+ * with the request deny nothing.
+ */
+export function askedLimits(
+  root: RuleNode,
+  request: RateLimitRequest,
+  calendar: Calendar,
+  isShadow = false,
+): readonly AskedLimit[] {
   const asked: AskedLimit[] = []
   for (let i = 0; i < request.descriptors.length; i++) {
-    const one = askedLimit(root, request, i, calendar)
+    const one = askedLimit(root, request, i, calendar, isShadow)
     if (one !== undefined) asked.push(one)
   }
   return withoutReplaced(asked)
@@ -53,17 +63,27 @@ function askedLimit(
   request: RateLimitRequest,
   index: number,
   calendar: Calendar,
+  isShadow: boolean,
 ): AskedLimit | undefined {
   const descriptor = request.descriptors[index]
   const hits = hitsOf(descriptor, request)
   const isRefund = descriptor.isNegativeHits
   const ofRequest = limitOfRequest(request.domain, descriptor, calendar)
-  if (ofRequest !== undefined) return { index, hits, isRefund, rule: undefined, nodes: [], ...ofRequest }
+  if (ofRequest !== undefined) return { index, hits, isRefund, isShadow, rule: undefined, nodes: [], ...ofRequest }
   const found = findRule(root, descriptor.entries)
   if (found !== undefined) {
     const { rule, nodes } = found
     // One literal: this runs for every descriptor, and a spread takes longer than all the rest.
-    return { index, hits, isRefund, rule, nodes, given: undefined, demands: demandsOf(rule, descriptor, calendar) }
+    return {
+      index,
+      hits,
+      isRefund,
+      isShadow: rule.shadowMode,
+      rule,
+      nodes,
+      given: undefined,
+      demands: demandsOf(rule, descriptor, calendar),
+    }
   }
   if (descriptor.limit === undefined) return undefined
   // Without a rule that could count instead, the limit would be lost.
@@ -77,11 +97,11 @@ function demandsOf(rule: LimitRule, { entries }: RateLimitDescriptor, calendar: 
   })
 }
 
-/** A limit that another matched limit replaces does not count. */
+/** A limit that another matched limit replaces does not count. An unlimited rule has none. */
 function withoutReplaced(asked: readonly AskedLimit[]): readonly AskedLimit[] {
   if (!asked.some(({ rule }) => rule !== undefined && rule.replaces.length > 0)) return asked
   const replaced = new Set(asked.flatMap(({ rule }) => rule?.replaces ?? []))
-  return asked.filter(({ rule }) => rule === undefined || !replaced.has(rule.name))
+  return asked.filter(({ rule }) => rule === undefined || rule.isUnlimited || !replaced.has(rule.name))
 }
 
 /** The windows of the calendar by their units. */

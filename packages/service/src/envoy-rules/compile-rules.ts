@@ -21,19 +21,21 @@ export interface EnvoyRules {
    * run-time overrides.
    */
   readonly levels: readonly Level[]
+  /** All rules are in shadow mode, and limits that come with requests as well. */
+  readonly isShadow: boolean
 }
 
-/** Makes the tree that finds rules, and the levels that count for them. `isShadow`: all rules are in shadow mode. */
+/** Makes the tree that finds rules, and the levels that count for them. `isShadow`: nothing denies. */
 export function compileRules(domainRules: readonly DomainRules[], isShadow: boolean): EnvoyRules {
   const levels: Level[] = []
   const domains = new Map(
     domainRules.map((rules) => {
       const root = new DomainCompiler(rules.domain, levels, isShadow).node(undefined, [], rules.descriptors)
-      levels.push(requestLimitLevel(rules.domain))
+      levels.push(requestLimitLevel(rules.domain, isShadow))
       return [rules.domain, root] as const
     }),
   )
-  return { domains, levels }
+  return { domains, levels, isShadow }
 }
 
 class DomainCompiler {
@@ -97,7 +99,13 @@ function limitsOf(limits: RateLimitBlock['limits'], unit: CalendarUnit | undefin
 }
 
 /** Limits that come with a request replace the limit of this level, whatever rule the descriptor has. */
-function requestLimitLevel(domain: string): Level {
+function requestLimitLevel(domain: string, isShadow: boolean): Level {
   const name = requestLimitName(domain)
-  return { name, when: { rule: name }, key: ['descriptor'], limit: { algorithm: 'unlimited' } }
+  return {
+    name,
+    when: { rule: name },
+    key: ['descriptor'],
+    limit: { algorithm: 'unlimited' },
+    ...(isShadow && { shadow: true }),
+  }
 }

@@ -17,10 +17,11 @@ export function metadataOf(
   const quota = violations(({ asked }) => asked.rule?.quotaMode === true)
   return {
     domain,
-    descriptors: descriptors.map(({ entries }, i) => {
+    descriptors: descriptors.map(({ entries, hitsAddend: own }, i) => {
       const metadata = byIndex.get(i)?.asked.rule?.metadata
       return {
         entries: entries.map(({ key, value }) => `${key}=${value}`),
+        ...(own !== undefined && { hitsAddend: own }),
         ...(metadata !== undefined && { metadata }),
       }
     }),

@@ -11,6 +11,9 @@ import { compositeKey } from './value-test.js'
 export function metricKeys({ rule, nodes }: AskedLimit, entries: readonly DescriptorEntry[]): readonly string[] {
   if (rule === undefined) return entries.map(withValue)
   const isDetailed = rule.path.at(-1)?.detailedMetric === true
+  // There, an empty value leaves its `_` behind in this case only.
+  if (isDetailed && !rule.path.some(({ shareThreshold }) => shareThreshold))
+    return entries.map(({ key, value }) => `${key}_${value}`)
   return nodes.map(({ rule: place }, i) => (place === undefined ? '' : keyOf(place, entries[i], isDetailed)))
 }
 

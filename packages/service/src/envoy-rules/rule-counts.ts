@@ -55,10 +55,10 @@ export class RuleCounts {
   }
 
   #count(counts: Float64Array, { asked, isOver, tightest }: Outcome, isTaken: boolean): void {
-    const { hits, rule } = asked
+    const { hits, isShadow } = asked
     counts[0] += hits
     counts[isOver ? 1 : 3] += hits
-    if (isOver && rule?.shadowMode === true) counts[4] += hits
+    if (isOver && isShadow) counts[4] += hits
     if (isOver || !isTaken || tightest === undefined) return
     const { quota, remaining } = tightest.decision
     counts[2] += Math.max(0, Math.min(hits, quota - remaining - Math.floor(quota * NEAR)))

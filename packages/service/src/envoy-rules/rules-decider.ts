@@ -58,7 +58,7 @@ export class RulesDecider implements EnvoyDecider {
     if (rules === undefined || rules.domains.size === 0)
       throw new GrpcError(GRPC_STATUS.unavailable, 'no rate limit configuration loaded')
     const root = rules.domains.get(request.domain)
-    const asked = root === undefined ? [] : askedLimits(root, request, this.#calendar)
+    const asked = root === undefined ? [] : askedLimits(root, request, this.#calendar, rules.isShadow)
     if (asked.length === 0) return this.#answer(request, { outcomes: [], isOver: false })
     try {
       const answer = whenThere(decideRules(policy, asked), (verdict) => this.#answer(request, verdict))
@@ -100,7 +100,7 @@ function decideRules(policy: Policy | AsyncPolicy, asked: readonly AskedLimit[])
   const [one] = asked
   return whenThere(policy.check(one.demands[0].attributes, { cost: one.hits }), (verdict) => {
     const outcome = outcomeOf(one, [verdict])
-    return { outcomes: [outcome], isOver: outcome.isOver && one.rule?.shadowMode !== true }
+    return { outcomes: [outcome], isOver: outcome.isOver && !one.isShadow }
   })
 }
 

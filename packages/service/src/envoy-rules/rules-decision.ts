@@ -59,7 +59,7 @@ export class RulesDecision {
 
   /** Leaves out quota rules that are over now. False if that would not help: another rule denies, or no quota rule has room. */
   #leave(outcomes: readonly Outcome[]): boolean {
-    const over = outcomes.filter(({ isOver, asked }) => isOver && asked.rule?.shadowMode !== true)
+    const over = outcomes.filter(({ isOver, asked }) => isOver && !asked.isShadow)
     const quotas = over.filter(({ asked }) => isQuota(asked))
     if (quotas.length < over.length || this.#left.size + quotas.length === this.#quotas.length) return false
     for (const outcome of quotas) this.#left.set(outcome.asked, outcome)
@@ -148,13 +148,13 @@ export class RulesDecision {
   }
 }
 
-function isQuota({ rule }: AskedLimit): boolean {
-  return rule?.quotaMode === true && !rule.shadowMode
+function isQuota({ rule, isShadow }: AskedLimit): boolean {
+  return rule?.quotaMode === true && !isShadow
 }
 
 /** Is the request over the limit? If any ordinary rule is, or all quota rules are. Shadows do not count. */
 export function isRequestOver(outcomes: readonly Outcome[]): boolean {
-  const counting = outcomes.filter(({ asked }) => asked.rule?.shadowMode !== true)
+  const counting = outcomes.filter(({ asked }) => !asked.isShadow)
   const quotas = counting.filter(({ asked }) => isQuota(asked))
   const isAnyOver = counting.some(({ asked, isOver }) => isOver && !isQuota(asked))
   return isAnyOver || (quotas.length > 0 && quotas.every(({ isOver }) => isOver))

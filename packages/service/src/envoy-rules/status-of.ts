@@ -10,7 +10,7 @@ export const NO_LIMIT: DescriptorStatus = { code: CODES.ok, limitRemaining: 0 }
 
 /** The status of a descriptor as the client is told it. */
 export function statusOf({ asked, isOver, tightest }: Outcome): DescriptorStatus {
-  const code = isOver && asked.rule?.shadowMode !== true ? CODES.overLimit : CODES.ok
+  const code = isOver && !asked.isShadow ? CODES.overLimit : CODES.ok
   if (tightest === undefined) return { code, limitRemaining: LARGEST }
   const { limit, decision, isOfPeriod } = tightest
   const { requestsPerUnit, unit } = shownLimit(limit, isOfPeriod)

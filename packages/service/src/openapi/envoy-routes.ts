@@ -77,7 +77,6 @@ export const envoyRoutes: DoorDescription = {
         200: { description: 'The request may go.', schema: response },
         429: { description: 'The request is denied.', schema: response },
       },
-      problems: [503],
     },
     'GET /healthcheck': {
       summary: 'Should the service get requests?',

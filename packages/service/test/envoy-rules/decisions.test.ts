@@ -182,6 +182,14 @@ test('a limit that another matched limit replaces does not count', () => {
   expect(ask('a=x').overall).toBe('OVER_LIMIT')
 })
 
+test('an unlimited rule has no limit that another one could replace', () => {
+  const { ask } = rules(
+    'key: a, rate_limit: { unlimited: true, name: base }',
+    `key: b, ${limit(5, 'minute', 'name: special, replaces: [{ name: base }]')}`,
+  )
+  expect(ask('a=x', 'b=y').codes).toEqual(['OK 4294967295', 'OK 4'])
+})
+
 describe('a limit in the request', () => {
   const perSecond = (requestsPerUnit: number) => ({ requestsPerUnit, unit: UNITS.second })
 
@@ -332,10 +340,10 @@ test('dynamic_metadata has the metadata of matched rules, and which quota rules 
   )
   expect(ask('plain=x').response.metadata).toBeUndefined()
   ask('q=1')
-  expect(ask('a=x', 'q=1', 'q=2').response.metadata).toEqual({
+  expect(ask({ of: 'a=x', hits: 2 }, 'q=1', 'q=2').response.metadata).toEqual({
     domain: 'test',
     descriptors: [
-      { entries: ['a=x'], metadata: { team: { name: 'web' } } },
+      { entries: ['a=x'], hitsAddend: 2, metadata: { team: { name: 'web' } } },
       { entries: ['q=1'] },
       { entries: ['q=2'] },
     ],
@@ -369,9 +377,17 @@ describe('settings of envoyproxy/ratelimit', () => {
     )
   })
 
-  test('SHADOW_MODE: no rule denies, but a limit in the request does', () => {
+  test('SHADOW_MODE: nothing denies, not even a limit in the request', () => {
     const { ask } = rulesHere(one, 'test', undefined, { shadow: true })
-    const given = { of: 'a=x', limit: { requestsPerUnit: 0, unit: UNITS.second } }
-    expect([ask('a=x').overall, ask('a=x').overall, ask(given).overall]).toEqual(['OK', 'OK', 'OVER_LIMIT'])
+    expect([ask('a=x').overall, ask('a=x').overall]).toEqual(['OK', 'OK'])
+    for (const requestsPerUnit of [0, 1]) {
+      const given = { of: 'a=x', limit: { requestsPerUnit, unit: UNITS.day } }
+      ask(given)
+      expect(ask(given)).toMatchObject({ overall: 'OK', codes: ['OK 0'], response: { rawBody: undefined } })
+    }
+    expect(ask({ of: 'a=z', limit: { requestsPerUnit: 5, unit: UNITS.day } }, { of: 'a=y', hits: 5 }).codes).toEqual([
+      'OK 4',
+      'OK 0',
+    ])
   })
 })

@@ -76,6 +76,7 @@ test('names have values where the rules say so', () => {
   const total = (descriptor: string) => samples([[descriptor]])[0]
   expect(total('v=1 w=x2')).toBe('total_hits{key1="v_1",key2="w_x*"} 1')
   expect(total('d=1 e=2')).toBe('total_hits{key1="d_1",key2="e_2"} 1')
+  expect(total('d=1 e=')).toBe('total_hits{key1="d_1",key2="e_"} 1')
   expect(total('sh=x1')).toBe('total_hits{key1="sh_x*"} 1')
 })
 
@@ -105,6 +106,7 @@ test('names with values are bounded: the hits of further ones count under the na
       index: 0,
       hits: 1,
       isRefund: false,
+      isShadow: false,
       rule: nodes[1]?.limitRule,
       nodes,
       given: undefined,

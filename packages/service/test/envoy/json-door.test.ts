@@ -83,6 +83,17 @@ it.each([
   ])
 })
 
+it('a request that cannot be decided is answered 500', async () => {
+  const { service } = await startDoor(levels)
+  const withLimits = (from: number) => ({
+    domain: 'api',
+    descriptors: Array.from({ length: 1_000 }, (_, i) => ({ limit: { unit: 'DAY', requestsPerUnit: from + i } })),
+  })
+  for (let from = 1; from < 10_000; from += 1_000) expect((await post(service.url, withLimits(from)))[0]).toBe(200)
+  const [status, problem] = await post(service.url, withLimits(10_001))
+  expect([status, problem.detail]).toEqual([500, expect.stringContaining('10,000 different limits')])
+})
+
 it('GET /healthcheck says whether the service decides', async () => {
   const { service } = await startDoor(levels)
   const ask = async () => {
