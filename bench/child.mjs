@@ -25,6 +25,8 @@ const tasks = {
   compareHttp: async () => (await import('./tasks/compare-http.mjs')).compareHttp,
   serviceSpeed: async () => (await import('./tasks/service-speed.mjs')).serviceSpeed,
   envoyDoor: async () => (await import('./tasks/envoy-door.mjs')).envoyDoor,
+  envoyRedis: async () => (await import('./tasks/envoy-redis.mjs')).envoyRedis,
+  envoyLatency: async () => (await import('./tasks/envoy-latency.mjs')).envoyLatency,
   serviceRedis: async () => (await import('./tasks/service-redis.mjs')).serviceRedis,
   redisBytes: async () => (await import('./tasks/redis-bytes.mjs')).redisBytes,
 }

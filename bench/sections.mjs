@@ -8,6 +8,8 @@
 //   onlyIfNamed        true for a section that runs only if it is named
 import { abuse } from './sections/abuse.mjs'
 import { envoyDoor } from './sections/envoy-door.mjs'
+import { envoyLatency } from './sections/envoy-latency.mjs'
+import { envoyRedis } from './sections/envoy-redis.mjs'
 import { httpSpeed } from './sections/http-speed.mjs'
 import { leases } from './sections/leases.mjs'
 import { memoryBytes } from './sections/memory-bytes.mjs'
@@ -41,6 +43,8 @@ export const sections = [
   service,
   serviceClient,
   envoyDoor,
+  envoyRedis,
+  envoyLatency,
   shaper,
   shaperDepartures,
   soak,

@@ -4,16 +4,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { quantile } from '../statistics.mjs'
-import { firstCall, frame, nextCall, setStream } from './unary-call.mjs'
+import { FIRST_FRAMES, firstCall, frame, nextCall, setStream } from './unary-call.mjs'
 
 const CONNECTIONS = 4
 const STREAMS = 16
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const SETTINGS = 4
 const HEADERS = 1
 const RST_STREAM = 3
 const GOAWAY = 7
-const WINDOW_UPDATE = 8
 const first = firstCall()
 const next = nextCall()
 
@@ -30,9 +28,7 @@ class Connection {
   constructor(socket, answered) {
     this.#socket = socket
     this.#answered = answered
-    const window = Buffer.alloc(4)
-    window.writeUInt32BE(2 ** 31 - 1 - 65_535)
-    socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, Buffer.alloc(0)), frame(WINDOW_UPDATE, 0, window)]))
+    socket.write(FIRST_FRAMES)
     socket.on('data', (chunk) => this.#read(chunk))
     socket.on('error', () => {})
   }

@@ -1,11 +1,13 @@
-// Answers a unary call of gRPC with a constant: on node:http2, or on our own server, at once or by a promise. Sends its port,
-// and after each message the CPU time that it has used.
+// Answers a unary call of gRPC with a constant: on node:http2, on our own server, at once or by a promise, or without reading
+// it. Sends its port, and after each message the CPU time that it has used.
 import { createServer } from 'node:http2'
+import { createServer as createTcpServer } from 'node:net'
 import { OwnGrpcServer } from '../../packages/service/dist/http2/own-grpc-server.js'
-import { ANSWER, PATH } from './unary-call.mjs'
+import { ANSWER, FIRST_FRAMES, firstCall, frame, nextCall, PATH, setAnswered } from './unary-call.mjs'
 
 const contenders = {
   node: startOnNode,
+  net: startOnNet,
   own: () => startOwn(() => ANSWER),
   promise: () => startOwn(() => Promise.resolve(ANSWER)),
 }
@@ -25,6 +27,30 @@ function startOnNode() {
       stream.respond(headers, { waitForTrailers: true })
       stream.on('wantTrailers', () => stream.sendTrailers(trailers))
       stream.end(body)
+    })
+  })
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)))
+}
+
+/** The least that any server on node:net can do: it counts bytes, and writes as many answers as there were calls. */
+function startOnNet() {
+  const answer = Buffer.concat([
+    frame(1, 4, Buffer.from([0x88, 0xbf])),
+    frame(0, 0, Buffer.concat([Buffer.alloc(5), ANSWER])),
+    frame(1, 5, Buffer.from([0xbe])),
+  ])
+  const first = FIRST_FRAMES.length + firstCall().length
+  const next = nextCall().length
+  const server = createTcpServer({ noDelay: true }, (socket) => {
+    let bytes = 0
+    let answered = 0
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      bytes += chunk.length
+      const calls = bytes < first ? 0 : 1 + Math.floor((bytes - first) / next)
+      const answers = Buffer.alloc((calls - answered) * answer.length, answer)
+      for (let at = 0; answered < calls; at += answer.length) setAnswered(answers, at, 1 + 2 * answered++)
+      if (answers.length > 0) socket.write(answers)
     })
   })
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)))

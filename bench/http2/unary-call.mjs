@@ -16,9 +16,18 @@ const MESSAGE = Buffer.concat([
 
 const HEADERS = 0x1
 const DATA = 0x0
+const SETTINGS = 0x4
+const WINDOW_UPDATE = 0x8
 const END_HEADERS = 0x4
 const END_STREAM = 0x1
 const HEAD = 9
+
+/** What a client sends before its first call: the preface, SETTINGS, and the largest window. */
+export const FIRST_FRAMES = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  frame(SETTINGS, 0, Buffer.alloc(0)),
+  frame(WINDOW_UPDATE, 0, Buffer.from([0x7f, 0xff, 0, 0])),
+])
 
 /** The first call of a connection: the client asks the server to remember five fields. */
 export function firstCall() {
@@ -42,6 +51,11 @@ export function setStream(bytes, at, streamId) {
   const headers = (bytes[at + 1] << 8) | bytes[at + 2]
   bytes.writeUInt32BE(streamId, at + 5)
   bytes.writeUInt32BE(streamId, at + HEAD + headers + 5)
+}
+
+/** Writes the number of a stream into the three frames of an answer, whose head has two bytes. */
+export function setAnswered(bytes, at, streamId) {
+  for (const frameAt of [at, at + 11, at + 11 + HEAD + 5 + ANSWER.length]) bytes.writeUInt32BE(streamId, frameAt + 5)
 }
 
 function methodAndPath() {

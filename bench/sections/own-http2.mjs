@@ -6,6 +6,7 @@ const CONTENDERS = {
   node: '`node:http2`, stream API',
   own: 'ours',
   promise: 'ours, answers by a promise',
+  net: '`node:net`, answers without reading',
 }
 const server = new URL('../http2/serve.mjs', import.meta.url)
 const client = new URL('../http2/load.mjs', import.meta.url)

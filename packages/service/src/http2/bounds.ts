@@ -19,6 +19,8 @@ export interface Bounds {
   readonly headerTableBytes: number
   /** The bytes that wait for a client to read. Above it the server reads no more from this client. */
   readonly queuedBytes: number
+  /** The bytes that wait for all clients together. Above it the clients for which most waits are cut off. */
+  readonly allQueuedBytes: number
   /** Frames that bring no call nearer to its answer: this many at once, … */
   readonly idleFrames: number
   /** … and this many a second. Each call allows four more. */
@@ -53,6 +55,7 @@ export const defaultBounds: Bounds = {
   headerBytes: 16_384,
   headerTableBytes: 4_096,
   queuedBytes: 1_048_576,
+  allQueuedBytes: 67_108_864,
   idleFrames: 2_000,
   idleFramesPerSecond: 200,
   resets: 500,

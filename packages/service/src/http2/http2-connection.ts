@@ -74,6 +74,11 @@ export class Http2Connection implements FrameSink {
     this.#streams.shutDown()
   }
 
+  /** The bytes that wait for the client to read, or to open its windows. */
+  get unreadBytes(): number {
+    return this.#writer.queuedBytes + this.#streams.answers.waitingBytes
+  }
+
   /** Ends the connection without ado. */
   destroy(): void {
     this.#socket.destroy()

@@ -138,7 +138,22 @@ export class OwnGrpcServer implements GrpcServer {
 
   #sweep(): void {
     const nowMs = performance.now()
-    for (const connection of this.#connections) connection.sweep(nowMs)
+    let unread = 0
+    for (const connection of this.#connections) {
+      connection.sweep(nowMs)
+      unread += connection.unreadBytes
+    }
+    if (unread > this.#bounds.allQueuedBytes) this.#cutSlowest(unread)
+  }
+
+  /** Cuts off the clients for which most waits, until what waits for the others is within its bound. */
+  #cutSlowest(unread: number): void {
+    let left = unread
+    for (const connection of [...this.#connections].sort((a, b) => b.unreadBytes - a.unreadBytes)) {
+      if (left <= this.#bounds.allQueuedBytes) return
+      left -= connection.unreadBytes
+      connection.destroy()
+    }
   }
 }
 

@@ -38,7 +38,8 @@ export class Terminal {
 
   resize(columns: number, rows: number): void {
     const tty = /tty=(\S+)/.exec(this.output)?.[1] as string
-    execFileSync('stty', ['-F', tty, 'cols', `${columns}`, 'rows', `${rows}`])
+    // `stty` changes one after the other, and the command draws after each: what is as narrow as this is as low, too.
+    execFileSync('stty', ['-F', tty, 'rows', `${rows}`, 'cols', `${columns}`])
   }
 
   /** Resolves when the output from the given place on has a match. */

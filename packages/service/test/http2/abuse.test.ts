@@ -258,6 +258,19 @@ describe('a client that does not take its answers', () => {
     await isServed(other, 3)
   })
 
+  test('and others that do not either are cut when too much waits for all of them together', async () => {
+    const greeting = Buffer.concat([settings([INITIAL_WINDOW_SIZE, 2 ** 31 - 1]), windowUpdate(0, 2 ** 30)])
+    const { attacker, other } = await start(
+      { lingerMs: 40, queuedBytes: 10_000_000, allQueuedBytes: 100_000 },
+      greeting,
+    )
+    attacker.socket.pause()
+    attacker.send(...Array.from({ length: 900 }, (_, i) => call(1 + 2 * i, LARGE, '10000')))
+    // Long before `stalledMs`: the sum of all is too much.
+    await waitUntil(() => running.server.connections === 1)
+    await isServed(other, 3)
+  })
+
   test('for a while gets all of them when it reads again', async () => {
     const greeting = Buffer.concat([settings([INITIAL_WINDOW_SIZE, 2 ** 31 - 1]), windowUpdate(0, 2 ** 30)])
     const { attacker, other } = await start({ queuedBytes: 50_000 }, greeting)

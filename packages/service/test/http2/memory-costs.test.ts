@@ -74,7 +74,7 @@ async function isServed(): Promise<void> {
 
 /** What a connection may hold at most, and does hold when all of them do the same. */
 test.each<[string, number, (client: FrameClient) => Promise<void>]>([
-  ['nothing', 0.03, async () => {}],
+  ['nothing', 0.05, async () => {}],
   [
     '1,000 streams that are open',
     1.5,
