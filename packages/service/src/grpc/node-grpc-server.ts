@@ -19,7 +19,6 @@ import type { GrpcServer, GrpcServerOptions, GrpcTls } from './grpc-server.js'
 import { type CallHost, closeSoon, type NodeGrpcCall } from './node-grpc-call.js'
 import { SessionBudget } from './session-budget.js'
 import { StreamingCall } from './streaming-call.js'
-import { tlsReason } from './tls-reason.js'
 import { UnaryCall } from './unary-call.js'
 
 /**
@@ -87,7 +86,7 @@ export class NodeGrpcServer implements GrpcServer {
     this.#server.on('stream', (stream, headers) => this.#accept(stream as CallStream, headers))
     // Their connections are over; others go on.
     this.#server.on('sessionError', ignore)
-    this.#server.on('tlsClientError', (error, socket) => tlsFailed(tlsReason(error, socket), socket.remoteAddress))
+    this.#server.on('tlsClientError', tlsFailed)
     // After what has come by then is read: a process that was held up must not miss the answers.
     this.#pings = setInterval(() => setImmediate(() => this.#pingAll()), pingMs).unref()
   }

@@ -1,7 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import type { GrpcServer, GrpcServerOptions, GrpcTls } from '../grpc/grpc-server.js'
-import { tlsReason } from '../grpc/tls-reason.js'
 import { type Bounds, defaultBounds } from './bounds.js'
 import type { CallHost } from './grpc-calls.js'
 import { Http2Connection } from './http2-connection.js'
@@ -103,14 +102,14 @@ export class OwnGrpcServer implements GrpcServer {
     // The TCP connection first, then the TLS connection over it.
     server.on('connection', (socket: Socket) => this.#track(socket))
     server.on('tlsClientError', (error, socket) => {
-      tlsFailed(tlsReason(error, socket), socket.remoteAddress)
+      tlsFailed(error, socket)
       socket.destroy()
     })
     server.on('secureConnection', (socket: TLSSocket) => {
       socket.on('error', ignore)
       if (socket.alpnProtocol === 'h2') this.#connect(socket, true)
       else {
-        tlsFailed('the client does not offer h2 by ALPN', socket.remoteAddress)
+        tlsFailed(new Error('the client does not offer h2 by ALPN'), socket)
         socket.destroy()
       }
     })

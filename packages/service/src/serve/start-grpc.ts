@@ -14,7 +14,7 @@ import type { DecisionService } from './decision-service.js'
 import type { GrpcOptions } from './grpc-options.js'
 import { listenError } from './listen-error.js'
 import type { Logger } from './log.js'
-import { logTlsFailures } from './tls-failures.js'
+import { logTlsFailures } from './log-tls-failures.js'
 
 /** The names under which clients ask for the health of the service. */
 const HEALTH_NAMES = ['ratelimit', RATE_LIMIT_SERVICE]
