@@ -1,4 +1,4 @@
-import type { SecureContextOptions } from 'node:tls'
+import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import type { GrpcMethods } from './grpc-method.js'
 
 /** Certificates of the server, and of the authority whose clients it admits: PEM texts. */
@@ -13,6 +13,8 @@ export interface GrpcServerOptions {
   readonly tls?: GrpcTls
   /** Called with an error that is the server's own fault. The client is answered INTERNAL, without its text. */
   readonly fault?: (error: unknown) => void
+  /** Called when a client is turned away because TLS with it fails. */
+  readonly tlsFailed?: (error: Error, socket: TLSSocket) => void
   /** Called when a call is answered: the path, the status and the milliseconds that it took. */
   readonly answered?: (path: string, status: number, ms: number) => void
 }

@@ -68,7 +68,10 @@ export class NodeGrpcServer implements GrpcServer {
   #looks: NodeJS.Timeout | undefined
   #isClosing = false
 
-  constructor({ methods, tls, fault = ignore, answered }: GrpcServerOptions, times: Partial<typeof TIMES> = {}) {
+  constructor(
+    { methods, tls, fault = ignore, tlsFailed = ignore, answered }: GrpcServerOptions,
+    times: Partial<typeof TIMES> = {},
+  ) {
     const { pingMs, slowestMs } = { ...TIMES, ...times }
     this.#methods = methods
     this.#host = { held: { count: 0 }, open: new Set(), slowestMs, fault, answered }
@@ -83,7 +86,7 @@ export class NodeGrpcServer implements GrpcServer {
     this.#server.on('stream', (stream, headers) => this.#accept(stream as CallStream, headers))
     // Their connections are over; others go on.
     this.#server.on('sessionError', ignore)
-    this.#server.on('tlsClientError', ignore)
+    this.#server.on('tlsClientError', tlsFailed)
     // After what has come by then is read: a process that was held up must not miss the answers.
     this.#pings = setInterval(() => setImmediate(() => this.#pingAll()), pingMs).unref()
   }

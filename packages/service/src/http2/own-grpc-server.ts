@@ -29,11 +29,11 @@ export class OwnGrpcServer implements GrpcServer {
   #isClosing = false
   #emptied: (() => void) | undefined
 
-  constructor({ methods, tls, fault = ignore, answered, bounds: some }: OwnGrpcServerOptions) {
+  constructor({ methods, tls, fault = ignore, tlsFailed = ignore, answered, bounds: some }: OwnGrpcServerOptions) {
     const bounds = { ...defaultBounds, ...some }
     this.#bounds = bounds
     this.#host = { methods, bounds, partial: new PartialBytes(bounds.allPartialBytes), fault, answered }
-    this.#server = tls === undefined ? this.#plainServer() : this.#tlsServer(tls)
+    this.#server = tls === undefined ? this.#plainServer() : this.#tlsServer(tls, tlsFailed)
     this.#server.maxConnections = this.#bounds.connections
   }
 
@@ -86,7 +86,7 @@ export class OwnGrpcServer implements GrpcServer {
     })
   }
 
-  #tlsServer({ cert, key, clientCa }: GrpcTls): Server {
+  #tlsServer({ cert, key, clientCa }: GrpcTls, tlsFailed: NonNullable<GrpcServerOptions['tlsFailed']>): Server {
     const demands = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }
     const server = createTlsServer({
       ...(cert === undefined ? {} : { cert }),
@@ -101,11 +101,17 @@ export class OwnGrpcServer implements GrpcServer {
     })
     // The TCP connection first, then the TLS connection over it.
     server.on('connection', (socket: Socket) => this.#track(socket))
-    server.on('tlsClientError', (_error, socket) => socket.destroy())
+    server.on('tlsClientError', (error, socket) => {
+      tlsFailed(error, socket)
+      socket.destroy()
+    })
     server.on('secureConnection', (socket: TLSSocket) => {
       socket.on('error', ignore)
       if (socket.alpnProtocol === 'h2') this.#connect(socket, true)
-      else socket.destroy()
+      else {
+        tlsFailed(new Error('the client does not offer h2 by ALPN'), socket)
+        socket.destroy()
+      }
     })
     return server
   }

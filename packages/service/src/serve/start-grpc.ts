@@ -14,6 +14,7 @@ import type { DecisionService } from './decision-service.js'
 import type { GrpcOptions } from './grpc-options.js'
 import { listenError } from './listen-error.js'
 import type { Logger } from './log.js'
+import { logTlsFailures } from './log-tls-failures.js'
 
 /** The names under which clients ask for the health of the service. */
 const HEALTH_NAMES = ['ratelimit', RATE_LIMIT_SERVICE]
@@ -48,6 +49,7 @@ export async function startGrpc(
     ]),
     ...(tls !== undefined && { tls }),
     fault: (error) => log.error({ err: error }, 'a call failed'),
+    tlsFailed: logTlsFailures(log),
     answered: (path, status, ms) => {
       if (path === SHOULD_RATE_LIMIT) doors.answered('envoy', httpStatusOf(status), ms)
     },

@@ -7,11 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SHOULD_RATE_LIMIT } from '../../src/envoy/envoy-methods.js'
 import { AUTHORITY, CLIENT_CERTIFICATE, CLIENT_KEY, SERVER_CERTIFICATE, SERVER_KEY } from '../grpc/certificates.js'
 import { GrpcClient, until } from '../grpc/grpc-client.js'
+import { makeCertificate } from '../http2/make-certificate.js'
 import { ServeProcess } from '../serve/serve-process.js'
 import { portOf, requestOf } from './door-service.js'
 import { decodeResponse, encodeRequest } from './envoy-protos.js'
 
 const SERVES = [0x08, 1]
+const TURNED_AWAY = 'a client of gRPC was turned away: TLS with it fails'
 const WATCH = '/grpc.health.v1.Health/Watch'
 
 let folder: string
@@ -63,25 +65,45 @@ test('it says where it listens, answers, and follows the policy file', async () 
   }
 })
 
-test('with certificates, only clients of the authority are answered', async () => {
-  const args = ['--grpc-cert', file('cert.pem'), '--grpc-key', file('key.pem'), '--grpc-client-ca', file('ca.pem')]
-  await using running = await start(...args)
-  const url = grpcUrlOf(running)
-  expect(running.stderr).toContain(`envoy    ${url}, for clients with a certificate`)
-  expect(url).toMatch(/^grpcs:/)
-  const ca = Buffer.from(AUTHORITY)
-  const known = credentials.createSsl(ca, Buffer.from(CLIENT_KEY), Buffer.from(CLIENT_CERTIFICATE))
-  const client = new GrpcClient(portOf(url), { credentials: known, host: 'localhost' })
-  const stranger = new GrpcClient(portOf(url), { credentials: credentials.createSsl(ca), host: 'localhost' })
-  try {
-    expect((await ask(client, 'ann')).overallCode).toBe('OK')
-    const message = encodeRequest(requestOf({ user: 'ann' }))
-    expect((await stranger.failure(SHOULD_RATE_LIMIT, message, { timeoutMs: 5_000 }))[0]).toBe(status.UNAVAILABLE)
-  } finally {
-    client.close()
-    stranger.close()
-  }
-})
+test.each(['own', 'node'])(
+  'with certificates, only clients of the authority are answered, and the log says why others are not: %s',
+  async (http2) => {
+    const args = [
+      '--http2',
+      http2,
+      '--grpc-cert',
+      file('cert.pem'),
+      '--grpc-key',
+      file('key.pem'),
+      '--grpc-client-ca',
+      file('ca.pem'),
+    ]
+    await using running = await start(...args)
+    const url = grpcUrlOf(running)
+    expect(running.stderr).toContain(`envoy    ${url}, for clients with a certificate`)
+    expect(url).toMatch(/^grpcs:/)
+    const ca = Buffer.from(AUTHORITY)
+    const known = credentials.createSsl(ca, Buffer.from(CLIENT_KEY), Buffer.from(CLIENT_CERTIFICATE))
+    const client = new GrpcClient(portOf(url), { credentials: known, host: 'localhost' })
+    const own = makeCertificate('unknown')
+    const self = credentials.createSsl(ca, Buffer.from(own.key), Buffer.from(own.cert))
+    const unknown = new GrpcClient(portOf(url), { credentials: self, host: 'localhost' })
+    const stranger = new GrpcClient(portOf(url), { credentials: credentials.createSsl(ca), host: 'localhost' })
+    try {
+      expect((await ask(client, 'ann')).overallCode).toBe('OK')
+      const message = encodeRequest(requestOf({ user: 'ann' }))
+      expect((await stranger.failure(SHOULD_RATE_LIMIT, message, { timeoutMs: 5_000 }))[0]).toBe(status.UNAVAILABLE)
+      await unknown.failure(SHOULD_RATE_LIMIT, message, { timeoutMs: 5_000 })
+      const reasons = () => running.lines.filter(({ msg }) => msg === TURNED_AWAY).map(({ reason }) => reason)
+      const expected = ['ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE', 'DEPTH_ZERO_SELF_SIGNED_CERT']
+      await expect.poll(reasons, { timeout: 10_000 }).toEqual(expect.arrayContaining(expected))
+    } finally {
+      client.close()
+      unknown.close()
+      stranger.close()
+    }
+  },
+)
 
 test.each([
   [
