@@ -36,6 +36,7 @@ const ownProcess = [
   'packages/*/test/**/*-costs.test.ts',
   'packages/*/test/http/adapters/nest*.test.ts',
   'packages/*/test/docs/recipes-monitoring.test.ts',
+  'packages/service/test/recorder/metrics-door.test.ts',
 ]
 
 export default defineConfig({

@@ -71,11 +71,11 @@ export async function startService(
   if (typeof opened === 'string') throw new UsageError(opened)
   const service = new DecisionService(opened, policy, options.fleet)
   const { recorder } = service
-  await opened.connected()
-  // Gives back what ended while no service was there, and goes on about once a second.
-  Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
   let grpc: RunningGrpc | undefined
   try {
+    await opened.connected()
+    // Gives back what ended while no service was there, and goes on about once a second.
+    Promise.resolve(opened.store.reservations?.sweep?.()).catch(() => {})
     const misspelt = new MisspeltAttributes(log)
     const decider = deciderOf(service, options, misspelt, log)
     const doors = doorsOf(service, options, opened, log, { misspelt, decider })
