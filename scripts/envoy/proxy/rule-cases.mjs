@@ -164,7 +164,7 @@ async function tryRules(start, rateLimits, test, change) {
   await test(envoy.port, service)
 }
 
-/** Envoy ignores `hits_addend` and `apply_on_stream_done` in the `rate_limits` of a route. */
+/** Envoy ignores `hits_addend` in the `rate_limits` of a route. */
 const isPlain = (rateLimits) => rateLimits.every(({ hits_addend: hits }) => hits === undefined)
 
 const ofFilter = (rateLimits) => ({
