@@ -11,6 +11,8 @@ const LEAVING = 50
 const AT_ONCE = 16
 /** Requests that must have passed before something happens, and again after it. */
 const ENOUGH = 300
+/** Three failures end it, and each other client may have one in flight. */
+const FEW = 3 + AT_ONCE
 const NO_LIMIT = { headers: { 'x-account': 'busy' } }
 /** The account's limit of the docs' policy denies some of these; a denial is a decision, too. */
 const isDecided = (status) => status === 200 || status === 429
@@ -88,6 +90,25 @@ const CASES = {
     await load.more(ENOUGH)
     assert.deepEqual(await load.end(), [])
     assert.equal(await envoy.count('cluster.application.ratelimit.error'), 0)
+  },
+  'of two instances one ends under load, and a few requests fail until Envoy leaves it out': async (start, args) => {
+    const redis = await start.redis()
+    const begin = () => start.service(['--policy', policy, '--store', redis.url, '--deadline-ms', '5000', ...args])
+    const [first, second] = [await begin(), await begin()]
+    const envoy = await start.envoy(first.grpc, ({ filter, cluster }) => {
+      filter.failure_mode_deny = true
+      const [{ lb_endpoints: instances }] = cluster.load_assignment.endpoints
+      instances.push(structuredClone(instances[0]))
+      instances[1].endpoint.address.socket_address.port_value = second.grpc
+    })
+    const load = startLoad(envoy.port)
+    await load.more(ENOUGH)
+    await first.stop()
+    await load.more(ENOUGH)
+    const failed = load.failed.length
+    await load.more(ENOUGH)
+    assert.equal((await load.end()).length, failed)
+    assert.ok(failed <= FEW, `${failed} failed`)
   },
   "Envoy's health check sees Sluice serve, and sees that it shuts down while it still answers": async (start, args) => {
     const redis = await start.redis()
@@ -182,6 +203,7 @@ function startLoad(port) {
   }
   const clients = Promise.all(Array.from({ length: AT_ONCE }, client))
   return {
+    failed,
     /** Waits for as many more answers. */
     more: (count) =>
       Promise.race([
