@@ -21,7 +21,7 @@ import {
 /** `npm run test:long` sets it: the longest tests then do all of their runs. */
 export const isLong = process.env.SLUICE_LONG === '1'
 /** At least this many runs a property. */
-export const RUNS = { numRuns: isLong ? 1_000 : 500 }
+export const RUNS = { numRuns: isLong ? 1_000 : 250 }
 
 /** `units` every `perUs` microseconds. */
 export interface ExactRate {

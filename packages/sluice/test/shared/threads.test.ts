@@ -6,7 +6,7 @@ import { isLong } from '../property/arbitraries.js'
 import { tableProblems } from './table-problems.js'
 
 const WORKERS = 8
-const DEATHS = isLong ? 1_000 : 50
+const DEATHS = isLong ? 1_000 : 20
 const workerFile = new URL('./worker.mjs', import.meta.url)
 
 interface Work {
