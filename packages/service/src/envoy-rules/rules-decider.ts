@@ -8,13 +8,14 @@ import {
   type RateLimitRequest,
   type RateLimitResponse,
 } from '../envoy/rate-limit-request.js'
+import { whenItFails, whenThere } from '../envoy/when-there.js'
 import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import { type AskedLimit, askedLimits } from './asked-limit.js'
 import { Calendar } from './calendar.js'
 import type { EnvoyRules } from './compile-rules.js'
 import { metadataOf } from './metadata-of.js'
 import { type Outcome, outcomeOf } from './outcome.js'
-import { RulesDecision, type RulesVerdict, whenThere } from './rules-decision.js'
+import { RulesDecision, type RulesVerdict } from './rules-decision.js'
 import { NO_LIMIT, statusOf } from './status-of.js'
 
 /** The rules in force, and the policy that they are. */
@@ -35,8 +36,6 @@ interface RulesDeciderParts {
   readonly headers: EnvoyHeaders
   readonly decided?: Decided
 }
-
-const NOTHING_TOLD: ClientAnswer = { headers: [], body: undefined }
 
 /** Decides calls of `ShouldRateLimit` by the rules of `--envoy-config`. */
 export class RulesDecider implements EnvoyDecider {
@@ -60,12 +59,10 @@ export class RulesDecider implements EnvoyDecider {
     const root = rules.domains.get(request.domain)
     const asked = root === undefined ? [] : askedLimits(root, request, this.#calendar, rules.isShadow)
     if (asked.length === 0) return this.#answer(request, { outcomes: [], isOver: false })
-    try {
-      const answer = whenThere(decideRules(policy, asked), (verdict) => this.#answer(request, verdict))
-      return answer instanceof Promise ? answer.catch(rethrowAsGrpc) : answer
-    } catch (error) {
-      return rethrowAsGrpc(error)
-    }
+    return whenItFails(
+      () => whenThere(decideRules(policy, asked), (verdict) => this.#answer(request, verdict)),
+      rethrowAsGrpc,
+    )
   }
 
   #answer(request: RateLimitRequest, { outcomes, isOver }: RulesVerdict): RateLimitResponse {
@@ -85,11 +82,10 @@ export class RulesDecider implements EnvoyDecider {
 
   /** What the client is told. Of a request that passes, quota rules that are over are not told: they deny nothing. */
   #clientAnswer(outcomes: readonly Outcome[], isOver: boolean): ClientAnswer {
-    if (this.#headers === 'none' && !isOver) return NOTHING_TOLD
     const verdicts: Verdict[] = []
     for (const outcome of outcomes)
       if (!outcome.asked.isRefund && (isOver || !outcome.isOver)) verdicts.push(...outcome.verdicts)
-    return verdicts.length === 0 ? NOTHING_TOLD : clientAnswer(verdicts, this.#headers)
+    return clientAnswer(verdicts, this.#headers)
   }
 }
 

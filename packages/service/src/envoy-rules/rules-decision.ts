@@ -1,4 +1,5 @@
 import type { AsyncPolicy, Awaitable, JointVerdict, Limit, Policy, Verdict } from 'sluice'
+import { allThere, whenThere } from '../envoy/when-there.js'
 import type { AskedLimit } from './asked-limit.js'
 import { type Outcome, outcomeOf } from './outcome.js'
 
@@ -163,14 +164,4 @@ export function isRequestOver(outcomes: readonly Outcome[]): boolean {
 /** Hits that exceed what is left are counted by a rule with `count_over_limit`, once: then nothing is left. */
 function leavesDebt({ asked, isOver, tightest }: Outcome): boolean {
   return isOver && asked.rule?.countOverLimit === true && asked.hits > 0 && (tightest?.decision.remaining ?? 0) > 0
-}
-
-/** Continues with a value: now if it is there, otherwise when it is. */
-export function whenThere<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
-  return value instanceof Promise ? value.then(next) : next(value as T)
-}
-
-/** All values: now if none is still to come. */
-function allThere<T>(values: readonly Awaitable<T>[]): Awaitable<readonly T[]> {
-  return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as readonly T[])
 }

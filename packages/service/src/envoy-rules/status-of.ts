@@ -1,9 +1,6 @@
 import type { Decision, Limit } from 'sluice'
-import { CODES, type DescriptorStatus, type RateLimitUnit, UNITS } from '../envoy/rate-limit-request.js'
+import { CODES, type DescriptorStatus, LARGEST_NUMBER, type RateLimitUnit, UNITS } from '../envoy/rate-limit-request.js'
 import type { Outcome } from './outcome.js'
-
-/** The largest number of the protocol; `limit_remaining` of an unlimited rule. */
-const LARGEST = 2 ** 32 - 1
 
 /** The status of a descriptor that has no limit. */
 export const NO_LIMIT: DescriptorStatus = { code: CODES.ok, limitRemaining: 0 }
@@ -11,13 +8,13 @@ export const NO_LIMIT: DescriptorStatus = { code: CODES.ok, limitRemaining: 0 }
 /** The status of a descriptor as the client is told it. */
 export function statusOf({ asked, isOver, tightest }: Outcome): DescriptorStatus {
   const code = isOver && !asked.isShadow ? CODES.overLimit : CODES.ok
-  if (tightest === undefined) return { code, limitRemaining: LARGEST }
+  if (tightest === undefined) return { code, limitRemaining: LARGEST_NUMBER }
   const { limit, decision, isOfPeriod } = tightest
   const { requestsPerUnit, unit } = shownLimit(limit, isOfPeriod)
   return {
     code,
     currentLimit: { requestsPerUnit, unit, name: asked.rule?.name ?? '' },
-    limitRemaining: isOver ? 0 : Math.min(decision.remaining, LARGEST),
+    limitRemaining: isOver ? 0 : Math.min(decision.remaining, LARGEST_NUMBER),
     untilResetMs: untilResetMs(decision, isOver),
   }
 }
@@ -49,14 +46,15 @@ function shownLimit(
 ): { readonly requestsPerUnit: number; readonly unit: RateLimitUnit } {
   if ('window' in limit)
     return {
-      requestsPerUnit: Math.min(limit.quota, LARGEST),
+      requestsPerUnit: Math.min(limit.quota, LARGEST_NUMBER),
       unit: (isPeriod ? PERIODS : UNIT_OF)[limit.window] ?? UNITS.unknown,
     }
   if (limit.algorithm === 'token-bucket') {
     const [count, per] = limit.refill.split('/')
     const unit = UNIT_OF[/^\d/.test(per) ? per : `1${per}`]
-    if (unit !== undefined && /^\d+$/.test(count)) return { requestsPerUnit: Math.min(Number(count), LARGEST), unit }
+    if (unit !== undefined && /^\d+$/.test(count))
+      return { requestsPerUnit: Math.min(Number(count), LARGEST_NUMBER), unit }
   }
-  const quota = 'capacity' in limit ? limit.capacity : 'max' in limit ? limit.max : LARGEST
-  return { requestsPerUnit: Math.min(quota, LARGEST), unit: UNITS.unknown }
+  const quota = 'capacity' in limit ? limit.capacity : 'max' in limit ? limit.max : LARGEST_NUMBER
+  return { requestsPerUnit: Math.min(quota, LARGEST_NUMBER), unit: UNITS.unknown }
 }

@@ -15,8 +15,9 @@ export interface ClientAnswer {
 
 const NOTHING: ClientAnswer = { headers: [], body: undefined }
 
-/** Tells a client the verdicts of a request's descriptors: the levels of all of them, and which denied. */
+/** Tells a client the verdicts of a request's descriptors: the levels of all of them, and which denied. Without any, nothing. */
 export function clientAnswer(verdicts: readonly Verdict[], dialect: EnvoyHeaders): ClientAnswer {
+  if (verdicts.length === 0) return NOTHING
   const verdict = joined(verdicts)
   if (verdict.allowed && dialect === 'none') return NOTHING
   const { headers, body } = describe(verdict, dialect === 'none' ? [] : dialect)

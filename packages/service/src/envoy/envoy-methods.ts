@@ -1,6 +1,7 @@
 import type { GrpcMethod } from '../grpc/grpc-method.js'
 import type { EnvoyDecider } from './rate-limit-request.js'
 import { readRateLimitRequest } from './read-rate-limit-request.js'
+import { whenThere } from './when-there.js'
 import { writeRateLimitResponse } from './write-rate-limit-response.js'
 
 /** The full name of Envoy's service. */
@@ -16,8 +17,7 @@ export function envoyMethods(decider: EnvoyDecider): ReadonlyMap<string, GrpcMet
       {
         kind: 'unary',
         answer(message) {
-          const response = decider.shouldRateLimit(readRateLimitRequest(message))
-          return response instanceof Promise ? response.then(writeRateLimitResponse) : writeRateLimitResponse(response)
+          return whenThere(decider.shouldRateLimit(readRateLimitRequest(message)), writeRateLimitResponse)
         },
       },
     ],

@@ -1,10 +1,7 @@
 import type { Decision, LevelDecision, Limit, Verdict } from 'sluice'
 import { durationUs, exactRate, isUnlimited } from 'sluice/limits'
 import { WINDOW_OF_UNIT } from './override-limits.js'
-import { CODES, type DescriptorStatus, type RateLimitUnit, UNITS } from './rate-limit-request.js'
-
-/** What the original says is left of a rule without a limit. */
-const UNLIMITED_REMAINING = 2 ** 32 - 1
+import { CODES, type DescriptorStatus, LARGEST_NUMBER, type RateLimitUnit, UNITS } from './rate-limit-request.js'
 
 /** The status of a descriptor: that of its tightest level. Shadow levels are not told, because they deny nothing. */
 export function levelStatus({ allowed, levels }: Verdict): DescriptorStatus {
@@ -14,7 +11,7 @@ export function levelStatus({ allowed, levels }: Verdict): DescriptorStatus {
     const isUnlimitedOnly = levels.some(({ limit, shadow }) => shadow !== true && isUnlimited(limit))
     return {
       code,
-      limitRemaining: isUnlimitedOnly ? UNLIMITED_REMAINING : 0,
+      limitRemaining: isUnlimitedOnly ? LARGEST_NUMBER : 0,
       currentLimit: undefined,
       untilResetMs: undefined,
     }

@@ -1,4 +1,4 @@
-import type { AsyncPolicy, JointRequest, JointVerdict, Policy, Verdict } from 'sluice'
+import type { AsyncPolicy, Awaitable, JointRequest, JointVerdict, Policy, Verdict } from 'sluice'
 import { checkRateLimitRequest, hitsOf, rethrowAsGrpc } from './check-rate-limit-request.js'
 import { type DescriptorAttributes, descriptorAttributes } from './descriptor-attributes.js'
 import { clientAnswer, type EnvoyHeaders } from './envoy-headers.js'
@@ -13,6 +13,7 @@ import {
   type RateLimitRequest,
   type RateLimitResponse,
 } from './rate-limit-request.js'
+import { allThere, whenItFails, whenThere } from './when-there.js'
 
 /** Hears the attributes of each descriptor before it is decided. */
 type LookAt = (attributes: DescriptorAttributes, asked: readonly string[]) => void
@@ -28,7 +29,7 @@ interface PolicyDeciderParts {
 /** A descriptor that takes, or only looks. */
 type Asked = JointRequest<DescriptorAttributes>
 
-type Decided = RateLimitResponse | Promise<RateLimitResponse>
+type Decided = Awaitable<RateLimitResponse>
 
 const NO_HEADERS: readonly HeaderValue[] = []
 /** The status of a refund that was not made, because another descriptor was denied. */
@@ -55,16 +56,13 @@ export class PolicyDecider implements EnvoyDecider {
     const { descriptors } = request
     const policy = this.#policyNow()
     const asked = descriptors.map((descriptor) => this.#askedBy(descriptor, request, policy))
-    try {
-      // Nearly every request has one descriptor that takes what it says: `check` is `checkAll` for that.
-      const answer =
-        asked.length === 1 && !descriptors[0].isNegativeHits && asked[0].limits === undefined && asked[0].cost !== 0
-          ? this.#decideOne(policy, asked[0])
-          : this.#decideAll(policy, descriptors, asked)
-      return answer instanceof Promise ? answer.catch(rethrowAsGrpc) : answer
-    } catch (error) {
-      return rethrowAsGrpc(error)
-    }
+    // Nearly every request has one descriptor that takes what it says: `check` is `checkAll` for that.
+    const isPlain =
+      asked.length === 1 && !descriptors[0].isNegativeHits && asked[0].limits === undefined && asked[0].cost !== 0
+    return whenItFails(
+      () => (isPlain ? this.#decideOne(policy, asked[0]) : this.#decideAll(policy, descriptors, asked)),
+      rethrowAsGrpc,
+    )
   }
 
   #askedBy(descriptor: RateLimitDescriptor, request: RateLimitRequest, policy: Policy | AsyncPolicy): Asked {
@@ -76,9 +74,7 @@ export class PolicyDecider implements EnvoyDecider {
   }
 
   #decideOne(policy: Policy | AsyncPolicy, { attributes, cost = 1 }: Asked): Decided {
-    const verdict = policy.check(attributes, { cost })
-    if (verdict instanceof Promise) return verdict.then((later) => this.#answer([later], [levelStatus(later)]))
-    return this.#answer([verdict], [levelStatus(verdict)])
+    return whenThere(policy.check(attributes, { cost }), (verdict) => this.#answer([verdict], [levelStatus(verdict)]))
   }
 
   #decideAll(
@@ -87,19 +83,16 @@ export class PolicyDecider implements EnvoyDecider {
     asked: readonly Asked[],
   ): Decided {
     const isRefund = (_: unknown, i: number) => descriptors[i].isNegativeHits
-    const joint = policy.checkAll(asked.filter((each, i) => !isRefund(each, i)))
-    const next = ({ allowed, verdicts }: JointVerdict) => {
+    const joint: Awaitable<JointVerdict> = policy.checkAll(asked.filter((each, i) => !isRefund(each, i)))
+    return whenThere(joint, ({ allowed, verdicts }) => {
       const refunds = allowed ? asked.filter(isRefund).map((each) => refund(policy, each)) : []
-      const tell = (refunded: readonly Verdict[]) => {
+      return whenThere(allThere(refunds), (refunded) => {
         const taken = verdicts.map(levelStatus).values()
         const given = refunded.map(statusOfRefund).values()
         const statuses = asked.map((each, i) => (isRefund(each, i) ? given : taken).next().value ?? NOTHING_ASKED)
         return this.#answer(verdicts, statuses)
-      }
-      const isLater = refunds.some((each) => each instanceof Promise)
-      return isLater ? Promise.all(refunds).then(tell) : tell(refunds as Verdict[])
-    }
-    return joint instanceof Promise ? joint.then(next) : next(joint)
+      })
+    })
   }
 
   #answer(verdicts: readonly Verdict[], statuses: readonly DescriptorStatus[]): RateLimitResponse {

@@ -32,6 +32,9 @@ export const UNITS = { unknown: 0, second: 1, minute: 2, hour: 3, day: 4, month:
 
 export type RateLimitUnit = (typeof UNITS)[keyof typeof UNITS]
 
+/** The largest number of the protocol; what is left of a rule without a limit. */
+export const LARGEST_NUMBER = 2 ** 32 - 1
+
 /** Numbers of the enum `Code`. */
 export const CODES = { unknown: 0, ok: 1, overLimit: 2 } as const
 

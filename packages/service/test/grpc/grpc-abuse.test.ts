@@ -3,8 +3,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { GrpcMethod } from '../../src/grpc/grpc-method.js'
 import { framed } from '../../src/grpc/message-framer.js'
 import { NodeGrpcServer } from '../../src/grpc/node-grpc-server.js'
+import { frame, uint32 } from '../http2/frame-client.js'
 import { GrpcClient, until } from './grpc-client.js'
-import { FLAG, frame, head, RawConnection, TYPE, uint32 } from './raw-frames.js'
+import { FLAG, head, RawConnection, TYPE } from './raw-frames.js'
 
 const ECHO = '/test.Test/Echo'
 let calls: number

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
+import { frame, PREFACE } from '../http2/frame-client.js'
 
-const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 export const TYPE = {
   data: 0,
   headers: 1,
@@ -12,21 +12,6 @@ export const TYPE = {
   continuation: 9,
 } as const
 export const FLAG = { ack: 1, endStream: 1, endHeaders: 4 } as const
-
-export function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head[3] = type
-  head[4] = flags
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-
-export function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
 
 /** A field of a header block, as literal text that no table remembers. */
 function field(name: string, value: string): Buffer {
@@ -75,7 +60,7 @@ export class RawConnection {
 
   greet(): void {
     this.#isGreeted = true
-    this.socket.write(Buffer.concat([Buffer.from(PREFACE), frame(TYPE.settings, 0, 0)]))
+    this.socket.write(Buffer.concat([PREFACE, frame(TYPE.settings, 0, 0)]))
   }
 
   send(...frames: readonly Buffer[]): boolean {
