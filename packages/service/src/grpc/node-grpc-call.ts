@@ -1,7 +1,7 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { CallHead } from './call-head.js'
 import { deadlineExceeded, encodeGrpcMessage, GRPC_STATUS, GrpcError } from './grpc-error.js'
-import { framed, type HeldBytes, isWholeMessage, MessageFramer, PREFIX_BYTES } from './message-framer.js'
+import { framed, MessageReader, MOST_MESSAGE_BYTES, type PartialBytes } from './message-reader.js'
 
 /** A client that reads no answers is cut when so many bytes wait for it. */
 const MOST_QUEUED_BYTES = 1024 * 1024
@@ -24,7 +24,8 @@ export function closeSoon(stream: ServerHttp2Stream): void {
 
 /** What the calls of a server share. */
 export interface CallHost {
-  readonly held: HeldBytes
+  /** What all calls hold of messages of which a part has come. */
+  readonly partial: PartialBytes
   /** Calls whose stream is open. */
   readonly open: Set<NodeGrpcCall>
   /** How long a client may take to send the message of a unary call, and to read an answer. */
@@ -39,8 +40,7 @@ export abstract class NodeGrpcCall {
   /** Fields behind the answer. */
   trailers: object = OK_TRAILERS
   protected isOver = false
-  #framer: MessageFramer | undefined
-  readonly #encoding: string | undefined
+  readonly #reader: MessageReader
   readonly #stream: ServerHttp2Stream
   readonly #host: CallHost
   readonly #path: string
@@ -53,7 +53,7 @@ export abstract class NodeGrpcCall {
     this.#path = path
     this.startMs = startMs
     this.#deadlineMs = startMs + timeoutMs
-    this.#encoding = encoding
+    this.#reader = new MessageReader(host.partial, MOST_MESSAGE_BYTES, encoding)
     host.open.add(this)
   }
 
@@ -69,13 +69,11 @@ export abstract class NodeGrpcCall {
   }
 
   /** The client sent bytes. */
-  take(part: Uint8Array): void {
+  take(part: Buffer): void {
     if (this.isOver) return
-    // Nearly every part is one whole message, which needs no framer.
-    if (this.#framer === undefined && isWholeMessage(part)) return void this.hear(part.subarray(PREFIX_BYTES))
-    this.#framer ??= new MessageFramer(this.#host.held, this.#encoding)
     try {
-      this.#framer.push(part, (message) => this.hear(message))
+      for (let at = 0; at < part.length; )
+        at = this.#reader.read(part, at, part.length, (message) => this.hear(message))
     } catch (error) {
       this.fail(error)
     }
@@ -94,7 +92,7 @@ export abstract class NodeGrpcCall {
 
   /** Has a message begun that has not ended? */
   protected get isWithinMessage(): boolean {
-    return this.#framer?.isWithin === true
+    return this.#reader.isInsideMessage
   }
 
   /** Answers with an error, whatever it is. */
@@ -132,7 +130,7 @@ export abstract class NodeGrpcCall {
   /** The call is over. */
   protected finish(status: number): void {
     this.isOver = true
-    this.#framer?.drop()
+    this.#reader.clear()
     const nowMs = performance.now()
     this.#deadlineMs = nowMs + this.#host.slowestMs
     this.#host.answered?.(this.#path, status, nowMs - this.startMs)

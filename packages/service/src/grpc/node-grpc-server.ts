@@ -16,6 +16,7 @@ import { type CallHead, callHead } from './call-head.js'
 import { GRPC_STATUS, GrpcError } from './grpc-error.js'
 import type { GrpcMethods, UnaryMethod } from './grpc-method.js'
 import type { GrpcServer, GrpcServerOptions, GrpcTls } from './grpc-server.js'
+import { MOST_PARTIAL_BYTES, PartialBytes } from './message-reader.js'
 import { type CallHost, closeSoon, type NodeGrpcCall } from './node-grpc-call.js'
 import { SessionBudget } from './session-budget.js'
 import { StreamingCall } from './streaming-call.js'
@@ -74,7 +75,7 @@ export class NodeGrpcServer implements GrpcServer {
   ) {
     const { pingMs, slowestMs } = { ...TIMES, ...times }
     this.#methods = methods
-    this.#host = { held: { count: 0 }, open: new Set(), slowestMs, fault, answered }
+    this.#host = { partial: new PartialBytes(MOST_PARTIAL_BYTES), open: new Set(), slowestMs, fault, answered }
     this.#server = tls === undefined ? createServer(BOUNDS) : createSecureServer({ ...BOUNDS, ...tlsOptions(tls) })
     this.#server.maxConnections = MOST_CONNECTIONS
     this.#server.on('connection', (socket: Socket) => {

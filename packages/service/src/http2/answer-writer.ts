@@ -1,8 +1,8 @@
+import { PREFIX_BYTES } from '../grpc/message-reader.js'
 import type { CallStream } from './call-stream.js'
 import { FRAME_HEAD_BYTES, FrameFlag, FrameType, MAX_FRAME_BYTES, MAX_WINDOW } from './frame-type.js'
 import { type FrameWriter, writeFrameHead, writeUint32 } from './frame-writer.js'
 import { ErrorCode, Http2Error } from './http2-error.js'
-import { PREFIX_BYTES } from './message-reader.js'
 import type { PeerSettings } from './peer-settings.js'
 import { ResponseHeaders } from './response-headers.js'
 

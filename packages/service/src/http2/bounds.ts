@@ -1,3 +1,5 @@
+import { MOST_MESSAGE_BYTES, MOST_PARTIAL_BYTES } from '../grpc/message-reader.js'
+
 /**
  * What a client may ask of the server at most. A client that exceeds a bound loses a call or its connection; other
  * connections do not notice. Together the bounds limit the memory of a connection.
@@ -49,9 +51,9 @@ export interface Bounds {
 export const defaultBounds: Bounds = {
   connections: 10_000,
   streams: 1_000,
-  messageBytes: 1_048_576,
+  messageBytes: MOST_MESSAGE_BYTES,
   partialBytes: 4_194_304,
-  allPartialBytes: 67_108_864,
+  allPartialBytes: MOST_PARTIAL_BYTES,
   headerBytes: 16_384,
   headerTableBytes: 4_096,
   queuedBytes: 1_048_576,

@@ -1,7 +1,7 @@
 import type { StreamHandler } from '../grpc/grpc-method.js'
+import type { MessageReader } from '../grpc/message-reader.js'
 import type { CallHead } from './call-head-reader.js'
 import type { GrpcStreamCall } from './grpc-stream-call.js'
-import type { MessageReader } from './message-reader.js'
 
 const noHead: CallHead = {
   path: '',

@@ -1,12 +1,12 @@
 import { deadlineExceeded, GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
 import type { StreamMethod, UnaryMethod } from '../grpc/grpc-method.js'
 import type { GrpcServerOptions } from '../grpc/grpc-server.js'
+import { MessageReader, PartialBytes, PREFIX_BYTES } from '../grpc/message-reader.js'
 import type { AnswerWriter } from './answer-writer.js'
 import type { Bounds } from './bounds.js'
 import type { CallStream } from './call-stream.js'
 import { GrpcStreamCall, type StreamedAnswers } from './grpc-stream-call.js'
 import { ErrorCode } from './http2-error.js'
-import { MessageReader, PartialBytes, PREFIX_BYTES } from './message-reader.js'
 
 const MOST_TIMER_MS = 2 ** 31 - 1
 

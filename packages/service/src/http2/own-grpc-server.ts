@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import type { GrpcServer, GrpcServerOptions, GrpcTls } from '../grpc/grpc-server.js'
+import { PartialBytes } from '../grpc/message-reader.js'
 import { type Bounds, defaultBounds } from './bounds.js'
 import type { CallHost } from './grpc-calls.js'
 import { Http2Connection } from './http2-connection.js'
-import { PartialBytes } from './message-reader.js'
 
 const BACKLOG = 1_024
 /** A client that is gone without a word is noticed after about this long. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:http2'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { GrpcMethod } from '../../src/grpc/grpc-method.js'
-import { framed } from '../../src/grpc/message-framer.js'
+import { framed } from '../../src/grpc/message-reader.js'
 import { NodeGrpcServer } from '../../src/grpc/node-grpc-server.js'
 import { frame, uint32 } from '../http2/frame-client.js'
 import { GrpcClient, until } from './grpc-client.js'

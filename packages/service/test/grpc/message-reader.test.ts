@@ -1,9 +1,19 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { GRPC_STATUS, GrpcError } from '../../src/grpc/grpc-error.js'
-import { framed, isWholeMessage, MessageFramer } from '../../src/grpc/message-framer.js'
+import {
+  framed,
+  MessageReader,
+  MOST_MESSAGE_BYTES,
+  MOST_PARTIAL_BYTES,
+  PartialBytes,
+} from '../../src/grpc/message-reader.js'
 
 const message = fc.uint8Array({ maxLength: 1_500 })
+
+function readAll(reader: MessageReader, part: Buffer, whole: (message: Buffer) => void): void {
+  for (let at = 0; at < part.length; ) at = reader.read(part, at, part.length, whole)
+}
 
 /** Cuts bytes at these places. */
 function cut(bytes: Uint8Array, places: readonly number[]): readonly Uint8Array[] {
@@ -14,17 +24,17 @@ function cut(bytes: Uint8Array, places: readonly number[]): readonly Uint8Array[
 it('messages are the same however their bytes are cut, and nothing is held afterwards', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 6 }), fc.array(fc.nat(), { maxLength: 12 }), (messages, places) => {
-      const held = { count: 0 }
-      const framer = new MessageFramer(held, undefined)
+      const held = new PartialBytes(MOST_PARTIAL_BYTES)
+      const reader = new MessageReader(held, MOST_MESSAGE_BYTES, undefined)
       const got: Uint8Array[] = []
       for (const part of cut(Buffer.concat(messages.map(framed)), places)) {
         const bytes = Buffer.from(part)
-        framer.push(bytes, (each) => got.push(Uint8Array.from(each)))
+        readAll(reader, bytes, (each) => got.push(Uint8Array.from(each)))
         // The transport uses the memory of a part again.
         bytes.fill(0xff)
       }
       expect(got).toEqual(messages)
-      expect([framer.isWithin, held.count]).toEqual([false, 0])
+      expect([reader.isInsideMessage, held.held]).toEqual([false, 0])
     }),
   )
 })
@@ -33,14 +43,14 @@ it('any bytes are messages, the beginning of one, or refused, and little more is
   let refused = 0
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 10 }), fc.boolean(), (parts, isPrefixed) => {
-      const held = { count: 0 }
-      const framer = new MessageFramer(held, 'gzip')
+      const held = new PartialBytes(MOST_PARTIAL_BYTES)
+      const reader = new MessageReader(held, MOST_MESSAGE_BYTES, 'gzip')
       let bytes = 0
       try {
         for (const part of parts) {
           bytes += part.length
-          framer.push(isPrefixed ? framed(part) : part, () => {})
-          expect(held.count).toBeLessThanOrEqual(Math.max(512, 2 * bytes))
+          readAll(reader, isPrefixed ? framed(part) : Buffer.from(part), () => {})
+          expect(held.held).toBeLessThanOrEqual(Math.max(512, 2 * bytes))
         }
       } catch (error) {
         refused++
@@ -52,32 +62,19 @@ it('any bytes are messages, the beginning of one, or refused, and little more is
         ]
         expect(codes).toContain((error as GrpcError).code)
       }
-      framer.drop()
-      expect(held.count).toBe(0)
+      reader.clear()
+      expect(held.held).toBe(0)
     }),
   )
   expect(refused).toBeGreaterThan(10)
 })
 
-it('only exactly one whole message is one', () => {
-  fc.assert(
-    fc.property(message, (bytes) => {
-      const whole = framed(bytes)
-      expect(isWholeMessage(whole)).toBe(true)
-      expect(isWholeMessage(whole.subarray(0, -1))).toBe(false)
-      expect(isWholeMessage(Buffer.concat([whole, Buffer.from([0])]))).toBe(false)
-      whole[0] = 1
-      expect(isWholeMessage(whole)).toBe(false)
-    }),
-  )
-})
-
 it('all calls together hold a bounded number of bytes', () => {
-  const held = { count: 0 }
+  const held = new PartialBytes(MOST_PARTIAL_BYTES)
   const large = framed(Buffer.alloc(1024 * 1024)).subarray(0, 1024 * 1024)
-  const push = () => new MessageFramer(held, undefined).push(large, () => {})
+  const push = () => readAll(new MessageReader(held, MOST_MESSAGE_BYTES, undefined), large, () => {})
   expect(() => {
     for (let i = 0; i < 65; i++) push()
   }).toThrow('the server holds too many messages that are not complete')
-  expect(held.count).toBeLessThan(70 * 1024 * 1024)
+  expect(held.held).toBeLessThan(70 * 1024 * 1024)
 })

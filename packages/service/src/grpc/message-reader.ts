@@ -1,7 +1,20 @@
-import { GRPC_STATUS, GrpcError } from '../grpc/grpc-error.js'
+import { GRPC_STATUS, GrpcError } from './grpc-error.js'
 
 /** The flag of compression and four bytes of length. */
 export const PREFIX_BYTES = 5
+/** The most bytes of a message. */
+export const MOST_MESSAGE_BYTES = 1024 * 1024
+/** The most that a server holds of messages of which a part has come. */
+export const MOST_PARTIAL_BYTES = 64 * 1024 * 1024
+
+/** A message as it goes over the wire. */
+export function framed(message: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(PREFIX_BYTES + message.length)
+  bytes[0] = 0
+  bytes.writeUInt32BE(message.length, 1)
+  bytes.set(message, PREFIX_BYTES)
+  return bytes
+}
 
 /** Counts what calls hold of messages of which a part has come. */
 export class PartialBytes {
@@ -13,6 +26,10 @@ export class PartialBytes {
   constructor(most: number, whole?: PartialBytes) {
     this.#most = most
     this.#whole = whole
+  }
+
+  get held(): number {
+    return this.#held
   }
 
   /** Throws RESOURCE_EXHAUSTED if it would be too much. */
@@ -30,7 +47,7 @@ export class PartialBytes {
 }
 
 /**
- * Puts the messages of one call together, across frames. A message that lies in one frame is a view of the frame; otherwise
+ * Puts the messages of one call together, across the parts in which they come. A message that lies in one part is a view of it; otherwise
  * its parts are copied into a buffer that grows with what has come, and not with the length that the prefix promises.
  */
 export class MessageReader {
